@@ -24,25 +24,19 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     StatementTemplate,
     build_from_template,
     build_simple,
-    is_constant,
     key_of,
     split_location,
-    split_value,
     template_of,
-    with_value,
 )
 from sdyopt.mlir.asm.parser.statement_forms import (
     FormText,
     HoleInspected,
     OpenScope,
-    StatementForm,
-    form_of,
-    form_text_of,
 )
+from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
@@ -98,12 +92,7 @@ class ModuleParser:
         self._depth = 0
         # The block labels of the enclosing regions, innermost last.
         self._labels = [BlockLabels()]
-        # The statement templates by default dialect, and those of the current one.
-        self._templates_by_dialect: dict[str, dict[str, StatementTemplate]] = {}
-        # The forms that have occurred more than once, None for those without a template; and those that
-        # have occurred.
-        self._forms_by_dialect: dict[str, dict[str, StatementForm | None]] = {}
-        self._new_forms: set[str] = set()
+        self._templates_by_dialect: dict[str, StatementTemplates] = {}
         self._set_default_dialect("builtin")
 
     # --- The whole source ---------------------------------------------------------------
@@ -190,8 +179,9 @@ class ModuleParser:
     def _set_default_dialect(self, dialect: str) -> None:
         """Sets the dialect whose operations may be written without its namespace."""
         self._default_dialect = dialect
-        self._templates = self._templates_by_dialect.setdefault(dialect, {})
-        self._forms = self._forms_by_dialect.setdefault(dialect, {})
+        if dialect not in self._templates_by_dialect:
+            self._templates_by_dialect[dialect] = StatementTemplates(self.attribute_parser)
+        self._templates = self._templates_by_dialect[dialect]
 
     def successor(self, parser: AsmParser) -> Block:
         """Parses `^label`: a block of the innermost enclosing region."""
@@ -295,7 +285,8 @@ class ModuleParser:
         Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
         here, so the loop makes few calls.
         """
-        text, source, templates, scope, last = self.text, self.source, self._templates, self.scope, -1
+        text, source, scope, last = self.text, self.source, self.scope, -1
+        templates = self._templates.by_key
         values, offsets, position = scope.values, scope.offsets, self._position
         if scope.forward:
             return last
@@ -317,7 +308,9 @@ class ModuleParser:
                         return last
             parts = NAMES.split(line)
             key = key_of(parts)
-            template = templates.get(key) or self._new_template(key, start + len(line))
+            template = templates.get(key) or self._templates.derived(
+                key, start + len(line), self._parse_with_holes
+            )
             if template is None:
                 return last
             if template.is_simple and location is None:
@@ -439,37 +432,10 @@ class ModuleParser:
         )
         if template is None:
             return
-        key, end = key_of(NAMES.split(body)), start + len(body)
-        self._templates[key] = template
-        constant = split_value(key)
-        if constant is not None and is_constant(template, self._value(constant.literal, end)):
-            self._templates[constant.key] = template
+        self._templates.add(key_of(NAMES.split(body)), template, start + len(body))
 
-    def _new_template(self, key: str, end: int) -> StatementTemplate | None:
-        """The template of a statement that ends at an offset, made from another one.
-
-        That is the template of a constant with another value, or of a statement of the same form. None if
-        there is none.
-        """
-        template = self._template_of_constant(key, end) if "dense<" in key else None
-        if template is None and (text := form_text_of(key)) is not None:
-            template = self._template_of_form(text)
-        if template is not None:
-            self._templates[key] = template
-        return template
-
-    def _template_of_form(self, text: FormText) -> StatementTemplate | None:
-        if text.key not in self._forms:
-            if text.key not in self._new_forms:
-                # Many forms occur only once.
-                self._new_forms.add(text.key)
-                return None
-            self._forms[text.key] = self._parse_form(text)
-        form = self._forms[text.key]
-        return None if form is None else form.filled(text.types, self.attribute_parser.plain_type)
-
-    def _parse_form(self, text: FormText) -> StatementForm | None:
-        """Parses a statement of a form with holes; None if there is no template."""
+    def _parse_with_holes(self, text: FormText) -> StatementTemplate | None:
+        """The template of a statement of a form with holes; None if there is none."""
         statement, holes = text.with_holes()
         source = Source("", statement)
         parser = _FormParser(source, self.dialects, self.options)
@@ -480,30 +446,7 @@ class ModuleParser:
             parser._parse_statement(Block())
         except (DiagnosticError, HoleInspected):
             return None
-        template = next(iter(parser._templates.values()), None)
-        return None if template is None else form_of(template, text)
-
-    def _template_of_constant(self, key: str, end: int) -> StatementTemplate | None:
-        """The template of a constant that ends at an offset, made from that of one with another value.
-
-        None if there is none.
-        """
-        constant = split_value(key)
-        if constant is None or (template := self._templates.get(constant.key)) is None:
-            return None
-        value = self._value(constant.literal, end)
-        return None if value is None else with_value(template, value)
-
-    def _value(self, literal: str, end: int) -> DenseElements | None:
-        """The value of a literal that ends at an offset.
-
-        None if there is an error in it, which the full parser reports.
-        """
-        try:
-            value = self.attribute_parser.attribute(literal, end - len(literal))
-        except DiagnosticError:
-            return None
-        return value if isinstance(value, DenseElements) else None
+        return next(iter(parser._templates.by_key.values()), None)
 
     def _parse_operation(self) -> OpAsmParser:
         """Parses an operation from its name on, without its location."""
