@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import count, pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -48,28 +48,38 @@ class PassFlag:
     spelling: str
 
 
-def with_files(argv: Sequence[str], enclosing: tuple[str, ...] = ()) -> list[str]:
+# Files may name each other twice, so that the arguments double with each.
+_MOST_FILES = 500
+
+
+def with_files(argv: Sequence[str]) -> list[str]:
     """The arguments, with those in FILE in place of each `@FILE`, as C++ tools read them.
 
-    `enclosing` are the files that are being read. Raises UsageError for a file that names itself, and for a
-    quote without an end. An argument whose file does not exist is left as it is.
+    An argument whose file does not exist is left as it is. Raises UsageError for a file that names itself or
+    cannot be read, for a quote without an end, and for more than 500 files.
     """
-    arguments = []
+    return list(_with_files(argv, (), count(1)))
+
+
+def _with_files(argv: Sequence[str], enclosing: tuple[str, ...], numbers: Iterator[int]) -> Iterator[str]:
+    """The arguments; `enclosing` are the files that are being read, `numbers` count all files."""
     for argument in argv:
         path = argument[1:]
         if not argument.startswith("@") or not os.path.isfile(path):  # noqa: PTH113  pathlib is slow to import
-            arguments.append(argument)
+            yield argument
             continue
         if path in enclosing:
             raise UsageError(f"the arguments in '{path}' contain '{argument}'", f"remove '{argument}'")
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123  as above
-            text = file.read()
+        if next(numbers) > _MOST_FILES:
+            raise UsageError(f"there are more than {_MOST_FILES} files of arguments", f"remove '{argument}'")
         try:
-            words = shlex.split(text)
+            with open(path, encoding="utf-8") as file:  # noqa: PTH123  as above
+                words = shlex.split(file.read())
+        except OSError as problem:
+            raise UsageError(f"cannot open '{path}': {problem.strerror}") from None
         except ValueError as problem:
             raise UsageError(f"the arguments in '{path}': {problem}") from None
-        arguments += with_files(words, (*enclosing, path))
-    return arguments
+        yield from _with_files(words, (*enclosing, path), numbers)
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:

@@ -81,5 +81,9 @@
 // RUN: echo "-cse 'x" > %t.open
 // RUN: not sdy-opt @%t.open 2>&1 | filecheck %s --check-prefix=OPEN
 // OPEN: the arguments in '{{.*}}.open': No closing quotation
+
+// RUN: printf '\377' > %t.binary
+// RUN: not sdy-opt @%t.binary 2>&1 | filecheck %s --check-prefix=BINARY
+// BINARY: the arguments in '{{.*}}.binary': 'utf-8' codec can't decode byte 0xff
 // RUN: not sdy-opt @missing 2>&1 | filecheck %s --check-prefix=NOFILE
 // NOFILE: cannot open input file '@missing'

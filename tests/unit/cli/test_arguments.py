@@ -1,10 +1,12 @@
 """Parsing of the command line."""
 
+from pathlib import Path
+
 import pytest
 
 from sdyopt.analysis.flag import GROUPS
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.tools.cli.arguments import read_arguments
+from sdyopt.tools.cli.arguments import read_arguments, with_files
 from sdyopt.tools.cli.flags import FLAGS
 
 
@@ -112,3 +114,21 @@ def test_two_different_values_of_a_flag_are_an_error(argv: list[str], help: str)
 
 def test_the_same_value_twice_is_no_error() -> None:
     assert read_arguments(["-o", "a", "-o", "a"])["o"] == "a"
+
+
+def test_arguments_of_files_stand_in_place_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "inner").write_text("-cse 'a b'", encoding="utf-8")
+    (tmp_path / "outer").write_text(f"-x @{tmp_path}/inner\n-y", encoding="utf-8")
+    assert with_files(["1", f"@{tmp_path}/outer", "@none"]) == ["1", "-x", "-cse", "a b", "-y", "@none"]
+
+
+@pytest.mark.parametrize("repetitions", [1, 2])
+def test_too_many_files_of_arguments_are_an_error(tmp_path: Path, repetitions: int) -> None:
+    """A chain of files, and files whose arguments double with each."""
+    for number in range(600):
+        text = f"@{tmp_path}/{number + 1} " * repetitions
+        (tmp_path / str(number)).write_text(text, encoding="utf-8")
+    (tmp_path / "600").write_text("-cse", encoding="utf-8")
+    with pytest.raises(UsageError, match="there are more than 500 files of arguments"):
+        with_files([f"@{tmp_path}/0"])
+    assert with_files([f"@{tmp_path}/595"]) == ["-cse"] * repetitions**5
