@@ -87,7 +87,8 @@ class Outcome:
         locations = {op.lazy_location: None for each in role.classes for op in each.ops}
         for each in role.classes:
             for place in each.arguments:
-                locations |= {user.lazy_location: None for user in place.subject.users}  # type: ignore[union-attr]
+                assert isinstance(place.subject, BlockArgument)
+                locations |= {user.lazy_location: None for user in place.subject.users}
         return sum((self._blamed.get(location, Fraction(0)) for location in locations), Fraction(0))
 
     @cached_property

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
 
@@ -182,10 +183,10 @@ class Remedies:
                 return None
             self.remaining -= 1
             edits = [each.edit for each in (*self._accepted, remedy) if each.edit is not None]
-            passes: dict[str, Mapping[str, object]] = {}
+            passes: dict[str, Mapping[str, OptionValue]] = {}
             for each in (*self._accepted, remedy):
                 passes.update(each.passes or {})
-            after = self._trials.changed(_all(edits), passes)  # type: ignore[arg-type]
+            after = self._trials.changed(_all(edits), passes)
             self._tried[key] = None if after is None else Effect(self._current, after)
         return self._tried[key]
 

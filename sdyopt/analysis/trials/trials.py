@@ -74,6 +74,11 @@ class CostedProgram:
         return LocalShapes(self.module)
 
     @cached_property
+    def text(self) -> str:
+        """The program as text, without locations."""
+        return print_op(self.module)
+
+    @cached_property
     def wire_bytes(self) -> Fraction:
         """The wire bytes of one device in one run of the program, as far as they are known."""
         return sum(map(bytes_of_runs, self.report.collectives), Fraction(0))
@@ -106,6 +111,11 @@ class Effect(NamedTuple):
 
     before: CostedProgram
     after: CostedProgram
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the changed program is the same."""
+        return self.after.text == self.before.text
 
     @property
     def text(self) -> str:
@@ -233,15 +243,6 @@ class Trials:
         """
         effect = self.effect(edit, passes)
         return None if effect is None else effect.saved(Measure.WIRE)
-
-    def has_no_effect(self, edit: Edit) -> bool:
-        """Whether an edit leaves the partitioned program as it is."""
-        after = self.changed(edit)
-        return after is not None and print_op(after.module) == self._text
-
-    @cached_property
-    def _text(self) -> str:
-        return print_op(self.with_collectives.module)
 
     def changed(self, edit: Edit | None = None, passes: Passes | None = None) -> CostedProgram | None:
         """A copy of the program after an edit, then passes, with collectives; None if a pass fails."""

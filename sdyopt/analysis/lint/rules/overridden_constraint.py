@@ -39,17 +39,20 @@ class OverriddenConstraint(Rule):
         if trials.base is None:
             return
         followed = {op: use for op in trials.base.module.walk() if (use := _conflicting_use(op)) is not None}
-        if followed and not trials.has_no_effect(_removing(followed)):
-            # At least one of them has an effect.
-            for op in list(followed)[: trials.count]:
-                effect = trials.effect(_removing([op]))
-                if trials.has_no_effect(_removing([op])):
-                    yield _finding(op, followed[op])
-                elif effect is not None and effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
-                    yield _finding(op, followed[op], effect)
+        if not followed:
             return
-        for op, use in followed.items():
-            yield _finding(op, use)
+        of_all = trials.effect(_removing(followed))
+        if of_all is not None and of_all.is_none:
+            for op, use in followed.items():
+                yield _finding(op, use)
+            return
+        # At least one of them has an effect.
+        for op in list(followed)[: trials.count]:
+            effect = of_all if len(followed) == 1 else trials.effect(_removing([op]))
+            if effect is not None and effect.is_none:
+                yield _finding(op, followed[op])
+            elif effect is not None and effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
+                yield _finding(op, followed[op], effect)
 
 
 def _is_sharded_before(constraint: Op) -> bool:
