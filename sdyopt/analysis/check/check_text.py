@@ -12,6 +12,7 @@ from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
 
 _PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
@@ -46,7 +47,7 @@ def _tight(text: str, width: int) -> str:
 
 def shortened(text: str, width: int) -> str:
     """A text without unprintable characters, cut to a number of columns."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = replace_unprintable(text)
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 

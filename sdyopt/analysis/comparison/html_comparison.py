@@ -12,8 +12,9 @@ from sdyopt.analysis.comparison.comparison_sections import ARROW, header_of, sec
 from sdyopt.analysis.comparison.cost_changes import CostChanges, TimeRange
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text
-from sdyopt.analysis.pages.page import Page, card, fits_badge, printable
+from sdyopt.analysis.pages.page import Page, card, fits_badge
 from sdyopt.analysis.report.sections import Section, range_text
+from sdyopt.base.diagnostics.text import replace_unprintable
 
 _ANCHORS = {
     "communication": "communication",
@@ -44,7 +45,10 @@ def html_comparison(found: Comparison) -> str:
             (h.p[page.coloured(line)] for line in header_of(found)),
             h.nav(aria_label="sections")[
                 h.a(href="#summary")["summary"],
-                (h.a(href=f"#{anchor}")[printable(_short(section))] for anchor, section in sections),
+                (
+                    h.a(href=f"#{anchor}")[replace_unprintable(_short(section))]
+                    for anchor, section in sections
+                ),
             ],
         ],
         h.main("#main", tabindex="-1")[
@@ -101,7 +105,7 @@ def _summary(page: Page, found: Comparison, costs: CostChanges) -> h.Node:
             (
                 h.li[
                     h.p(".line")[
-                        h.span(".where")[printable(part.location.file_text or "elsewhere")],
+                        h.span(".where")[replace_unprintable(part.location.file_text or "elsewhere")],
                         h.strong[signed(part.growth, bytes_text)],
                         h.span(".kind")[page.coloured(part.kind)],
                         h.span(".note")["new" if part.is_new else "gone" if part.is_gone else ""],

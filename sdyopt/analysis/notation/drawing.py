@@ -15,7 +15,7 @@ from rich.table import Table
 from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Sharing, Uniform, slice_of
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.reading import Form, ShardingView, forms
-from sdyopt.base.diagnostics.text import counted
+from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 
@@ -75,7 +75,7 @@ def _entry(label: str, sentence: str, width: int) -> Iterator[str]:
 
 
 def _line(label: str, text: str) -> str:
-    return f"{label:<{_LABEL_WIDTH}}{printable(text)}\n"
+    return f"{label:<{_LABEL_WIDTH}}{replace_unprintable(text)}\n"
 
 
 def shape_text(shape: Shape) -> str:
@@ -120,11 +120,6 @@ def _shards(view: ShardingView, width: int, rows: int | None) -> Iterator[str]:
         case _:
             sentence = "the devices of the tensor are unknown"
     return iter([f"{sentence}\n"])
-
-
-def printable(text: str) -> str:
-    """The text with U+FFFD in place of unprintable characters, which names of axes may have."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 # The shards of a tensor on a terminal: a grid for vectors and matrices if it fits, else a table.

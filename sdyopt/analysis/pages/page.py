@@ -19,6 +19,8 @@ from zlib import compress
 import htpy as h
 from markupsafe import Markup
 
+from sdyopt.base.diagnostics.text import replace_unprintable
+
 _FOLDER = Path(__file__).parent
 
 # The number of colours for axes; the position in the mesh selects one.
@@ -75,7 +77,7 @@ class Page:
         self.title = title
         self._colours = {axis: number % AXIS_COLOURS for number, axis in enumerate(axes)}
         self._tables: dict[str, object] = {}
-        self._data: dict[str, object] = {"axes": [*map(printable, axes)], "tables": self._tables}
+        self._data: dict[str, object] = {"axes": [*map(replace_unprintable, axes)], "tables": self._tables}
         self._texts: list[tuple[str, str]] = []
 
     def add_data(self, name: str, data: object) -> None:
@@ -88,7 +90,7 @@ class Page:
 
     def coloured(self, text: str) -> h.Node:
         """A text with the names of axes in their colours."""
-        return list(self._coloured(printable(text)))
+        return list(self._coloured(replace_unprintable(text)))
 
     def _coloured(self, text: str) -> Iterator[h.Node]:
         end = 0
@@ -108,12 +110,12 @@ class Page:
         names = [f"{anchor}-{number}" for number in range(len(tables))]
         self._tables |= {name: _table(table) for name, table in zip(names, tables, strict=True)}
         return h.section(id=anchor)[
-            h.h2[printable(name)],
+            h.h2[replace_unprintable(name)],
             h.p[self.coloured(figures.strip())] if colon else None,
             (h.p(".note")[self.coloured(sentence)] for sentence in section.sentences),
             children,
             (
-                h.div(data_table=name)[h.h3[printable(table.title)] if table.title else None]
+                h.div(data_table=name)[h.h3[replace_unprintable(table.title)] if table.title else None]
                 for name, table in zip(names, tables, strict=True)
             ),
         ]
@@ -135,7 +137,7 @@ class Page:
                 "fill-opacity": f"{max(1 - 0.3 * rank, 0.25):.2f}",
             }
             place = {"x": f"{at * 100:.2f}%", "width": f"{share * 100:.2f}%", "height": "100%"}
-            rects.append(h.rect({**style, **place})[h.title[printable(name).replace('"', "")]])
+            rects.append(h.rect({**style, **place})[h.title[replace_unprintable(name).replace('"', "")]])
             at += share
             if len(legend) < _LEGEND:
                 whole = h.rect({**style, "width": "100%", "height": "100%"})
@@ -149,7 +151,7 @@ class Page:
     def axis_chips(self, sizes: Mapping[str, int]) -> h.Node:
         """The axes of a mesh with their sizes."""
         return [
-            h.span(".axis")[h.i(f".a{self._colours.get(axis, 0)}")[printable(axis)], f" = {size}"]
+            h.span(".axis")[h.i(f".a{self._colours.get(axis, 0)}")[replace_unprintable(axis)], f" = {size}"]
             for axis, size in sizes.items()
         ]
 
@@ -170,7 +172,7 @@ class Page:
                 h.meta(http_equiv="Content-Security-Policy", content=policy),
                 h.meta(name="viewport", content="width=device-width, initial-scale=1"),
                 h.meta(name="color-scheme", content="light dark"),
-                h.title[printable(self.title)],
+                h.title[replace_unprintable(self.title)],
                 h.style[Markup(css)],
             ],
             h.body[
@@ -206,10 +208,10 @@ def fits_badge(fits: bool, memory: str) -> h.Node:
 def _table(table: TextTable) -> dict[str, object]:
     """A table of texts for the scripts."""
     return {
-        "columns": [*map(printable, table.columns)],
+        "columns": [*map(replace_unprintable, table.columns)],
         "figures": table.figures,
         "notes": table.has_notes,
-        "rows": [[*map(printable, row)] for row in table.rows],
+        "rows": [[*map(replace_unprintable, row)] for row in table.rows],
     }
 
 
@@ -223,21 +225,14 @@ class Strings:
     def __call__(self, text: str) -> int:
         number = self._numbers.setdefault(text, len(self.all))
         if number == len(self.all):
-            self.all.append(printable(text))
+            self.all.append(replace_unprintable(text))
         return number
 
 
 def program_lines(text: str) -> list[str]:
     """Lines of a program without control characters, the long ones cut."""
     lines = text.rstrip("\n").split("\n")[:MAX_LINES]
-    return [printable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
-
-
-def printable(text: str) -> str:
-    """The text with a replacement for each character that is not printable."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return [replace_unprintable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
 
 
 def _text_of(path: Path) -> str:

@@ -43,12 +43,12 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.notation.partition_spec import specs_of
-from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printable, program_lines
+from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
-from sdyopt.base.diagnostics.text import counted
+from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
@@ -79,7 +79,7 @@ def html_report(
     _add_figures(page, report, program)
     page.add_data("grouping", grouping_of(report.group_by, report.collectives).name)
     files = source_files(_files_of(report), title, source_root)
-    page.add_data("files", {printable(name): program_lines(text) for name, text in files.items()})
+    page.add_data("files", {replace_unprintable(name): program_lines(text) for name, text in files.items()})
     page.add_data("live", _live(report.timeline(MAX_POINTS), places.device_memory))
     page.add_text("text-of-program", "\n".join(program_lines(program)))
     communication, memory, compute, *others = sections_of(report)
@@ -108,12 +108,12 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
     links += [("compute", "compute"), *([("time", "time")] if report.time else [])]
     links += [("source", "source"), ("program", "program")]
     return h.header[
-        h.h1[printable(page.title)],
+        h.h1[replace_unprintable(page.title)],
         h.p[
             counted(report.devices, "device"),
             [", mesh ", page.axis_chips(sizes)] if sizes else ", no mesh",
         ],
-        h.p(".note")[printable(report.assumption)] if report.assumption else None,
+        h.p(".note")[replace_unprintable(report.assumption)] if report.assumption else None,
         h.nav(aria_label="sections")[(h.a(href=f"#{anchor}")[text] for anchor, text in links)],
     ]
 
@@ -236,24 +236,29 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
     reason = reason_of(place)
     unsaid = [name for name in place.names if name not in reason]
-    names = [printable(name) for name in unsaid[:_NAMES]]
+    names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
     more = len(unsaid) - len(names)
     return h.li[
         h.p(".line")[
             h.button(
                 type="button",
                 class_="where",
-                data_file=printable(each.location.file),
+                data_file=replace_unprintable(each.location.file),
                 data_line=each.location.line,
-            )[printable(where)],
+            )[replace_unprintable(where)],
             h.strong[total_text(place.total)],
             h.span(".kind")[page.coloured(_kind(each))],
             h.span(".note")[", ".join(filter(None, facts))],
         ],
-        h.pre(".code", data_file=printable(each.location.file), data_line=each.location.line, hidden=True),
+        h.pre(
+            ".code",
+            data_file=replace_unprintable(each.location.file),
+            data_line=each.location.line,
+            hidden=True,
+        ),
         h.p[page.coloured(reason)],
         h.p(".note")[f"of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"] if names else None,
-        h.p(".tried")[printable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+        h.p(".tried")[replace_unprintable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
     ]
 
 

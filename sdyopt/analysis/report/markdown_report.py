@@ -11,6 +11,7 @@ from html import escape
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.report.sections import ACCURACY, ReportTable, Section, sections_of
 from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20
@@ -67,7 +68,7 @@ def folded_lines(sections: Sequence[Section], first: ReportTable | None = None) 
 
 def _summary(text: str) -> str:
     """A text as HTML, in which nothing is Markdown."""
-    return escape(_printable(text)).replace("@", "@<!-- -->")
+    return escape(replace_unprintable(text)).replace("@", "@<!-- -->")
 
 
 def section_lines(sections: Sequence[Section]) -> Iterator[str]:
@@ -106,8 +107,4 @@ def _row(cells: Sequence[str]) -> str:
 
 def markdown_text(text: str) -> str:
     """The text of a cell or line, escaped so that nothing in it is markup."""
-    return _printable(text).translate(_ESCAPED)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return replace_unprintable(text).translate(_ESCAPED)

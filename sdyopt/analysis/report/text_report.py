@@ -17,6 +17,7 @@ from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of, without_empty
+from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
@@ -134,4 +135,4 @@ def _shortened(column: str, text: str) -> str:
 
 def printable(text: str) -> Text:
     """The text with U+FFFD in place of unprintable characters, which names and locations may have."""
-    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
+    return Text(replace_unprintable(text))

@@ -10,11 +10,12 @@ import htpy as h
 
 from sdyopt.analysis.explain.recorded_program import RecordedProgram, recorded
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.analysis.pages.page import MAX_LINES, Page, printable, program_lines
+from sdyopt.analysis.pages.page import MAX_LINES, Page, program_lines
 from sdyopt.analysis.steps import Options
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.mlir.error_help.statement import without_locations
 
 
@@ -56,7 +57,7 @@ def steps_page(program: RecordedProgram) -> str:
     page.add_text("text-of-program", "\n".join(program_lines("\n".join(lines))))
     body = [
         h.header[
-            h.h1[printable(page.title)],
+            h.h1[replace_unprintable(page.title)],
             (h.p(".limit")[sentence] for sentence in _limits(data, len(lines))),
             h.div(".controls")[
                 h.button("#back", type="button", aria_label="one step back", title="one step back (←)")["◀"],

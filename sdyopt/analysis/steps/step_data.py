@@ -9,13 +9,13 @@ from sdyopt.analysis.explain.names import InputNames, Names, sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
-from sdyopt.analysis.pages.page import printable
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.remarks.remark import RemarkFilter
 from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -109,8 +109,10 @@ class _Builder:
         data.phases, data.tables = self._phases.items, self._tables.items
         for name, text in source_files(self._places, self._inputs.source.name, None).items():
             lines = dict(enumerate(text.split("\n"), 1))
-            found = {line: printable(lines[line].strip()) for line in self._places[name] if line in lines}
-            data.code[printable(name)] = found
+            found = {
+                line: replace_unprintable(lines[line].strip()) for line in self._places[name] if line in lines
+            }
+            data.code[replace_unprintable(name)] = found
         return data
 
     def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
@@ -159,9 +161,10 @@ class _Builder:
             line = self._line_of(run, first)
         location = self._lines.chosen(source_location(site.op.location))
         self._places.setdefault(location.file, {})[location.line] = None
-        place = [printable(location.file), location.line]
+        place = [replace_unprintable(location.file), location.line]
         return self._sites.number(
-            site, [line, printable(function), printable(site_text(run, site)), values, *place]
+            site,
+            [line, replace_unprintable(function), replace_unprintable(site_text(run, site)), values, *place],
         )
 
     def _changed(self, run: Run, subject: Subject, sharding: TensorSharding | None) -> Iterator[Changed]:
@@ -178,7 +181,7 @@ class _Builder:
     def _sharding(self, sharding: TensorSharding | None) -> int:
         if sharding is None or not any(sharding.axis_refs):
             return -1
-        text = printable(sharding_text(sharding))
+        text = replace_unprintable(sharding_text(sharding))
         return self._shardings.number(text, text)
 
     def _value(self, run: Run, subject: Subject) -> int:
@@ -188,7 +191,7 @@ class _Builder:
             key = self._names.input_name(owner) or subject
         function = self._names.function_of(run, subject)
         name = self._names.in_function(function).subject(run, subject)
-        return self._values.number(key, [printable(name), self._line_of(run, subject)])
+        return self._values.number(key, [replace_unprintable(name), self._line_of(run, subject)])
 
     # --- Lines ------------------------------------------------------------------------------------
 
@@ -213,14 +216,14 @@ class _Builder:
             data.missed_count += 1
             if len(data.missed) < MAX_MISSED:
                 arguments = dict(remark.arguments)
-                line_and_function = [self._line_of_op(op), printable(remark.function)]
+                line_and_function = [self._line_of_op(op), replace_unprintable(remark.function)]
                 texts = (arguments.get(name, "") for name in ("Remark", "Reason"))
-                data.missed.append([*line_and_function, *map(printable, texts)])
+                data.missed.append([*line_and_function, *map(replace_unprintable, texts)])
 
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
         for axis in () if mesh is None else mesh.axes:
-            self._axes.setdefault(printable(axis.name))
+            self._axes.setdefault(replace_unprintable(axis.name))
 
 
 def _axes_of(sharding: TensorSharding | None) -> list[str]:
@@ -327,7 +330,7 @@ def _why(rule: OpShardingRule, refusal: Refusal) -> str:
 
 
 def _axes_text(axes: Sequence[AxisRef]) -> str:
-    return printable(axis_refs_text(axes))
+    return replace_unprintable(axis_refs_text(axes))
 
 
 def _dimension(rule: OpShardingRule, position: int, factor: int) -> str:

@@ -47,6 +47,13 @@ def printable_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def replace_unprintable(text: str) -> str:
+    """A line with U+FFFD in place of unprintable characters, such as control characters in names."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Protocol
 
+from sdyopt.base.diagnostics.text import replace_unprintable
+
 # (background, text) of axes by position in the mesh, repeated if there are more axes.
 _COLOURS = (
     ("#fed7aa", "#7c2d12"),
@@ -68,18 +70,20 @@ def html_fragment(parts: Iterable[str]) -> str:
 
 def coloured(text: str, axes: Sequence[str]) -> str:
     """A text as HTML, in which the names of mesh axes are coloured by their position in `axes`."""
-    positions = {escape(printable(axis)): number % len(_COLOURS) for number, axis in enumerate(axes)}
+    positions = {
+        escape(replace_unprintable(axis)): number % len(_COLOURS) for number, axis in enumerate(axes)
+    }
 
     def colour(match: re.Match[str]) -> str:
         number = positions.get(match["name"])
         return match[0] if number is None else f'<b class="a{number}">{match[0]}</b>'
 
-    return _SPEC_AXIS.sub(colour, _AXIS.sub(colour, escape(printable(text))))
+    return _SPEC_AXIS.sub(colour, _AXIS.sub(colour, escape(replace_unprintable(text))))
 
 
 def as_html(text: str) -> str:
     """A text as HTML, in which ends of lines stay."""
-    return "<br>".join([escape(printable(line)) for line in text.split("\n")])
+    return "<br>".join([escape(replace_unprintable(line)) for line in text.split("\n")])
 
 
 def table(
@@ -197,11 +201,6 @@ def sections(
             else:
                 is_open = True
                 yield content
-
-
-def printable(text: str) -> str:
-    """The text with U+FFFD in place of unprintable characters, such as control characters in names."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def axes_of(mesh: str) -> list[str]:
