@@ -30,6 +30,7 @@ from sdyopt.mlir.bytecode.encodings import (
     EntryWriter,
     attribute_of,
     listed,
+    paired,
     type_of,
 )
 from sdyopt.mlir.ir.affine import (
@@ -105,6 +106,7 @@ _WORD = (1 << 64) - 1
 
 
 def _read_name(reader: EntryReader) -> str:
+    # Not `reader.attribute()`: each call limits how deep dictionaries can be nested.
     name = reader.table.attribute(reader.varint(), reader)
     if type(name) is not StringAttr:
         reader.fail(f"expected StringAttr, found {type(name).__name__}")
@@ -113,15 +115,6 @@ def _read_name(reader: EntryReader) -> str:
 
 NAME = Codec(_read_name, lambda writer, value: writer.attribute(StringAttr(value)))
 """A text that is encoded as a string attribute."""
-
-
-def _read_entry(reader: EntryReader) -> tuple[str, Attribute]:
-    return _read_name(reader), reader.table.attribute(reader.varint(), reader)
-
-
-def _write_entry(writer: EntryWriter, entry: tuple[str, Attribute]) -> None:
-    NAME.write(writer, entry[0])
-    writer.attribute(entry[1])
 
 
 def _dictionary(entries: Sequence[tuple[str, Attribute]]) -> DictAttr | str:
@@ -149,7 +142,7 @@ def _symbol_parts(reference: SymbolRef) -> tuple[str, list[SymbolRef]]:
 
 
 builtin.attribute(0, ArrayAttr, listed(ATTRIBUTE))
-builtin.attribute(1, DictAttr, listed(Codec(_read_entry, _write_entry)), make=_dictionary)
+builtin.attribute(1, DictAttr, listed(paired(NAME, ATTRIBUTE)), make=_dictionary)
 builtin.attribute(2, StringAttr, STRING, applies=lambda string: string.type is None)
 builtin.attribute(
     3, StringAttr, STRING, TYPE, make=lambda text, type: StringAttr(text, None if type is NONE else type)

@@ -22,6 +22,7 @@ from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, Type
 Class = type[Any]
 
 T = TypeVar("T")
+U = TypeVar("U")
 A = TypeVar("A", bound=Attribute)
 
 
@@ -30,6 +31,7 @@ class Table(Protocol):
 
     def attribute(self, number: int, reader: ByteReader) -> Attribute: ...
     def type(self, number: int, reader: ByteReader) -> Type: ...
+    def location(self, number: int, reader: ByteReader) -> Location: ...
     def string(self, number: int, reader: ByteReader) -> str: ...
     def resource(self, number: int, reader: ByteReader) -> str: ...
     def next_distinct_id(self) -> int: ...
@@ -116,6 +118,14 @@ def _read_bool(reader: EntryReader) -> bool:
 BOOL = Codec(_read_bool, lambda writer, value: writer.byte(int(value)))
 
 
+def _read_wide_bool(reader: EntryReader) -> bool:
+    return bool(reader.varint())
+
+
+WIDE_BOOL = Codec(_read_wide_bool, lambda writer, value: writer.varint(int(value)))
+"""A boolean that is encoded as a number of any size, as VHLO does."""
+
+
 def _read_blob(reader: EntryReader) -> bytes:
     return reader.take(reader.varint())
 
@@ -147,41 +157,57 @@ SIGNED_LIST = listed(SIGNED)
 
 def attribute_of(attribute_class: type[A]) -> Codec[A]:
     """An attribute of this class."""
-
-    def read(reader: EntryReader) -> A:
-        start = reader.position
-        attribute = reader.attribute()
-        if not isinstance(attribute, attribute_class):
-            reader.fail(f"expected {attribute_class.__name__}, found {type(attribute).__name__}", start)
-        return attribute
-
-    return Codec(read, ATTRIBUTE.write)
+    return _of_class(ATTRIBUTE, attribute_class)
 
 
 def optional_attribute_of(attribute_class: type[A]) -> Codec[A | None]:
     """An attribute of this class, or none."""
-
-    def read(reader: EntryReader) -> A | None:
-        start = reader.position
-        attribute = reader.optional_attribute()
-        if attribute is not None and not isinstance(attribute, attribute_class):
-            reader.fail(f"expected {attribute_class.__name__}, found {type(attribute).__name__}", start)
-        return attribute
-
-    return Codec(read, OPTIONAL_ATTRIBUTE.write)
+    return _of_class(OPTIONAL_ATTRIBUTE, attribute_class, type(None))
 
 
 def type_of(type_class: type[A]) -> Codec[A]:
     """A type of this class."""
+    return _of_class(TYPE, type_class)
 
-    def read(reader: EntryReader) -> A:
+
+def _of_class(codec: Codec[Any], *classes: type[Any]) -> Codec[Any]:
+    """A value of one of these classes; errors name the first one."""
+
+    def read(reader: EntryReader) -> Any:
         start = reader.position
-        found = reader.type()
-        if not isinstance(found, type_class):
-            reader.fail(f"expected {type_class.__name__}, found {type(found).__name__}", start)
+        found = codec.read(reader)
+        if not isinstance(found, classes):
+            reader.fail(f"expected {classes[0].__name__}, found {type(found).__name__}", start)
         return found
 
-    return Codec(read, TYPE.write)
+    return Codec(read, codec.write)
+
+
+def paired(first: Codec[T], second: Codec[U]) -> Codec[tuple[T, U]]:
+    """Two values, as a tuple."""
+
+    def read(reader: EntryReader) -> tuple[T, U]:
+        return first.read(reader), second.read(reader)
+
+    def write(writer: EntryWriter, pair: tuple[T, U]) -> None:
+        first.write(writer, pair[0])
+        second.write(writer, pair[1])
+
+    return Codec(read, write)
+
+
+def optional(flag: Codec[bool], codec: Codec[T]) -> Codec[T | None]:
+    """A flag, and a value if the flag is set."""
+
+    def read(reader: EntryReader) -> T | None:
+        return codec.read(reader) if flag.read(reader) else None
+
+    def write(writer: EntryWriter, value: T | None) -> None:
+        flag.write(writer, value is not None)
+        if value is not None:
+            codec.write(writer, value)
+
+    return Codec(read, write)
 
 
 def enumerated(cases: Sequence[T]) -> Codec[T]:
@@ -201,14 +227,14 @@ def enumerated(cases: Sequence[T]) -> Codec[T]:
 
 
 def _read_location(reader: EntryReader) -> Location:
-    return attribute_of(LocationAttr).read(reader).location
+    return reader.table.location(reader.varint(), reader)
 
 
 LOCATION = Codec(_read_location, lambda writer, value: writer.attribute(LocationAttr(value)))
 
 
 class Encoding:
-    """The encoding of a class of attributes or types. `key` is the class, or that of a location."""
+    """The encoding of a class of attributes, types or locations."""
 
     __slots__ = ("applies", "code", "read", "write")
 
@@ -274,7 +300,6 @@ class DialectEncodings:
         take: Callable[[Any], Sequence[Any]] | None,
         applies: Callable[[Any], bool] | None,
     ) -> None:
-        assert code not in table, f"{self.dialect} encodes {code} twice"
         reads = [codec.read for codec in codecs]
         writes = [codec.write for codec in codecs]
         build = attribute_class if make is None else make
@@ -291,20 +316,28 @@ class DialectEncodings:
             for write, value in zip(writes, values_of(attribute), strict=True):
                 write(writer, value)
 
-        encoding = table[code] = Encoding(code, read, write, applies)
-        self.by_class.setdefault(attribute_class, []).append(encoding)
+        self._declare(table, code, attribute_class, Codec(read, write), applies)
 
     def add(
         self,
         code: int,
         attribute_class: Class,
         codec: Codec[Any],
-        is_type: bool = False,
         applies: Callable[[Any], bool] | None = None,
     ) -> None:
-        """Declares an encoding whose codec reads and writes the whole attribute or type."""
-        encoding = Encoding(code, codec.read, codec.write, applies)
-        (self.types if is_type else self.attributes)[code] = encoding
+        """Declares an encoding of attributes whose codec reads and writes the whole attribute."""
+        self._declare(self.attributes, code, attribute_class, codec, applies)
+
+    def _declare(
+        self,
+        table: dict[int, Encoding],
+        code: int,
+        attribute_class: Class,
+        codec: Codec[Any],
+        applies: Callable[[Any], bool] | None,
+    ) -> None:
+        assert code not in table, f"{self.dialect} encodes {code} twice"
+        encoding = table[code] = Encoding(code, codec.read, codec.write, applies)
         self.by_class.setdefault(attribute_class, []).append(encoding)
 
     def encoding_of(self, attribute: Attribute | Location) -> Encoding | None:

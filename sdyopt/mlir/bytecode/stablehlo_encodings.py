@@ -12,11 +12,10 @@ from sdyopt.mlir.bytecode.encodings import (
     TYPE,
     Codec,
     DialectEncodings,
-    EntryReader,
-    EntryWriter,
     attribute_of,
     enumerated,
     listed,
+    optional,
 )
 from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, ComparisonType
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
@@ -54,20 +53,6 @@ def add_enum(dialect: DialectEncodings, code: int, enum: type[EnumAttr], first: 
 
 
 DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
-
-
-def _read_sub_axis(reader: EntryReader) -> SubAxisInfo | None:
-    return attribute_of(SubAxisInfo).read(reader) if reader.byte() else None
-
-
-def _read_device_ids(reader: EntryReader) -> DenseElements | None:
-    return attribute_of(DenseElements).read(reader) if reader.byte() else None
-
-
-def _write_if_present(writer: EntryWriter, attribute: Attribute | None) -> None:
-    writer.byte(int(attribute is not None))
-    if attribute is not None:
-        writer.attribute(attribute)
 
 
 def _mesh(axes: ArrayAttr, device_ids: DenseElements | None) -> Mesh | str:
@@ -115,13 +100,13 @@ stablehlo.attribute(
     take=lambda groups: (groups.mesh, groups.axes.elements),
 )
 stablehlo.attribute(19, SubAxisInfo, SIGNED, SIGNED)
-stablehlo.attribute(20, AxisRef, STRING, Codec(_read_sub_axis, _write_if_present))
+stablehlo.attribute(20, AxisRef, STRING, optional(BOOL, attribute_of(SubAxisInfo)))
 stablehlo.attribute(21, MeshAxis, STRING, SIGNED)
 stablehlo.attribute(
     22,
     Mesh,
     attribute_of(ArrayAttr),
-    Codec(_read_device_ids, _write_if_present),
+    optional(BOOL, attribute_of(DenseElements)),
     make=_mesh,
     take=lambda mesh: (ArrayAttr(mesh.axes), mesh.device_ids),
 )

@@ -19,11 +19,14 @@ from sdyopt.mlir.bytecode.encodings import (
     STRING,
     TYPE,
     VARINT,
+    WIDE_BOOL,
     Codec,
     DialectEncodings,
     EntryReader,
     EntryWriter,
     listed,
+    optional,
+    paired,
 )
 from sdyopt.mlir.bytecode.stablehlo_encodings import DOUBLE, add_enum
 from sdyopt.mlir.dialects.vhlo import attributes as v
@@ -41,22 +44,13 @@ from sdyopt.mlir.dialects.vhlo.types import (
     TupleV1,
     UnrankedTensorV1,
 )
-from sdyopt.mlir.ir.attribute import Attribute, Type
+from sdyopt.mlir.ir.attribute import Type
 from sdyopt.mlir.ir.builtin_attributes import integer_width, wrapped
 from sdyopt.mlir.ir.types import I1, FloatType, IndexType, IntegerType
 
 vhlo = ENCODINGS = DialectEncodings("vhlo")
 
 # --- Attributes -----------------------------------------------------------------------------------
-
-
-def _read_entry(reader: EntryReader) -> tuple[Attribute, Attribute]:
-    return reader.attribute(), reader.attribute()
-
-
-def _write_entry(writer: EntryWriter, entry: tuple[Attribute, Attribute]) -> None:
-    writer.attribute(entry[0])
-    writer.attribute(entry[1])
 
 
 def _read_float(reader: EntryReader) -> v.FloatV1:
@@ -107,28 +101,12 @@ def _tensor_parts(attribute: v.TensorV1) -> tuple[Type, bytes]:
     return attribute.type, dense_elements_data(data)
 
 
-def _read_optional(reader: EntryReader) -> Attribute | None:
-    return reader.attribute() if reader.varint() else None
-
-
-def _write_optional(writer: EntryWriter, attribute: Attribute | None) -> None:
-    writer.varint(int(attribute is not None))
-    if attribute is not None:
-        writer.attribute(attribute)
-
-
 vhlo.attribute(1, v.ArrayV1, listed(ATTRIBUTE))
-vhlo.attribute(
-    2,
-    v.BoolV1,
-    VARINT,
-    make=lambda value: v.BoolV1(bool(value)),
-    take=lambda attribute: (int(attribute.value),),
-)
+vhlo.attribute(2, v.BoolV1, WIDE_BOOL)
 add_enum(vhlo, 3, v.ComparisonDirectionV1)
 add_enum(vhlo, 4, v.ComparisonTypeV1)
 add_enum(vhlo, 5, v.CustomCallApiVersionV1)
-vhlo.attribute(6, v.DictV1, listed(Codec(_read_entry, _write_entry)))
+vhlo.attribute(6, v.DictV1, listed(paired(ATTRIBUTE, ATTRIBUTE)))
 add_enum(vhlo, 7, v.FftTypeV1)
 vhlo.add(8, v.FloatV1, Codec(_read_float, _write_float))
 vhlo.add(9, v.IntegerV1, Codec(_read_integer, _write_integer))
@@ -151,7 +129,7 @@ vhlo.attribute(18, v.TypeExtensionsV1, SIGNED_LIST)
 add_enum(vhlo, 19, v.ResultAccuracyModeV1)
 vhlo.attribute(20, v.ResultAccuracyV1, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE)
 vhlo.attribute(21, v.SubAxisInfoV1, SIGNED, SIGNED)
-vhlo.attribute(22, v.AxisRefV1, ATTRIBUTE, Codec(_read_optional, _write_optional))
+vhlo.attribute(22, v.AxisRefV1, ATTRIBUTE, optional(WIDE_BOOL, ATTRIBUTE))
 vhlo.attribute(23, v.ReplicaGroupMeshAxesV1, ATTRIBUTE, ATTRIBUTE)
 vhlo.attribute(24, v.MeshAxisV1, ATTRIBUTE, SIGNED)
 vhlo.attribute(25, v.MeshV1, ATTRIBUTE, OPTIONAL_ATTRIBUTE)

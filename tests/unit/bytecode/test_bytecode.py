@@ -120,9 +120,17 @@ def test_every_prefix_of_a_file_is_rejected() -> None:
         problem(data[:size])
 
 
-def test_an_attribute_that_contains_itself_is_rejected() -> None:
-    data = encoded("module attributes {x.a = [[1 : i32]]} {}")
-    # The only attribute of the inner array becomes the array itself, for one of these numbers.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "module attributes {x.a = [[1 : i32]]} {}",
+        'module {} loc(fused["a", fused["b", "c"]])',
+        "module attributes {x.a = {b = {c = unit}}} {}",
+    ],
+)
+def test_an_attribute_that_contains_itself_is_rejected(text: str) -> None:
+    data = encoded(text)
+    # An attribute inside another becomes the outer one, for one of these numbers.
     messages = set()
     for at in range(4, len(data) - 2):
         for number in range(12):
@@ -130,7 +138,7 @@ def test_an_attribute_that_contains_itself_is_rejected() -> None:
             mutant[at] = number << 1 | 1
             try:
                 with interpreter_settings():
-                    read(bytes(mutant))
+                    print_op(read(bytes(mutant)), PrintOptions(debuginfo=True))
             except DiagnosticError as error:
                 messages.add(error.diagnostic.message)
     assert any("or one contains itself" in message for message in messages)
