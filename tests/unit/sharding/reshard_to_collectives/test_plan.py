@@ -1,5 +1,6 @@
 """Plans of collectives, without a program."""
 
+from fractions import Fraction
 from itertools import permutations, product
 from math import prod
 
@@ -9,7 +10,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
-from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, elements_of_reshard, plan_collectives
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, align, split_by_capacity
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4), MeshAxis("w", 12)))
@@ -128,3 +129,22 @@ def test_plans_reach_the_target() -> None:
 def shard_count(sharding: TensorSharding) -> int:
     """The number of shards of a tensor."""
     return prod(dim.sharded_size(MESH) for dim in sharding.dims)
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "target", "elements"),
+    [
+        # Shards of 2 become shards of 3: one element is received, without those for which borders move.
+        ((6,), sharding((X, Y)), sharding((X,)), 1),
+        # Shards of 3 become shards of 2, whose elements the device has, but for borders.
+        ((6,), sharding((X,)), sharding((X, Y)), 0),
+        ((6,), sharding((X,)), sharding((Y,)), 3),
+        # Half of the 15 elements is received from the other device.
+        ((5, 6), sharding((X,), ()), sharding((), (X,)), Fraction(15, 2)),
+        ((8, 4), sharding((X,), ()), sharding((), ()), 16),
+    ],
+)
+def test_elements_of_a_reshard_are_those_received_without_borders(
+    shape: tuple[int, ...], source: TensorSharding, target: TensorSharding, elements: Fraction
+) -> None:
+    assert elements_of_reshard(shape, source, target, MESH) == elements
