@@ -7,7 +7,7 @@ have many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source, UnknownLoc, quoted
@@ -44,6 +44,11 @@ from sdyopt.mlir.bytecode.stream import (
     ByteReader,
     MalformedBytecode,
 )
+from sdyopt.mlir.bytecode.use_list_orders import (
+    UseListOrder,
+    read_use_list_orders,
+    restore_program_order,
+)
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, complete_attributes, inherent_names
@@ -51,7 +56,7 @@ from sdyopt.mlir.ir.op_fields import AttrField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op, UnregisteredOp, build, build_at_offset
 from sdyopt.mlir.ir.types import NONE, Type
-from sdyopt.mlir.ir.value import LazyLocation, OpOperand, Value
+from sdyopt.mlir.ir.value import LazyLocation, Value
 
 _HEADER = "header"
 # The number of bytes of a number, by its first byte.
@@ -391,7 +396,7 @@ class _RegionReader:
         # Values that were used before they were read, and the orders of uses that the file states.
         self._used_before: list[Value] = []
         self._patched: dict[Op, None] = {}
-        self._use_orders: list[tuple[Value, list[int], bool, int]] = []
+        self._use_orders: list[tuple[Value, UseListOrder, int]] = []
 
     def read_top_level(self, section: ByteReader, block: Block) -> None:
         """Reads all operations of the IR section."""
@@ -406,9 +411,10 @@ class _RegionReader:
             op.signature = op.signature.with_types(types, op.signature.result_types)
         if self._version >= USE_LIST_ORDERS:
             for value in self._used_before:
-                _relink(sorted(value.uses, key=_position_of_use, reverse=True), value)
-            for value, order, is_in_pairs, offset in self._use_orders:
-                self._apply_order(value, order, is_in_pairs, offset, section)
+                restore_program_order(value)
+            for value, order, offset in self._use_orders:
+                if not order.apply(value):
+                    section.fail("the order of uses is not a permutation", offset)
 
     # --- Regions and blocks -----------------------------------------------------------------------
 
@@ -476,7 +482,9 @@ class _RegionReader:
                 location = (self._locations, reader.varint())
             self._define(block.add_argument(type, location), reader)
         if self._version >= USE_LIST_ORDERS and reader.byte() & HAS_USE_LIST_ORDERS:
-            self._read_use_orders(reader, block.arguments)
+            start = reader.position
+            for index, order in read_use_list_orders(reader, len(block.arguments)):
+                self._use_orders.append((block.arguments[index], order, start))
 
     def _define(self, value: Value, reader: ByteReader) -> None:
         """Gives the next number to a value."""
@@ -632,7 +640,7 @@ class _RegionReader:
                 successors.append(blocks[number])
         orders_at = reader.position
         result_count = len(signature.result_types)
-        orders = list(self._use_orders_of(reader, result_count)) if mask & HAS_USE_LIST_ORDERS else []
+        orders = list(read_use_list_orders(reader, result_count)) if mask & HAS_USE_LIST_ORDERS else []
         regions: tuple[Region, ...] = ()
         is_isolated = False
         if mask & HAS_REGIONS:
@@ -650,8 +658,8 @@ class _RegionReader:
             op.set_mutable_attribute(name, value)
         for result in op.results:
             self._define(result, reader)
-        for index, order_of_uses, is_in_pairs in orders:
-            self._use_orders.append((op.results[index], order_of_uses, is_in_pairs, orders_at))
+        for index, order_of_uses in orders:
+            self._use_orders.append((op.results[index], order_of_uses, orders_at))
         if regions:
             self._read_regions(reader, op, is_isolated)
 
@@ -716,48 +724,3 @@ class _RegionReader:
                 value = properties.get(field.name)
                 if value is not None and not field.constraint.has_storage_class(value):
                     reader.fail(f"'{op_class.name}' has an attribute '{field.name}' of another class")
-
-    # --- Orders of uses ---------------------------------------------------------------------------
-
-    def _read_use_orders(self, reader: ByteReader, values: Sequence[Value]) -> None:
-        start = reader.position
-        for index, order, is_in_pairs in self._use_orders_of(reader, len(values)):
-            self._use_orders.append((values[index], order, is_in_pairs, start))
-
-    def _use_orders_of(self, reader: ByteReader, count: int) -> Iterator[tuple[int, list[int], bool]]:
-        """The index of a value, the order of its uses, and whether the order is in pairs of positions."""
-        entries = 1 if count == 1 else reader.count()
-        for _ in range(entries):
-            start = reader.position
-            index = 0 if count == 1 else reader.varint()
-            if index >= count:
-                reader.fail(f"there is no value with the index {index}", start)
-            size, is_in_pairs = reader.flagged()
-            if size > reader.remaining:
-                reader.fail(f"{size} positions are expected, and {reader.remaining} bytes are left", start)
-            yield index, [reader.varint() for _ in range(size)], is_in_pairs
-
-    def _apply_order(
-        self, value: Value, order: list[int], is_in_pairs: bool, offset: int, section: ByteReader
-    ) -> None:
-        uses = list(value.uses)
-        if is_in_pairs:
-            moved = dict(zip(order[::2], order[1::2], strict=False))
-            order = [moved.get(position, position) for position in range(len(uses))]
-        if len(order) != len(uses) or sorted(order) != list(range(len(uses))):
-            section.fail("the order of uses is not a permutation", offset)
-        ordered: list[OpOperand] = list(uses)
-        for use, position in zip(uses, order, strict=True):
-            ordered[position] = use
-        _relink(ordered, value)
-
-
-def _position_of_use(use: OpOperand) -> tuple[int, int]:
-    return use.owner.order, use.index
-
-
-def _relink(uses: list[OpOperand], value: Value) -> None:
-    """Makes these the uses of a value, in this order."""
-    value.first_use = None
-    for use in reversed(uses):
-        use.link(value)
