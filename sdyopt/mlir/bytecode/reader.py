@@ -183,12 +183,10 @@ class _FileReader:
         return OpName(name, op_class or UnregisteredOp, dialect, is_registered)
 
     def _read_resources(self) -> None:
-        offsets, values = self._sections.get(RESOURCE_OFFSETS), self._sections.get(RESOURCES)
+        offsets = self._sections.get(RESOURCE_OFFSETS)
         if offsets is None:
             return
-        if values is None:
-            values = self._section(RESOURCES)
-        table = self._table
+        values, table = self._section(RESOURCES), self._table
         for _ in range(offsets.varint()):
             group = table.string(offsets.varint(), offsets)
             entries = self.resources.external.setdefault(group, {})
