@@ -7,10 +7,11 @@ sizes. Releases of StableHLO before properties encoded them with the discardable
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from sdyopt.base.releases import Behavior
+from sdyopt.base.releases import Behavior, on_change
 from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
@@ -84,13 +85,22 @@ def _later(op_class: type[Op]) -> tuple[str, ...]:
     return _UNDECLARED.get(op_class.name, ()) + _LATER.get(op_class.name, ())
 
 
-def _followed_layout(op_class: type[Op]) -> Layout:
-    """The properties as the followed release of Shardy has them."""
+@cache
+def _followed_layout(op_class: type[Op], version: int) -> Layout:
+    """The properties in a version of the format, as the followed release of Shardy has them."""
     fields = list(op_class.fields.values())
     layout = _layout(op_class, fields)
     if not Behavior.REDUCTION_KINDS.active:
         layout = tuple(each for each in layout if each.name not in _LATER.get(op_class.name, ()))
-    return layout
+    return _in_version(layout, version)
+
+
+on_change(_followed_layout.cache_clear)
+
+
+def _in_version(layout: Layout, version: int) -> Layout:
+    """The properties in a version of the format, in the first of which segment sizes are like others."""
+    return layout if version >= SEGMENT_SIZES else tuple(sorted(layout, key=_name))
 
 
 def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
@@ -133,10 +143,7 @@ def read_properties(op_class: type[Op], reader: EntryReader) -> dict[str, Attrib
 
 def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
     attributes: dict[str, Attribute] = {}
-    if reader.version < SEGMENT_SIZES:
-        # Segment sizes were attributes like others.
-        layout = tuple(sorted(layout, key=_name))
-    for each in layout:
+    for each in _in_version(layout, reader.version):
         start = reader.position
         if each.segments and reader.version >= SEGMENT_SIZES:
             attributes[each.name] = DenseArray(I32, _read_sparse(reader, each.segments))
@@ -153,10 +160,7 @@ def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
 
 def write_properties(op_class: type[Op], attributes: DictAttr, writer: EntryWriter) -> None:
     """Writes inherent attributes as properties."""
-    layout = _followed_layout(op_class)
-    if writer.version < SEGMENT_SIZES:
-        layout = tuple(sorted(layout, key=_name))
-    for each in layout:
+    for each in _followed_layout(op_class, writer.version):
         value = attributes.get(each.name)
         if each.segments and writer.version >= SEGMENT_SIZES:
             _write_sparse(writer, value.values if isinstance(value, DenseArray) else (0,) * each.segments)

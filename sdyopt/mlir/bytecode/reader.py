@@ -1,21 +1,15 @@
-"""Builds a program from its bytecode.
-
-Operations of one kind (the same name, attributes, properties and result types) share a template, as equal
-statements of a text do. The loop over the operations of a block calls few functions, because a program may
-have many.
-"""
+"""Reads the sections of a bytecode file, and builds its program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc, Location, Source, UnknownLoc, quoted
-from sdyopt.mlir.asm.lexical import PROPERTIES as PROPERTIES_NAME
-from sdyopt.mlir.asm.parser.module_parser import MAX_REGION_DEPTH, ParseOptions
+from sdyopt.base.diagnostics.location import FileLoc, Location, Source, quoted
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.resources import Blob, Resources
 from sdyopt.mlir.bytecode.attribute_table import AttributeTable, FileDialect
-from sdyopt.mlir.bytecode.properties import read_properties
+from sdyopt.mlir.bytecode.ir_reader import IRReader, OpName
 from sdyopt.mlir.bytecode.stream import (
     ATTRIBUTE_OFFSETS,
     ATTRIBUTES,
@@ -23,42 +17,24 @@ from sdyopt.mlir.bytecode.stream import (
     DIALECT_VERSIONS,
     DIALECTS,
     ELIDED_ARGUMENT_LOCATIONS,
-    HAS_ATTRIBUTES,
-    HAS_OPERANDS,
-    HAS_PROPERTIES,
-    HAS_REGIONS,
-    HAS_RESULTS,
-    HAS_SUCCESSORS,
-    HAS_USE_LIST_ORDERS,
     IR,
     MAGIC,
     NEWEST_VERSION,
     PROPERTIES,
     PROPERTY_VALUES,
-    REGION_SECTIONS,
     RESOURCE_OFFSETS,
     RESOURCES,
     SECTIONS,
     STRINGS,
-    USE_LIST_ORDERS,
     ByteReader,
     MalformedBytecode,
 )
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.dialect import DialectTable, complete_attributes, inherent_names
-from sdyopt.mlir.ir.op_fields import AttrField
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op, UnregisteredOp, build, build_at_offset
-from sdyopt.mlir.ir.types import NONE, Type
-from sdyopt.mlir.ir.value import LazyLocation, OpOperand, Value
+from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op, UnregisteredOp, build
 
 _HEADER = "header"
-# The number of bytes of a number, by its first byte.
-_SIZES = bytes((first & -first).bit_length() or 9 for first in range(256))
-# What an operation has that is not attributes, properties, results and operands.
-_LARGE = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LIST_ORDERS
-_UNKNOWN = UnknownLoc()
 
 
 def read_bytecode(
@@ -95,66 +71,6 @@ class _Locations(Source):
             raise located(error, self.name) from None
 
 
-class _OpName:
-    """The name of an operation of the file."""
-
-    __slots__ = ("dialect", "is_registered", "name", "op_class")
-
-    def __init__(self, name: str, op_class: type[Op], dialect: FileDialect, is_registered: bool) -> None:
-        self.name = name
-        self.op_class = op_class
-        self.dialect = dialect
-        self.is_registered = is_registered
-
-
-class _Template:
-    """What operations of one kind have in common, and their signatures by the types of the operands.
-
-    `is_large`: whether an operation has more parts than the class `Op` declares.
-    """
-
-    __slots__ = (
-        *("attributes", "discardable", "is_large", "mutable", "name", "op_class", "result_types"),
-        "signatures",
-    )
-
-    def __init__(
-        self,
-        op_name: _OpName,
-        attributes: DictAttr,
-        discardable: DictAttr,
-        mutable: dict[str, Attribute],
-        result_types: tuple[Type, ...],
-    ) -> None:
-        self.op_class = op_name.op_class
-        self.name = op_name.name
-        self.attributes = attributes
-        self.discardable = discardable
-        self.mutable = mutable
-        self.result_types = result_types
-        self.is_large = bool(mutable) or op_name.op_class.set_up is not None
-        self.signatures: dict[tuple[Type, ...], OpSignature] = {}
-
-    def signature(self, operand_types: tuple[Type, ...]) -> OpSignature:
-        """The signature with these types of the operands."""
-        signature = self.signatures.get(operand_types)
-        if signature is None:
-            signature = self.signatures[operand_types] = OpSignature(
-                self.op_class, self.name, self.attributes, operand_types, self.result_types
-            )
-        return signature
-
-
-class _ForwardReference(Value):
-    """Stands for a value that is used before it is read."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.type = NONE
-        self.first_use = None
-
-
 class _FileReader:
     def __init__(self, name: str, data: bytes, dialects: DialectTable, options: ParseOptions) -> None:
         self._name = name
@@ -172,12 +88,12 @@ class _FileReader:
                 f"the file has version {self._version} of the format; the newest that is read is "
                 f"{NEWEST_VERSION}"
             )
-        self._producer = header.text()
+        header.text()  # who wrote the file
         self._sections = self._read_sections(header)
         self._table = AttributeTable(data, self._version, dialects, options.allow_unregistered_dialects)
         self._table.strings = self._read_strings()
         self._file_dialects: list[FileDialect] = []
-        self._op_names: list[_OpName] = []
+        self._op_names: list[OpName] = []
         self._read_dialects()
         self._table.read(self._section(ATTRIBUTE_OFFSETS), self._section(ATTRIBUTES), self._file_dialects)
         self._read_resources()
@@ -249,7 +165,7 @@ class _FileReader:
             reader.fail(f"there is no dialect with the number {number}")
         return self._file_dialects[number]
 
-    def _op_name(self, dialect: FileDialect, reader: ByteReader) -> _OpName:
+    def _op_name(self, dialect: FileDialect, reader: ByteReader) -> OpName:
         is_registered = True
         if self._version < PROPERTIES:
             number = reader.varint()
@@ -264,15 +180,13 @@ class _FileReader:
                     f"the operation '{name}' is of a dialect that is not registered; "
                     "-allow-unregistered-dialect reads it"
                 )
-        return _OpName(name, op_class or UnregisteredOp, dialect, is_registered)
+        return OpName(name, op_class or UnregisteredOp, dialect, is_registered)
 
     def _read_resources(self) -> None:
-        offsets, values = self._sections.get(RESOURCE_OFFSETS), self._sections.get(RESOURCES)
+        offsets = self._sections.get(RESOURCE_OFFSETS)
         if offsets is None:
             return
-        if values is None:
-            values = self._section(RESOURCES)
-        table = self._table
+        values, table = self._section(RESOURCES), self._table
         for _ in range(offsets.varint()):
             group = table.string(offsets.varint(), offsets)
             entries = self.resources.external.setdefault(group, {})
@@ -332,7 +246,7 @@ class _FileReader:
         """The top-level operation; a module around the operations unless they are a single one."""
         section = self._section(IR)
         block = Block()
-        regions = _RegionReader(
+        regions = IRReader(
             section.data,
             self._table,
             _Locations(self._name, self._table, section),
@@ -359,405 +273,3 @@ class _FileReader:
         region.add_block(block)
         signature = OpSignature(module_class, module_class.name, NO_ATTRIBUTES, (), ())
         return build(signature, (), regions=(region,))
-
-
-class _RegionReader:
-    """Reads the IR section."""
-
-    def __init__(
-        self,
-        data: bytes,
-        table: AttributeTable,
-        locations: _Locations,
-        op_names: list[_OpName],
-        properties: list[tuple[int, int]],
-        version: int,
-    ) -> None:
-        self._data = data
-        self._table = table
-        self._op_names = op_names
-        self._properties = properties
-        self._version = version
-        # The templates of operations by the bytes of the name and the mask, and those of attributes,
-        # properties and types of results.
-        self._templates: dict[bytes, dict[bytes, _Template]] = {}
-        self._depth = 0
-        # The number of operations so far: their order in the walk of the program.
-        self._count = 0
-        self._locations = locations
-        # The values of the enclosing isolated region by number; None if a value is not yet read.
-        self._values: list[Value | None] = []
-        self._next_value = 0
-        # Values that were used before they were read, and the orders of uses that the file states.
-        self._used_before: list[Value] = []
-        self._patched: dict[Op, None] = {}
-        self._use_orders: list[tuple[Value, list[int], bool, int]] = []
-
-    def read_top_level(self, section: ByteReader, block: Block) -> None:
-        """Reads all operations of the IR section."""
-        start = section.position
-        count, has_arguments = section.flagged()
-        if has_arguments:
-            section.fail("the top-level block has arguments", start)
-        self._read_ops(section, block, count)
-        section.finish()
-        for op in self._patched:
-            types = tuple([use.value.type for use in op.operand_uses])
-            op.signature = op.signature.with_types(types, op.signature.result_types)
-        if self._version >= USE_LIST_ORDERS:
-            for value in self._used_before:
-                _relink(sorted(value.uses, key=_position_of_use, reverse=True), value)
-            for value, order, is_in_pairs, offset in self._use_orders:
-                self._apply_order(value, order, is_in_pairs, offset, section)
-
-    # --- Regions and blocks -----------------------------------------------------------------------
-
-    def _read_regions(self, reader: ByteReader, op: Op, is_isolated: bool) -> None:
-        if self._depth == MAX_REGION_DEPTH:
-            reader.fail(f"regions are nested deeper than {MAX_REGION_DEPTH}")
-        self._depth += 1
-        outer_values, outer_next = self._values, self._next_value
-        if is_isolated:
-            self._values, self._next_value = [], 0
-        if is_isolated and self._version >= REGION_SECTIONS:
-            start = reader.position
-            code, section = reader.subsection()
-            if code != IR:
-                reader.fail(f"expected an IR section, found the {SECTIONS[code]} section", start)
-            for region in op.regions:
-                self._read_region(section, region)
-            section.finish()
-        else:
-            for region in op.regions:
-                self._read_region(reader, region)
-        self._values, self._next_value = outer_values, outer_next
-        self._depth -= 1
-
-    def _read_region(self, reader: ByteReader, region: Region) -> None:
-        block_count = reader.count()
-        if not block_count:
-            return
-        start = reader.position
-        value_count = reader.varint()
-        # A value takes at least a byte, that of its type.
-        if value_count > reader.remaining:
-            reader.fail(f"{value_count} values are expected, and {reader.remaining} bytes are left", start)
-        values, outer_next = self._values, self._next_value
-        first_value = self._next_value = len(values)
-        values.extend([None] * value_count)
-        for _ in range(block_count):
-            region.add_block()
-        for block in region.blocks:
-            self._read_block(reader, block)
-        for number in range(first_value, first_value + value_count):
-            value = values[number]
-            if value is None or type(value) is _ForwardReference:
-                reader.fail(f"the value number {number} is not defined")
-        del values[first_value:]
-        self._next_value = outer_next
-
-    def _read_block(self, reader: ByteReader, block: Block) -> None:
-        count, has_arguments = reader.flagged()
-        if count > reader.remaining:
-            reader.fail(f"{count} operations are expected, and {reader.remaining} bytes are left")
-        if has_arguments:
-            self._read_arguments(reader, block)
-        self._read_ops(reader, block, count)
-
-    def _read_arguments(self, reader: ByteReader, block: Block) -> None:
-        for _ in range(reader.count()):
-            location: LazyLocation = _UNKNOWN
-            if self._version >= ELIDED_ARGUMENT_LOCATIONS:
-                number, has_location = reader.flagged()
-            else:
-                number, has_location = reader.varint(), True
-            type = self._table.type(number, reader)
-            if has_location:
-                location = (self._locations, reader.varint())
-            self._define(block.add_argument(type, location), reader)
-        if self._version >= USE_LIST_ORDERS and reader.byte() & HAS_USE_LIST_ORDERS:
-            self._read_use_orders(reader, block.arguments)
-
-    def _define(self, value: Value, reader: ByteReader) -> None:
-        """Gives the next number to a value."""
-        number, values = self._next_value, self._values
-        if number >= len(values):
-            reader.fail("there are more values than the region states")
-        forward = values[number]
-        values[number] = value
-        self._next_value = number + 1
-        if forward is not None:
-            self._resolve(forward, value)
-
-    def _resolve(self, forward: Value, value: Value) -> None:
-        """Makes the uses of a forward reference uses of the value."""
-        for use in reversed(list(forward.uses)):
-            use.unlink()
-            use.link(value)
-            self._patched[use.owner] = None
-        self._used_before.append(value)
-
-    # --- Operations -------------------------------------------------------------------------------
-
-    def _read_ops(self, reader: ByteReader, block: Block, count: int) -> None:
-        """Reads `count` operations and appends them to a block.
-
-        Numbers of up to three bytes are decoded here, without a call. What operations of one kind have in
-        common is not decoded, but looked up by its bytes.
-        """
-        data, position, end, sizes = self._data, reader.position, reader.end, _SIZES
-        kinds_of, values, locations = self._templates, self._values, self._locations
-        value_count, next_value, order = len(values), self._next_value, self._count
-        block.is_ordered = False
-        try:
-            for _ in range(count):
-                start = position
-                mask_at = position + sizes[data[position]]
-                mask = data[mask_at]
-                # The location.
-                position = mask_at + 1
-                location = data[position]
-                if location & 1:
-                    location >>= 1
-                    position += 1
-                elif location & 2:
-                    location = (location | data[position + 1] << 8) >> 2
-                    position += 2
-                elif location & 4:
-                    location = (location | data[position + 1] << 8 | data[position + 2] << 16) >> 3
-                    position += 3
-                else:
-                    reader.position = position
-                    location = reader.varint()
-                    position = reader.position
-                # The attributes, properties and types of results.
-                common = position
-                if mask & HAS_ATTRIBUTES:
-                    position += sizes[data[position]]
-                if mask & HAS_PROPERTIES:
-                    position += sizes[data[position]]
-                if mask & HAS_RESULTS:
-                    if data[position] == 3:  # one result, as of most operations
-                        position += 1
-                        position += sizes[data[position]]
-                    else:
-                        reader.position = position
-                        for _ in range(reader.count()):
-                            reader.varint()
-                        position = reader.position
-                kind = data[start : mask_at + 1]
-                templates = kinds_of.get(kind)
-                if templates is None:
-                    templates = kinds_of[kind] = {}
-                template = templates.get(data[common:position])
-                if template is None:
-                    template = templates[data[common:position]] = self._template(start, mask, common, reader)
-                operands: list[Value] = []
-                if mask & HAS_OPERANDS:
-                    number = data[position]
-                    if number & 1:
-                        number >>= 1
-                        position += 1
-                    else:
-                        reader.position = position
-                        number = reader.count()
-                        position = reader.position
-                    for _ in range(number):
-                        number = data[position]
-                        if number & 1:
-                            number >>= 1
-                            position += 1
-                        elif number & 2:
-                            number = (number | data[position + 1] << 8) >> 2
-                            position += 2
-                        elif number & 4:
-                            number = (number | data[position + 1] << 8 | data[position + 2] << 16) >> 3
-                            position += 3
-                        else:
-                            reader.position = position
-                            number = reader.varint()
-                            position = reader.position
-                        value = values[number] if number < value_count else None
-                        if value is None:
-                            reader.position = position
-                            value = self._forward_reference(number, reader)
-                        operands.append(value)
-                if position > end:
-                    reader.fail("unexpected end", end)
-                types = tuple([operand.type for operand in operands])
-                signature = template.signatures.get(types) or template.signature(types)
-                if template.is_large or mask & _LARGE:
-                    reader.position, self._next_value, self._count = position, next_value, order + 1
-                    self._read_large_op(reader, block, template, signature, operands, mask, location, order)
-                    position, next_value, order = reader.position, self._next_value, self._count
-                    continue
-                op = build_at_offset(signature, operands, template.discardable, locations, location, block)
-                op.order = order
-                order += 1
-                results = op.results
-                if len(results) == 1 and next_value < value_count and values[next_value] is None:
-                    values[next_value] = results[0]
-                    next_value += 1
-                elif results:
-                    reader.position, self._next_value = position, next_value
-                    for result in results:
-                        self._define(result, reader)
-                    next_value = self._next_value
-        except IndexError:
-            reader.fail("unexpected end", len(data))
-        reader.position, self._next_value, self._count = position, next_value, order
-        block.is_ordered = True
-
-    def _read_large_op(
-        self,
-        reader: ByteReader,
-        block: Block,
-        template: _Template,
-        signature: OpSignature,
-        operands: list[Value],
-        mask: int,
-        location: int,
-        order: int,
-    ) -> None:
-        """Reads the rest of an operation that has more than attributes, results and operands."""
-        successors: list[Block] = []
-        if mask & HAS_SUCCESSORS:
-            start = reader.position
-            region = block.parent
-            blocks = region.blocks if region is not None else []
-            for _ in range(reader.count()):
-                number = reader.varint()
-                if number >= len(blocks):
-                    reader.fail(f"there is no block with the number {number}", start)
-                successors.append(blocks[number])
-        orders_at = reader.position
-        result_count = len(signature.result_types)
-        orders = list(self._use_orders_of(reader, result_count)) if mask & HAS_USE_LIST_ORDERS else []
-        regions: tuple[Region, ...] = ()
-        is_isolated = False
-        if mask & HAS_REGIONS:
-            start = reader.position
-            count, is_isolated = reader.flagged()
-            if count > reader.remaining:
-                reader.fail(f"{count} regions are expected, and {reader.remaining} bytes are left", start)
-            regions = tuple([Region() for _ in range(count)])
-        op = build(
-            signature, operands, template.discardable, (self._locations, location), regions, successors
-        )
-        op.order = order
-        block.append(op)
-        for name, value in template.mutable.items():
-            op.set_mutable_attribute(name, value)
-        for result in op.results:
-            self._define(result, reader)
-        for index, order_of_uses, is_in_pairs in orders:
-            self._use_orders.append((op.results[index], order_of_uses, is_in_pairs, orders_at))
-        if regions:
-            self._read_regions(reader, op, is_isolated)
-
-    def _forward_reference(self, number: int, reader: ByteReader) -> Value:
-        if number >= len(self._values):
-            reader.fail(f"there is no value with the number {number}")
-        value = self._values[number] = _ForwardReference()
-        return value
-
-    def _template(self, start: int, mask: int, common: int, reader: ByteReader) -> _Template:
-        """The template of the operation that starts at `start`, whose attributes start at `common`."""
-        op_name = self._op_name(start, reader)
-        reader.position = common
-        attributes: dict[str, Attribute] = {}
-        if mask & HAS_ATTRIBUTES:
-            found = self._table.attribute(reader.varint(), reader)
-            if not isinstance(found, DictAttr):
-                reader.fail(f"expected a dictionary, found {type(found).__name__}", common)
-            attributes.update(found.entries)
-        properties: dict[str, Attribute] = {}
-        if mask & HAS_PROPERTIES:
-            properties = self._properties_of(op_name, reader.varint(), reader)
-        op_class = op_name.op_class
-        inherent = inherent_names(op_class) | {PROPERTIES_NAME}
-        for name in inherent & attributes.keys():
-            properties.setdefault(name, attributes.pop(name))
-        for name in properties.keys() - inherent:
-            # Those of another release than the one that is followed.
-            attributes.setdefault(name, properties.pop(name))
-        self._check_storage(op_class, properties, reader)
-        mutable = {name: properties.pop(name) for name in op_class.mutable_attributes if name in properties}
-        types: tuple[Type, ...] = ()
-        if mask & HAS_RESULTS:
-            types = tuple([self._table.type(reader.varint(), reader) for _ in range(reader.count())])
-        inherent_attributes = complete_attributes(op_class, dictionary(properties))
-        return _Template(op_name, inherent_attributes, dictionary(attributes), mutable, types)
-
-    def _op_name(self, start: int, reader: ByteReader) -> _OpName:
-        reader.position = start
-        number = reader.varint()
-        if number >= len(self._op_names):
-            reader.fail(f"there is no operation name with the number {number}", start)
-        return self._op_names[number]
-
-    def _properties_of(self, op_name: _OpName, number: int, reader: ByteReader) -> dict[str, Attribute]:
-        if number >= len(self._properties):
-            reader.fail(f"there are no properties with the number {number}")
-        start, end = self._properties[number]
-        entry = self._table.entry_reader(start, end, PROPERTY_VALUES, op_name.dialect)
-        if not op_name.is_registered:
-            return {PROPERTIES_NAME: entry.attribute()}
-        if op_name.op_class is UnregisteredOp:
-            reader.fail(f"'{op_name.name}' has properties, whose encoding is not known")
-        return read_properties(op_name.op_class, entry)
-
-    def _check_storage(
-        self, op_class: type[Op], properties: dict[str, Attribute], reader: ByteReader
-    ) -> None:
-        """Fails if the class of an inherent attribute is not that of its declaration."""
-        for field in op_class.fields.values():
-            if isinstance(field, AttrField):
-                value = properties.get(field.name)
-                if value is not None and not field.constraint.has_storage_class(value):
-                    reader.fail(f"'{op_class.name}' has an attribute '{field.name}' of another class")
-
-    # --- Orders of uses ---------------------------------------------------------------------------
-
-    def _read_use_orders(self, reader: ByteReader, values: Sequence[Value]) -> None:
-        start = reader.position
-        for index, order, is_in_pairs in self._use_orders_of(reader, len(values)):
-            self._use_orders.append((values[index], order, is_in_pairs, start))
-
-    def _use_orders_of(self, reader: ByteReader, count: int) -> Iterator[tuple[int, list[int], bool]]:
-        """The index of a value, the order of its uses, and whether the order is in pairs of positions."""
-        entries = 1 if count == 1 else reader.count()
-        for _ in range(entries):
-            start = reader.position
-            index = 0 if count == 1 else reader.varint()
-            if index >= count:
-                reader.fail(f"there is no value with the index {index}", start)
-            size, is_in_pairs = reader.flagged()
-            if size > reader.remaining:
-                reader.fail(f"{size} positions are expected, and {reader.remaining} bytes are left", start)
-            yield index, [reader.varint() for _ in range(size)], is_in_pairs
-
-    def _apply_order(
-        self, value: Value, order: list[int], is_in_pairs: bool, offset: int, section: ByteReader
-    ) -> None:
-        uses = list(value.uses)
-        if is_in_pairs:
-            moved = dict(zip(order[::2], order[1::2], strict=False))
-            order = [moved.get(position, position) for position in range(len(uses))]
-        if len(order) != len(uses) or sorted(order) != list(range(len(uses))):
-            section.fail("the order of uses is not a permutation", offset)
-        ordered: list[OpOperand] = list(uses)
-        for use, position in zip(uses, order, strict=True):
-            ordered[position] = use
-        _relink(ordered, value)
-
-
-def _position_of_use(use: OpOperand) -> tuple[int, int]:
-    return use.owner.order, use.index
-
-
-def _relink(uses: list[OpOperand], value: Value) -> None:
-    """Makes these the uses of a value, in this order."""
-    value.first_use = None
-    for use in reversed(uses):
-        use.link(value)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdyopt.mlir.bytecode.builtin_encodings import (
-    dense_elements,
-    dense_elements_data,
-    read_bits,
-    write_bits,
-)
+from sdyopt.mlir.bytecode.builtin_encodings import read_bits, write_bits
+from sdyopt.mlir.bytecode.dense_elements import dense_elements, dense_elements_data
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
     BLOB,

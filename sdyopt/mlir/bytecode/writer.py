@@ -1,22 +1,22 @@
-"""Writes a program as bytecode.
-
-Attributes, types and names of operations are first numbered, in the order of MLIR: those that are used most
-have the smallest numbers, and those of a dialect follow each other.
-"""
+"""Writes a program as bytecode, after `ir_numbering` has numbered what it refers to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.location import Location, UnknownLoc
-from sdyopt.mlir.asm.lexical import PROPERTIES as PROPERTIES_NAME
+from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Blob, Resources
-from sdyopt.mlir.bytecode.attribute_table import encodings_of
-from sdyopt.mlir.bytecode.encodings import DialectEncodings, Encoding, EntryWriter
-from sdyopt.mlir.bytecode.properties import layouts_of, write_properties
+from sdyopt.mlir.bytecode.ir_numbering import (
+    IRNumbering,
+    NumberedDialect,
+    NumberedEntry,
+    attributes_of,
+    encoded_part,
+    write_op_properties,
+)
 from sdyopt.mlir.bytecode.stream import (
     ATTRIBUTE_OFFSETS,
     ATTRIBUTES,
@@ -43,15 +43,13 @@ from sdyopt.mlir.bytecode.stream import (
     USE_LIST_ORDERS,
     ByteWriter,
 )
+from sdyopt.mlir.bytecode.use_list_orders import write_use_list_orders
 from sdyopt.mlir.dialects.vhlo.dialect import bytecode_version
 from sdyopt.mlir.dialects.vhlo.to_version import checked_version, convert_to_version
 from sdyopt.mlir.dialects.vhlo.to_vhlo import legalize_to_vhlo
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr, Type, dictionary, nested_attributes
+from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, Type
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import DenseResource
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
-from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.value import Value
 
 K = TypeVar("K")
 
@@ -86,227 +84,6 @@ def artifact(root: Op, resources: Resources, target: str, elides_resources: bool
     return write_bytecode(root, resources, options)
 
 
-class _Dialect:
-    """A dialect of the file: its name, number and encodings, and the keys of its resources."""
-
-    __slots__ = ("encodings", "name", "number", "resources")
-
-    def __init__(self, name: str, number: int) -> None:
-        self.name = name
-        self.number = number
-        self.encodings: DialectEncodings | None = encodings_of(name)
-        self.resources: dict[str, int] = {}
-
-
-class _Entry(Generic[K]):
-    """Something numbered: how often it is used, its dialect, and its number."""
-
-    __slots__ = ("count", "dialect", "encoding", "key", "number")
-
-    def __init__(self, key: K, dialect: _Dialect) -> None:
-        self.key = key
-        self.dialect = dialect
-        self.count = 1
-        self.number = 0
-        self.encoding: Encoding | None = None
-
-
-class _Numbering:
-    """The numbers of everything that the file refers to. Implements `EntryWriter`, and writes nothing."""
-
-    def __init__(self, root: Op, version: int) -> None:
-        self.version = version
-        self.dialects: dict[str, _Dialect] = {}
-        self.attributes: dict[Attribute, _Entry[Attribute]] = {}
-        self.types: dict[Attribute, _Entry[Attribute]] = {}
-        self.op_names: dict[tuple[str, bool], _Entry[tuple[str, bool]]] = {}
-        self.values: dict[Value, int] = {}
-        # The number of values that are defined directly in a region.
-        self.value_counts: dict[Region, int] = {}
-        # The operations whose regions use no values from outside.
-        self.isolated: set[Op] = set()
-        # The order of operations in the walk of the program.
-        self.order: dict[Op, int] = {}
-        self._find_isolated(root)
-        self._next_value = 0
-        self._number_ops(root)
-        _assign_numbers(self.attributes)
-        _assign_numbers(self.op_names)
-        _assign_numbers(self.types)
-        number = 0
-        for dialect in self.dialects.values():
-            for key in dialect.resources:
-                dialect.resources[key] = number
-                number += 1
-
-    # --- Operations -------------------------------------------------------------------------------
-
-    def _find_isolated(self, root: Op) -> None:
-        outside: set[Op] = set()
-        for number, op in enumerate(root.walk()):
-            self.order[op] = number
-            region = op.parent_region
-            for value in op.operands:
-                block = value.block
-                defined_in = None if block is None else block.parent
-                inner = region
-                while inner is not None and inner is not defined_in:
-                    owner = inner.parent
-                    if owner is None or ISOLATED in owner.traits:
-                        break
-                    outside.add(owner)
-                    inner = owner.parent_region
-        self.isolated = {op for op in self.order if op not in outside or ISOLATED in op.traits}
-
-    def _number_ops(self, root: Op) -> None:
-        self._number_op(root)
-        pending: list[tuple[Region, int]] = []
-        self._add_regions(root, pending)
-        while pending:
-            region, self._next_value = pending.pop()
-            first = self._next_value
-            for block in region.blocks:
-                for argument in block.arguments:
-                    self._define(argument)
-                    self.attribute(LocationAttr(argument.location))
-                    self.type(argument.type)
-                for op in block.ops:
-                    self._number_op(op)
-            self.value_counts[region] = self._next_value - first
-            for block in region.blocks:
-                for op in block.ops:
-                    self._add_regions(op, pending)
-
-    def _add_regions(self, op: Op, pending: list[tuple[Region, int]]) -> None:
-        first = 0 if op in self.isolated else self._next_value
-        pending += [(region, first) for region in op.regions if region.blocks]
-
-    def _define(self, value: Value) -> None:
-        self.values[value] = self._next_value
-        self._next_value += 1
-
-    def _number_op(self, op: Op) -> None:
-        name = (op.signature.name, not isinstance(op, UnregisteredOp))
-        entry = self.op_names.get(name)
-        if entry is None:
-            self.op_names[name] = _Entry(name, self.dialect(op.dialect_name))
-        else:
-            entry.count += 1
-        for result in op.results:
-            self._define(result)
-            self.type(result.type)
-        attributes = attributes_of(op, self.version)
-        if attributes.entries:
-            self.attribute(attributes)
-        if self.version >= PROPERTIES:
-            write_op_properties(op, self)
-        self.attribute(LocationAttr(op.location))
-
-    def dialect(self, name: str) -> _Dialect:
-        """The dialect of this name, numbered in the order of first use."""
-        dialect = self.dialects.get(name)
-        if dialect is None:
-            dialect = self.dialects[name] = _Dialect(name, len(self.dialects))
-        return dialect
-
-    # --- `EntryWriter` ----------------------------------------------------------------------------
-
-    def attribute(self, attribute: Attribute) -> None:
-        self._number(attribute, self.attributes)
-
-    def type(self, type: Type) -> None:
-        self._number(type, self.types)
-
-    def _number(self, attribute: Attribute, entries: dict[Attribute, _Entry[Attribute]]) -> None:
-        entry = entries.get(attribute)
-        if entry is not None:
-            entry.count += 1
-            return
-        dialect = self.dialect(_dialect_name(attribute))
-        entry = entries[attribute] = _Entry(attribute, dialect)
-        if dialect.encodings is not None:
-            entry.encoding = dialect.encodings.encoding_of(_encoded(attribute))
-        if entry.encoding is not None:
-            entry.encoding.write(self, _encoded(attribute))
-            return
-        for inner in nested_attributes(attribute):
-            if isinstance(inner, DenseResource):
-                self.resource(inner.key)
-
-    def optional_attribute(self, attribute: Attribute | None) -> None:
-        if attribute is not None:
-            self.attribute(attribute)
-
-    def resource(self, key: str) -> None:
-        self.dialect("builtin").resources.setdefault(key, 0)
-
-    def byte(self, value: int) -> None: ...
-    def bytes(self, value: bytes) -> None: ...
-    def varint(self, value: int) -> None: ...
-    def signed(self, value: int) -> None: ...
-    def string(self, text: str) -> None: ...
-
-
-def _dialect_name(attribute: Attribute) -> str:
-    namespace = getattr(attribute, "namespace", None)
-    return namespace if isinstance(namespace, str) else attribute.dialect
-
-
-def _encoded(attribute: Attribute) -> Attribute | Location:
-    """What the encodings know: the location in an attribute, or the attribute."""
-    return attribute.location if isinstance(attribute, LocationAttr) else attribute
-
-
-def _assign_numbers(entries: dict[K, _Entry[K]]) -> None:
-    """Numbers the entries: the most used first, and in each range of equally long numbers by dialect."""
-    ordered = sorted(entries.values(), key=lambda entry: -entry.count)
-    result: list[_Entry[K]] = []
-    size, first_dialect, position = 0, 0, 0
-    for digits in range(1, 9):
-        # As in MLIR, which subtracts only the previous range.
-        size = (1 << 7 * digits) - size
-        group = ordered[position : position + size]
-        position += len(group)
-
-        def place(entry: _Entry[K], first: int = first_dialect) -> tuple[bool, int]:
-            return entry.dialect.number != first, entry.dialect.number
-
-        group.sort(key=place)
-        result += group
-        if position >= len(ordered):
-            break
-        first_dialect = group[-1].dialect.number
-    entries.clear()
-    for number, entry in enumerate(result):
-        entry.number = number
-        entries[entry.key] = entry
-
-
-def attributes_of(op: Op, version: int) -> DictAttr:
-    """The attributes that are encoded as a dictionary: without properties, all of them."""
-    # Without properties, those of an unregistered operation are lost, as in MLIR.
-    if isinstance(op, UnregisteredOp) or (version >= PROPERTIES and layouts_of(type(op))[0]):
-        return op.attributes
-    inherent = op.inherent_attributes()
-    if not inherent.entries:
-        return op.attributes
-    return dictionary((*inherent.entries, *op.attributes.entries))
-
-
-def write_op_properties(op: Op, writer: EntryWriter) -> bool:
-    """Writes the properties of an operation; returns whether it has any."""
-    if isinstance(op, UnregisteredOp):
-        properties = op.signature.attributes.get(PROPERTIES_NAME)
-        if properties is None:
-            return False
-        writer.attribute(properties)
-        return True
-    if not layouts_of(type(op))[0]:
-        return False
-    write_properties(type(op), op.inherent_attributes(), writer)
-    return True
-
-
 class _Strings:
     """The strings of the file by number."""
 
@@ -330,7 +107,7 @@ class _Entries(ByteWriter):
 
     __slots__ = ("numbering", "strings", "version")
 
-    def __init__(self, numbering: _Numbering, strings: _Strings) -> None:
+    def __init__(self, numbering: IRNumbering, strings: _Strings) -> None:
         super().__init__()
         self.numbering = numbering
         self.strings = strings
@@ -361,7 +138,7 @@ class _FileWriter:
         self._resources = resources
         self._options = options
         self._version = options.version
-        self._numbering = _Numbering(root, options.version)
+        self._numbering = IRNumbering(root, options.version)
         self._strings = _Strings()
         self._properties: dict[bytes, int] = {}
         self._printer = AttributePrinter()
@@ -410,7 +187,7 @@ class _FileWriter:
         if self._version >= ELIDED_ARGUMENT_LOCATIONS:
             writer.varint(len(numbering.op_names))
 
-        def write_name(entry: _Entry[tuple[str, bool]]) -> None:
+        def write_name(entry: NumberedEntry[tuple[str, bool]]) -> None:
             name, is_registered = entry.key
             number = self._strings.number(name.partition(".")[2])
             if self._version < PROPERTIES:
@@ -427,14 +204,14 @@ class _FileWriter:
         offsets.varint(len(numbering.attributes))
         offsets.varint(len(numbering.types))
 
-        def write(entry: _Entry[Attribute]) -> None:
+        def write(entry: NumberedEntry[Attribute]) -> None:
             start = len(values.data)
             encoding = entry.encoding
             if encoding is None:
                 values.bytes(self._text(entry.key).encode("utf-8", "surrogateescape") + b"\0")
             else:
                 values.varint(encoding.code)
-                encoding.write(values, _encoded(entry.key))
+                encoding.write(values, encoded_part(entry.key))
             offsets.flagged(len(values.data) - start, encoding is not None)
 
         _write_groups(offsets, numbering.attributes.values(), write)
@@ -520,9 +297,8 @@ class _FileWriter:
             mask |= HAS_SUCCESSORS
             writer.varint(len(op.successors))
             for block in op.successors:
-                assert block.parent is not None
-                writer.varint(block.parent.blocks.index(block))
-        if version >= USE_LIST_ORDERS and self._write_use_orders(writer, op.results):
+                writer.varint(numbering.blocks[block])
+        if version >= USE_LIST_ORDERS and write_use_list_orders(writer, op.results, numbering.order):
             mask |= HAS_USE_LIST_ORDERS
         if op.regions:
             mask |= HAS_REGIONS
@@ -574,48 +350,14 @@ class _FileWriter:
             if self._version >= USE_LIST_ORDERS:
                 mask_at = len(writer.data)
                 writer.byte(0)
-                if self._write_use_orders(writer, block.arguments):
+                if write_use_list_orders(writer, block.arguments, self._numbering.order):
                     writer.data[mask_at] = HAS_USE_LIST_ORDERS
         for op in ops:
             self._write_op(writer, op)
 
-    def _write_use_orders(self, writer: ByteWriter, values: Sequence[Value]) -> bool:
-        """Writes the orders of uses that are not that of the program; returns whether there are any."""
-        orders = [(index, order) for index, value in enumerate(values) if (order := self._use_order(value))]
-        if not orders:
-            return False
-        if len(values) != 1:
-            writer.varint(len(orders))
-        for index, order in orders:
-            if len(values) != 1:
-                writer.varint(index)
-            moved = [(position, place) for place, position in enumerate(order) if position != place]
-            if len(moved) < len(order) // 2:
-                writer.flagged(2 * len(moved), True)
-                for pair in moved:
-                    writer.varint(pair[0])
-                    writer.varint(pair[1])
-            else:
-                writer.flagged(len(order), False)
-                for position in order:
-                    writer.varint(position)
-        return True
-
-    def _use_order(self, value: Value) -> list[int]:
-        """For each use, from the last in the program to the first, its position among the uses of a value.
-
-        Empty if the uses are in that order.
-        """
-        if not value.has_uses or value.has_one_use:
-            return []
-        order = self._numbering.order
-        uses = [(order[use.owner], use.index) for use in value.uses]
-        positions = sorted(range(len(uses)), key=uses.__getitem__, reverse=True)
-        return [] if positions == list(range(len(uses))) else positions
-
 
 def _write_groups(
-    writer: ByteWriter, entries: Iterable[_Entry[K]], write: Callable[[_Entry[K]], None]
+    writer: ByteWriter, entries: Iterable[NumberedEntry[K]], write: Callable[[NumberedEntry[K]], None]
 ) -> None:
     """Writes entries in groups of a dialect: its number, the number of entries, and the entries."""
     for dialect, group in _groups(entries):
@@ -625,8 +367,8 @@ def _write_groups(
             write(entry)
 
 
-def _groups(entries: Iterable[_Entry[K]]) -> Iterator[tuple[_Dialect, list[_Entry[K]]]]:
-    group: list[_Entry[K]] = []
+def _groups(entries: Iterable[NumberedEntry[K]]) -> Iterator[tuple[NumberedDialect, list[NumberedEntry[K]]]]:
+    group: list[NumberedEntry[K]] = []
     for entry in entries:
         if group and entry.dialect is not group[0].dialect:
             yield group[0].dialect, group

@@ -23,7 +23,14 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.types import Type
-from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
+from sdyopt.mlir.ir.value import (
+    BlockArgument,
+    LazyLocation,
+    OpOperand,
+    OpResult,
+    Value,
+    make_most_recent,
+)
 
 
 class InsertionPoint(TypedDict, total=False):
@@ -276,9 +283,7 @@ class Rewriter:
 
     def refresh_uses(self, op: Op) -> None:
         """Makes the operands of an operation the most recent uses of their values. Does not set `changed`."""
-        for use in op._operands:
-            if use.prev_use is not None:
-                use.make_first()
+        make_most_recent(op._operands)
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Replaces all uses of `old` with `new`, except those in the operation `exception`."""

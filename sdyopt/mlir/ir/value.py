@@ -6,7 +6,7 @@ canonicalizer depend on this order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from sdyopt.base.diagnostics.location import Location, Source
@@ -73,6 +73,13 @@ class OpOperand:
             previous.next_use = following
         else:
             self.value.first_use = following
+
+
+def make_most_recent(uses: Iterable[OpOperand]) -> None:
+    """Makes each of these the most recent use of its value, in this order."""
+    for use in uses:
+        if use.prev_use is not None:
+            use.make_first()
 
 
 class Value:

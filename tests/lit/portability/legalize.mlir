@@ -11,7 +11,7 @@
 // RUN: sdy-opt %s --target=1.22.0 | sdy-opt | diff - %t.mlir
 // RUN: not sdy-opt %s -stablehlo-legalize-to-vhlo 2>&1 | filecheck %s --check-prefix=OTHERS
 
-// OTHERS: error: failed to legalize operation 'func.func' that was explicitly marked illegal
+// OTHERS: error: failed to legalize operation 'func.func' that was explicitly marked illegal: "func.func"() <{{.*}}sym_name = "main"{{.*}}}> ({...})
 
 sdy.mesh @mesh = <["x"=2]>
 // CHECK: vhlo.func_v1 @main(%arg0: !vhlo.tensor_v1<8x?x!vhlo.f32_v1>, %arg1: !vhlo.tensor_v1<4x!vhlo.bool_v1>) -> (!vhlo.tensor_v1<8x?x!vhlo.f32_v1>) {

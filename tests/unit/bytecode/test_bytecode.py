@@ -116,7 +116,7 @@ def test_an_error_names_the_section_and_the_byte() -> None:
 
 def test_every_prefix_of_a_file_is_rejected() -> None:
     data = encoded(SMALL)
-    for size in range(4, len(data) - 1):
+    for size in range(4, len(data)):
         problem(data[:size])
 
 

@@ -86,7 +86,8 @@ def print_for_note(op: Op, generic: bool = True, skip_regions: bool = False) -> 
 def legalization_error(op: Op) -> DiagnosticError:
     """The error of an operation that has no lowering, or whose lowering failed."""
     text = print_for_note(op, skip_regions=True)
-    return op.error(f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {text}")
+    name = op.signature.name
+    return op.error(f"failed to legalize operation '{name}' that was explicitly marked illegal: {text}")
 
 
 class _Line:

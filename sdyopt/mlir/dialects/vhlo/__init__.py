@@ -2,7 +2,8 @@
 
 An operation, attribute or type has the version of StableHLO in which it appeared and, if a newer form
 replaced it, the last version that has it. `types` and `attributes` wrap those of builtin and StableHLO, `ops`
-is the table of operations, `conversion` converts attributes and types, and `legalize` converts programs.
+is the table of operations, and `conversion` converts attributes and types. `to_vhlo`, `from_vhlo` and
+`to_version` convert programs; `defaults` has the attributes that only StableHLO leaves out.
 """
 
 from sdyopt.mlir.dialects.vhlo import attributes, conversion, ops, types

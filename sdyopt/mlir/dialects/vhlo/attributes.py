@@ -96,6 +96,10 @@ class TypeV1(VhloAttr):
     type: Type
 
 
+NO_TYPE = TypeV1(SimpleType("none_v1"))
+"""Stands for the absence of an algorithm's part."""
+
+
 class TypeExtensionsV1(VhloAttr):
     """`#vhlo.type_extensions_v1<bounds = [4, ?]>`."""
 

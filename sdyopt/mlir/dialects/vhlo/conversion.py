@@ -219,6 +219,10 @@ def _to_optional(attribute: Attribute | None) -> Attribute | None:
     return None if attribute is None else to_vhlo(attribute)
 
 
+def _from_optional(attribute: Attribute | None) -> Attribute | None:
+    return None if attribute is None else from_vhlo(attribute)
+
+
 def _to_enum(attribute: EnumAttr) -> EnumAttr:
     return _ENUMS[type(attribute)](attribute.value)
 
@@ -347,14 +351,14 @@ def _from_accuracy(accuracy: v.ResultAccuracyV1) -> ResultAccuracy:
 
 
 def _from_axis_ref(axis: v.AxisRefV1) -> AxisRef:
-    info = None if axis.sub_axis_info is None else from_vhlo(axis.sub_axis_info)
+    info = _from_optional(axis.sub_axis_info)
     if info is not None and not isinstance(info, SubAxisInfo):
         raise NotConvertible
     return AxisRef(string_of(axis.name), info)
 
 
 def _from_mesh(mesh: v.MeshV1) -> Mesh:
-    axes, ids = from_vhlo(mesh.axes), None if mesh.device_ids is None else from_vhlo(mesh.device_ids)
+    axes, ids = from_vhlo(mesh.axes), _from_optional(mesh.device_ids)
     if not isinstance(axes, ArrayAttr) or not isinstance(ids, DenseElements | None):
         raise NotConvertible
     found = tuple([axis for axis in axes if isinstance(axis, MeshAxis)])

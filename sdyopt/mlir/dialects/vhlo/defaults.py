@@ -36,7 +36,8 @@ class Default(NamedTuple):
     make: Callable[[Attributes], Attribute]
 
 
-def _constant(value: Attribute) -> Default:
+def constant(value: Attribute) -> Default:
+    """The default that is always this attribute."""
     return Default(lambda attribute: attribute is value, lambda attributes: value)
 
 
@@ -89,7 +90,7 @@ def _no_backend_config(attributes: Attributes) -> Attribute:
 
 
 _TYPED_FFI = CustomCallApiVersionV1.cases.index("API_VERSION_TYPED_FFI")
-_FALSE, _EMPTY, _NO_TEXT = _constant(BoolV1(False)), _constant(ArrayV1(())), _constant(StringV1(""))
+_FALSE, _EMPTY, _NO_TEXT = constant(BoolV1(False)), constant(ArrayV1(())), constant(StringV1(""))
 _DEFAULT_PRECISION = PrecisionV1("DEFAULT")
 _PRECISIONS = Default(
     lambda attribute: (
@@ -97,12 +98,12 @@ _PRECISIONS = Default(
     ),
     lambda attributes: ArrayV1((_DEFAULT_PRECISION, _DEFAULT_PRECISION)),
 )
-_NO_INTEGERS = Default(_is_empty_tensor, lambda attributes: to_vhlo(i64_elements(())))
+NO_INTEGERS = Default(_is_empty_tensor, lambda attributes: to_vhlo(i64_elements(())))
 _NO_REVERSAL = Default(
     lambda attribute: _is_splat(attribute, 0),
     lambda attributes: to_vhlo(i1_elements([0] * _spatial_rank(attributes))),
 )
-_NO_ACCURACY = _constant(ResultAccuracyV1(0, 0, 0, ResultAccuracyModeV1("DEFAULT")))
+_NO_ACCURACY = constant(ResultAccuracyV1(0, 0, 0, ResultAccuracyModeV1("DEFAULT")))
 _COLLECTIVE = {"channel_id": _integer(0), "use_global_device_ids": _FALSE}
 _CONVOLUTION = {
     "window_strides": _splat(1, 0, _spatial_rank),
@@ -112,7 +113,7 @@ _CONVOLUTION = {
     "window_reversal": _NO_REVERSAL,
     "precision_config": _PRECISIONS,
 }
-_TRANSFER = {"is_host_transfer": _FALSE, "source_target_pairs": _NO_INTEGERS}
+_TRANSFER = {"is_host_transfer": _FALSE, "source_target_pairs": NO_INTEGERS}
 
 # By the name of the operation in VHLO without its version, and the name of the attribute.
 DEFAULTS: dict[str, dict[str, Default]] = {
@@ -125,8 +126,8 @@ DEFAULTS: dict[str, dict[str, Default]] = {
     "collective_broadcast": {"channel_id": _integer(0), "has_dynamic_root": _FALSE},
     "collective_reduce": {**_COLLECTIVE, "has_dynamic_root": _FALSE},
     "cholesky": {"lower": _FALSE},
-    "compare": {"compare_type": _constant(ComparisonTypeV1("NOTYPE"))},
-    "composite": {"version": _integer(0), "composite_attributes": _constant(DictV1(()))},
+    "compare": {"compare_type": constant(ComparisonTypeV1("NOTYPE"))},
+    "composite": {"version": _integer(0), "composite_attributes": constant(DictV1(()))},
     "convolution": _CONVOLUTION,
     "dynamic_conv": {name: each for name, each in _CONVOLUTION.items() if name != "padding"},
     "custom_call": {
@@ -134,7 +135,7 @@ DEFAULTS: dict[str, dict[str, Default]] = {
         "backend_config": Default(
             lambda attribute: attribute in (StringV1(""), DictV1(())), _no_backend_config
         ),
-        "api_version": _constant(CustomCallApiVersionV1("API_VERSION_ORIGINAL")),
+        "api_version": constant(CustomCallApiVersionV1("API_VERSION_ORIGINAL")),
         "called_computations": _EMPTY,
         "operand_layouts": _EMPTY,
         "result_layouts": _EMPTY,
@@ -144,8 +145,8 @@ DEFAULTS: dict[str, dict[str, Default]] = {
     "dot_general": {"precision_config": _PRECISIONS},
     "dot": {"precision_config": _PRECISIONS},
     "dynamic_broadcast_in_dim": {
-        "known_expanding_dimensions": _NO_INTEGERS,
-        "known_nonexpanding_dimensions": _NO_INTEGERS,
+        "known_expanding_dimensions": NO_INTEGERS,
+        "known_nonexpanding_dimensions": NO_INTEGERS,
     },
     "dynamic_gather": {"indices_are_sorted": _FALSE},
     "gather": {"indices_are_sorted": _FALSE},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.parser.ssa_scope import replace_all_uses
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.stablehlo import DIALECT as STABLEHLO
@@ -16,12 +16,11 @@ from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, ScatterDimensions
 from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
-from sdyopt.mlir.dialects.vhlo.attributes import BoolV1, IntegerV1, StringV1, TensorV1, TypeV1
+from sdyopt.mlir.dialects.vhlo.attributes import NO_TYPE, BoolV1, IntegerV1, StringV1, TensorV1, TypeV1
 from sdyopt.mlir.dialects.vhlo.conversion import NotConvertible, from_vhlo, from_vhlo_type, string_of
 from sdyopt.mlir.dialects.vhlo.defaults import DEFAULTS
 from sdyopt.mlir.dialects.vhlo.dialect import CURRENT
 from sdyopt.mlir.dialects.vhlo.ops import VhloOp
-from sdyopt.mlir.dialects.vhlo.types import SimpleType
 from sdyopt.mlir.ir.attribute import UNIT, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, dictionary
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
 from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
@@ -29,6 +28,7 @@ from sdyopt.mlir.ir.op_fields import AttrField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.types import I1, I64, IntegerType, Type
+from sdyopt.mlir.ir.value import make_most_recent
 
 # The operations of VHLO that are not operations of StableHLO.
 _FUNCTIONS: dict[str, type[Op]] = {"func": FuncOp, "call": CallOp}
@@ -125,10 +125,6 @@ COMBINED: dict[str, tuple[tuple[str, type[Any], dict[str, Read]], ...]] = {
 }
 
 
-def _is_none(attribute: Attribute) -> bool:
-    return isinstance(attribute, TypeV1) and attribute.type is SimpleType("none_v1")
-
-
 # --- Operations -------------------------------------------------------------------------------------
 
 
@@ -167,7 +163,7 @@ class _FromVhlo:
         try:
             return from_vhlo_type(type)
         except NotConvertible:
-            raise _not_legal(op) from None
+            raise legalization_error(op) from None
 
     def _all_types(self, types: tuple[Type, ...]) -> tuple[Type, ...]:
         converted = self._types.get(types)
@@ -182,7 +178,7 @@ class _FromVhlo:
             operands = self._all_types(signature.operand_types)
             results = self._all_types(signature.result_types)
         except NotConvertible:
-            raise _not_legal(op) from None
+            raise legalization_error(op) from None
         if operands != signature.operand_types or results != signature.result_types:
             op.signature = signature.with_types(operands, results)
             for result, type in zip(op.results, results, strict=True):
@@ -199,32 +195,28 @@ class _FromVhlo:
             try:
                 found = self._signatures[key] = self._convert_signature(op, in_function)
             except NotConvertible:
-                raise _not_legal(op) from None
+                raise legalization_error(op) from None
         signature, attributes, mutable = found
         if mutable or signature.op_class.set_up is not None:
             if op.results:
-                raise _not_legal(op)
+                raise legalization_error(op)
             _replace_function(op, signature, attributes, mutable)
             return
         op.__class__ = signature.op_class
         op.signature = signature
         op.attributes = attributes
-        for use in op.operand_uses:
-            # The order of uses is that of conversion: each new operation is a new use.
-            if use.prev_use is not None:
-                use.make_first()
+        # The order of uses is that of conversion: each new operation is a new use.
+        make_most_recent(op.operand_uses)
         for result, type in zip(op.results, signature.result_types, strict=True):
             result.type = type
-            if result.first_use is not None and result.first_use.next_use is not None:
-                for use in list(result.uses):
-                    use.make_first() if use.prev_use is not None else None
+            make_most_recent(result.uses)
 
     def _convert_signature(self, op: Op, in_function: bool) -> tuple[OpSignature, DictAttr, Any]:
         old = op.signature
         assert isinstance(op, VhloOp)
         if op.last != CURRENT:
             raise NotConvertible
-        base = old.name.removeprefix("vhlo.").rpartition("_v")[0]
+        base = op.base
         op_class = _FUNCTIONS.get(base) or STABLEHLO.ops.get(base)
         if base == "return" and in_function:
             op_class = ReturnOp
@@ -277,8 +269,8 @@ def stablehlo_attributes(base: str, op_class: type[Op], attributes: Attributes) 
         present = [part for part in parts if part is not None]
         if len(present) != len(parts):
             raise NotConvertible
-        if name == "algorithm" and _is_none(present[3]):
-            if not all(map(_is_none, present[1:])):
+        if name == "algorithm" and present[3] is NO_TYPE:
+            if any(part is not NO_TYPE for part in present[1:]):
                 raise NotConvertible
             continue
         converted[name] = combined_class(
@@ -347,14 +339,5 @@ def _remove_cast(cast: Op) -> None:
     for use in cast.operand_uses:
         use.unlink()
     for result, value in zip(cast.results, values, strict=True):
-        for use in list(result.uses):
-            use.unlink()
-            use.link(value)
+        replace_all_uses(result, value)
     cast.parent.detach(cast)
-
-
-def _not_legal(op: Op) -> DiagnosticError:
-    return op.error(
-        f"failed to legalize operation '{op.signature.name}' that was explicitly marked illegal: "
-        f"{print_for_note(op)}"
-    )

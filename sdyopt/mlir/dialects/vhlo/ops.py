@@ -195,6 +195,9 @@ _ROW = re.compile(
 class VhloOp(Op):
     """Base of the operations of VHLO, which versions from `first` to `last` of StableHLO have."""
 
+    # The name without the version, and the number of the form.
+    base: ClassVar[str]
+    form: ClassVar[int]
     first: ClassVar[Version] = MINIMUM
     last: ClassVar[Version] = CURRENT
 
@@ -204,7 +207,8 @@ def _define(row: str) -> None:
     match = _ROW.fullmatch(" ".join(row.split()))
     assert match is not None, row
     name, first, last, operand_names, attributes, region_names, result_words = match.groups()
-    namespace: dict[str, Any] = {"__doc__": f"`vhlo.{name}`."}
+    base, _, form = name.rpartition("_v")
+    namespace: dict[str, Any] = {"__doc__": f"`vhlo.{name}`.", "base": base, "form": int(form)}
     for word in operand_names.split():
         namespace[f"operand_{word.lstrip('*')}"] = (operands if word[0] == "*" else operand)(ANY_TYPE)
     for word in (attributes or "").split():

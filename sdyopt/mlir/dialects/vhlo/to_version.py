@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
 from sdyopt.mlir.dialects.vhlo.attributes import (
-    ArrayV1,
-    BoolV1,
+    NO_TYPE,
     CustomCallApiVersionV1,
     DictV1,
     ResultAccuracyModeV1,
-    ResultAccuracyV1,
-    TensorV1,
-    TypeV1,
     VhloAttr,
 )
 from sdyopt.mlir.dialects.vhlo.conversion import i64_elements, to_vhlo
+from sdyopt.mlir.dialects.vhlo.defaults import DEFAULTS, NO_INTEGERS, Default, constant
 from sdyopt.mlir.dialects.vhlo.dialect import CURRENT, MINIMUM, Version, version_of, version_text, vhlo
 from sdyopt.mlir.dialects.vhlo.ops import VhloOp
 from sdyopt.mlir.dialects.vhlo.types import (
@@ -31,68 +26,27 @@ from sdyopt.mlir.dialects.vhlo.types import (
     VhloType,
 )
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, Type, dictionary, nested_attributes
+from sdyopt.mlir.ir.dialect import inherent_names
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import make_most_recent
 
 # --- The attributes that the second form of an operation adds -----------------------------------------
 
-
-class Added(NamedTuple):
-    """An attribute that a newer form of an operation has, and the value that stands for its absence."""
-
-    name: str
-    default: Attribute
+_NO_ALGORITHM = constant(NO_TYPE)
 
 
-_NO_INTEGERS = to_vhlo(i64_elements(()))
-_NO_TYPE = TypeV1(SimpleType("none_v1"))
-_DEFAULT_ACCURACY = ResultAccuracyV1(0, 0, 0, ResultAccuracyModeV1("DEFAULT"))
-_BATCHING = (
-    Added("operand_batching_dims", _NO_INTEGERS),
-    Added("start_indices_batching_dims", _NO_INTEGERS),
-)
+def _added(op_class: type[VhloOp]) -> dict[str, Default]:
+    """The attributes that the second form of an operation adds, and what stands for their absence."""
+    base = op_class.base
+    first, second = (inherent_names(vhlo.ops[f"{base}_v{form}"]) for form in (1, 2))
+    absent = _NO_ALGORITHM if base == "dot_general" else NO_INTEGERS
+    defaults = DEFAULTS.get(base, {})
+    return {name: defaults.get(name, absent) for name in sorted(second - first)}
 
-# By the name of the operation without its version, of those with two forms.
-ADDED: dict[str, tuple[Added, ...]] = {
-    "all_gather": (),
-    "all_reduce": (),
-    "all_to_all": (),
-    "collective_broadcast": (Added("has_dynamic_root", BoolV1(False)),),
-    "composite": (),
-    "custom_call": (Added("result_tilings", ArrayV1(())),),
-    "dot_general": tuple(
-        Added(name, _NO_TYPE)
-        for name in (
-            *("lhs_precision_type", "rhs_precision_type", "accumulation_type", "lhs_component_count"),
-            *("rhs_component_count", "num_primitive_operations", "allow_imprecise_accumulation"),
-        )
-    ),
-    "dynamic_conv": (),
-    "dynamic_gather": _BATCHING,
-    "gather": _BATCHING,
-    "recv": (Added("source_target_pairs", _NO_INTEGERS),),
-    "scatter": (
-        Added("input_batching_dims", _NO_INTEGERS),
-        Added("scatter_indices_batching_dims", _NO_INTEGERS),
-    ),
-    "send": (Added("source_target_pairs", _NO_INTEGERS),),
-    **dict.fromkeys(
-        (
-            *("cbrt", "cosine", "exponential", "exponential_minus_one", "log", "log_plus_one"),
-            *("logistic", "rsqrt", "sine", "sqrt", "tan", "tanh"),
-        ),
-        (Added("result_accuracy", _DEFAULT_ACCURACY),),
-    ),
-}
 
 # The first forms of these have a single operand.
 _SINGLE = frozenset({"all_gather", "all_reduce", "all_to_all", "collective_broadcast"})
-
-
-def _is_default(value: Attribute | None, default: Attribute) -> bool:
-    if default is _NO_INTEGERS:
-        return isinstance(value, TensorV1) and not value.data.data
-    return value is default
 
 
 # --- What a version has -----------------------------------------------------------------------------
@@ -198,63 +152,52 @@ def convert_to_version(module: Op, version: Version) -> None:
         op.signature = signature
         # The order of uses is that of MLIR's conversion: a new operation is a new use of its operands, and
         # takes the place of the old one after all are made.
-        for use in op.operand_uses:
-            if use.prev_use is not None:
-                use.make_first()
+        make_most_recent(op.operand_uses)
     for op, _ in converted:
         for result in op.results:
-            for use in list(result.uses):
-                if use.prev_use is not None:
-                    use.make_first()
+            make_most_recent(result.uses)
 
 
 def _converted(op: Op, version: Version, module: Op) -> OpSignature:
     """The signature of the form of an operation that a version has."""
-    base, _, number = op.signature.name.removeprefix("vhlo.").rpartition("_v")
-    other = {"1": "2", "2": "1"}.get(number)
+    assert isinstance(op, VhloOp)
     signature = None
-    if base in ADDED and other is not None:
-        signature = _upgraded(op, base) if other == "2" else _downgraded(op, base)
+    if f"{op.base}_v2" in vhlo.ops:
+        signature = _upgraded(op) if op.form == 1 else _downgraded(op)
     if signature is not None and is_legal(signature, op.attributes, version):
         return signature
-    raise _not_legal(op).then(module.error(f"failed to convert VHLO to v{version_text(version)}"))
+    raise legalization_error(op).then(module.error(f"failed to convert VHLO to v{version_text(version)}"))
 
 
-def _upgraded(op: Op, base: str) -> OpSignature | None:
+def _upgraded(op: VhloOp) -> OpSignature:
     """The signature of the second form of an operation."""
     attributes = dict(op.signature.attributes.entries)
-    if base == "dynamic_conv":
+    if op.base == "dynamic_conv":
         attributes.pop("padding", None)
-    attributes.update({each.name: each.default for each in ADDED[base]})
-    return _signature(op, f"{base}_v2", attributes)
+    attributes |= {name: default.make(attributes) for name, default in _added(type(op)).items()}
+    return _signature(op, f"{op.base}_v2", attributes)
 
 
-def _downgraded(op: Op, base: str) -> OpSignature | None:
+def _downgraded(op: VhloOp) -> OpSignature | None:
     """The signature of the first form of an operation; None if it cannot have the attributes or operands."""
     attributes = dict(op.signature.attributes.entries)
-    if base in _SINGLE and len(op.signature.operand_types) != 1:
+    if op.base in _SINGLE and len(op.signature.operand_types) != 1:
         return None
-    if base == "composite" and op.regions:
+    if op.base == "composite" and op.regions:
         return None
-    for each in ADDED[base]:
-        if not _is_default(attributes.pop(each.name, None), each.default):
+    for name, default in _added(type(op)).items():
+        value = attributes.pop(name, None)
+        if value is None or not default.accepts(value):
             return None
-    if base == "dynamic_conv":
+    if op.base == "dynamic_conv":
         lhs = op.signature.operand_types[0]
         if not isinstance(lhs, TensorType):
             return None
         rank = max(len(lhs.shape) - 2, 0)
         attributes["padding"] = to_vhlo(i64_elements([0] * (2 * rank), (rank, 2)))
-    return _signature(op, f"{base}_v1", attributes)
+    return _signature(op, f"{op.base}_v1", attributes)
 
 
 def _signature(op: Op, name: str, attributes: dict[str, Attribute]) -> OpSignature:
     old, op_class = op.signature, vhlo.ops[name]
     return OpSignature(op_class, op_class.name, dictionary(attributes), old.operand_types, old.result_types)
-
-
-def _not_legal(op: Op) -> DiagnosticError:
-    return op.error(
-        f"failed to legalize operation '{op.signature.name}' that was explicitly marked illegal: "
-        f"{print_for_note(op)}"
-    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.dialects.vhlo.attributes import (
+    NO_TYPE,
     ArrayV1,
     BoolV1,
     CustomCallApiVersionV1,
@@ -31,11 +31,10 @@ from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpOperand, Value
 
 # The newest operation of each name without its version.
 _NEWEST = {
-    name.rpartition("_v")[0]: op_class
-    for name, op_class in vhlo.ops.items()
+    op_class.base: op_class
+    for op_class in vhlo.ops.values()
     if issubclass(op_class, VhloOp) and op_class.last == CURRENT
 }
-_NO_TYPE = TypeV1(SimpleType("none_v1"))
 
 
 def legalize_to_vhlo(module: Op, allows_other_dialects: bool) -> None:
@@ -83,7 +82,7 @@ class _ToVhlo:
         try:
             return self._converted_type(type)
         except NotConvertible:
-            raise _not_legal(op) from None
+            raise legalization_error(op) from None
 
     def _converted_type(self, type: Type) -> Type:
         converted = to_vhlo_type(type)
@@ -98,7 +97,7 @@ class _ToVhlo:
             try:
                 found = self._signatures[key] = self._convert_signature(op)
             except NotConvertible:
-                raise _not_legal(op) from None
+                raise legalization_error(op) from None
         signature, attributes = found
         operands = [self._converted_value(value, op) for value in op.operands]
         block = op.parent
@@ -179,7 +178,7 @@ class _ToVhlo:
             combined = attributes.pop(name, None)
             if combined is None:
                 # Only the algorithm of a dot_general may be missing.
-                converted.update(dict.fromkeys(reads, _NO_TYPE))
+                converted.update(dict.fromkeys(reads, NO_TYPE))
             else:
                 fields = [getattr(combined, field) for field in combined._names]
                 converted.update(zip(reads, map(_part, fields), strict=True))
@@ -265,11 +264,4 @@ def _is_of_later_argument(cast: Op, argument: BlockArgument) -> bool:
         isinstance(operand, BlockArgument)
         and operand.owner is argument.owner
         and operand.index > argument.index
-    )
-
-
-def _not_legal(op: Op) -> DiagnosticError:
-    return op.error(
-        f"failed to legalize operation '{op.signature.name}' that was explicitly marked illegal: "
-        f"{print_for_note(op)}"
     )
