@@ -18,8 +18,8 @@ from typing import Any
 
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
+from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import section_lines
-from sdyopt.analysis.report.sections import Section
 from sdyopt.base.dataclasses import asdict, dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
