@@ -154,8 +154,10 @@ class _Reader:
             for caller, factor in calls[name]:
                 if caller in found:
                     times = found[caller]
-                    is_known = total is not None and times is not None and factor is not None
-                    total = total + times * factor if is_known else None  # type: ignore[operator]
+                    if total is None or times is None or factor is None:
+                        total = None
+                    else:
+                        total += times * factor
             found[name] = total
         return found
 
