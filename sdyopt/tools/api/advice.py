@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.errors import as_parse_error
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program
-from sdyopt.tools.api.reports import as_parse_error
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
