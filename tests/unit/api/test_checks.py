@@ -81,3 +81,11 @@ def test_a_sweep_has_the_memory_of_its_topology(tmp_path: Path) -> None:
         sdyopt.mesh_sweep(PROGRAM, "x=2,4", topology=topology)
     [diagnostic] = error.value.diagnostics
     assert (diagnostic.id, diagnostic.location.line) == ("topology-error", 1)
+
+
+def test_options_of_advice_are_checked() -> None:
+    module = sdyopt.parse(PROGRAM)
+    with pytest.raises(ValueError, match="partitioner is 'xla' or 'sdy', not 'gspmd'"):
+        module.advise(partitioner="gspmd")
+    with pytest.raises(ValueError, match="changes is at least 1, not 0"):
+        module.advise(changes=0)
