@@ -14,7 +14,7 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 SUFFIXES = (".html", ".json", ".md", ".txt")
-XLA, SDY = "xla", "sdy"
+PARTITIONERS = XLA, SDY = "xla", "sdy"
 
 
 class Options(AnalysisOptions):
@@ -63,7 +63,7 @@ class Options(AnalysisOptions):
     )
     advise_partitioner: str = flag(
         default=XLA,
-        choices=(XLA, SDY),
+        choices=PARTITIONERS,
         needs=("advise",),
         help="count reshards of activations as if whole tensors were moved, as XLA may do, or as "
         "sdy-partition-pipeline does them",

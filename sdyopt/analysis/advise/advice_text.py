@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
+from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
-from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
 from sdyopt.analysis.trials.search import Figures
 from sdyopt.mlir.value_names import pattern_of

@@ -9,7 +9,7 @@ import htpy as h
 from sdyopt.analysis.advise.advice import Advice
 from sdyopt.analysis.figures.units import bytes_text, seconds_text
 from sdyopt.analysis.pages.page import Page
-from sdyopt.analysis.report.sections import Section
+from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.trials.search import Figures
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 240, 36

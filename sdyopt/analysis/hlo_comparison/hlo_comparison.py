@@ -14,10 +14,10 @@ from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_rep
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS, Match, match_collectives
+from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
-from sdyopt.analysis.report.sections import Row, Section
 from sdyopt.analysis.report.text_report import section_lines
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.text import counted

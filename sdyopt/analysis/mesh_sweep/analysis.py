@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.mesh_sweep import Options
-from sdyopt.analysis.mesh_sweep.sweep import FORMATS, check_axes, read_sizes, run_sweep, sweep_text
+from sdyopt.analysis.mesh_sweep.sweep import FORMATS, check_axes, memory_of, read_sizes, run_sweep, sweep_text
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.ir.operation import Op
@@ -24,10 +23,7 @@ class Sweeping(Analysis[Options]):
             help = "sweep each chunk in a run of its own"
             run.check_is_one_chunk(f"--mesh-sweep-output={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
-            topology = None if options.speeds is None else read_topology(*options.speeds)
-        self._memory = options.memory
-        if self._memory is None and topology is not None and topology.memory is not None:
-            self._memory = int(topology.memory)
+            self._memory = memory_of(options.memory, options.speeds)
 
     def run_passes(self, program: Program) -> Op | None:
         """Runs the passes in other processes, for each mesh."""

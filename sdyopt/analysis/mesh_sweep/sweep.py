@@ -16,10 +16,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
+from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
+from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import section_lines
-from sdyopt.analysis.report.sections import Section
 from sdyopt.base.dataclasses import asdict, dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
@@ -157,6 +159,17 @@ class Sweep:
 
 def _cost(row: SweptMesh) -> tuple[float, int, int]:
     return row.seconds or 0, row.wire_bytes or 0, row.peak_bytes or 0
+
+
+def memory_of(memory: int | None, speeds: TextFile | None) -> int | None:
+    """The bytes of a device: `memory`, by default that of the topology.
+
+    Raises DiagnosticError for a malformed topology.
+    """
+    topology = None if speeds is None else read_topology(*speeds)
+    if memory is None and topology is not None and topology.memory is not None:
+        return int(topology.memory)
+    return memory
 
 
 def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], memory: int | None) -> Sweep:

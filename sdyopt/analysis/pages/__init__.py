@@ -1,1 +1,1 @@
-"""HTML pages: one file that needs no network, for a browser with or without dark mode, a phone or a desk."""
+"""Sections of text, and HTML pages: one file without network, in dark mode or not, on a phone or a desk."""

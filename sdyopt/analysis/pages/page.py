@@ -13,12 +13,12 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
 from zlib import compress
 
 import htpy as h
 from markupsafe import Markup
 
+from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 _FOLDER = Path(__file__).parent
@@ -39,35 +39,6 @@ MAX_LINE = 600
 MAX_LINES = 100_000
 # A longer text is compressed.
 _MAX_PLAIN = 200_000
-
-
-class TextTable(Protocol):
-    """A table of texts. The first `figures` columns are numbers.
-
-    If it `has_notes`, the last column is a sentence.
-    """
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def figures(self) -> int: ...
-    @property
-    def rows(self) -> Sequence[Sequence[str]]: ...
-    @property
-    def has_notes(self) -> bool: ...
-
-
-class TextSection(Protocol):
-    """A heading, such as `memory: 2 GiB`, sentences, and tables."""
-
-    @property
-    def heading(self) -> str: ...
-    @property
-    def sentences(self) -> Sequence[str]: ...
-    @property
-    def tables(self) -> Sequence[TextTable]: ...
 
 
 class Page:
@@ -103,7 +74,7 @@ class Page:
         yield text[end:]
 
     def section(
-        self, anchor: str, section: TextSection, tables: Sequence[TextTable], *children: h.Node
+        self, anchor: str, section: Section, tables: Sequence[ReportTable], *children: h.Node
     ) -> h.Node:
         """A section with its heading and sentences, and then other content and tables."""
         name, colon, figures = section.heading.partition(":")
@@ -205,7 +176,7 @@ def fits_badge(fits: bool, memory: str) -> h.Node:
     )
 
 
-def _table(table: TextTable) -> dict[str, object]:
+def _table(table: ReportTable) -> dict[str, object]:
     """A table of texts for the scripts."""
     return {
         "columns": [*map(replace_unprintable, table.columns)],

@@ -17,6 +17,7 @@ from sdyopt.analysis.figures import topology
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.report import formats
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
@@ -34,6 +35,7 @@ __all__ = [
     "read_topology",
     "report_on",
     "report_text",
+    "topology_text",
     "write_report",
 ]
 
@@ -61,7 +63,12 @@ def write_report(report: Report, path: str, program: str = "") -> None:
 
 def read_topology(path: str) -> topology.Topology:
     """The topology of a well-known machine, or of a TOML file."""
-    return topology.read_topology(path, MACHINES.get(path) or _text(path))
+    return topology.read_topology(*topology_text(path))
+
+
+def topology_text(path: str) -> TextFile:
+    """The text of the topology of a well-known machine, or of a TOML file."""
+    return TextFile(path, MACHINES.get(path) or _text(path))
 
 
 def over_budget(report: Report, path: str, allow_unknown: bool = False) -> list[Diagnostic]:

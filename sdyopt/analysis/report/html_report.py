@@ -44,10 +44,11 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
+from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
+from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
 

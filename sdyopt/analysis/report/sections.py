@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
@@ -34,8 +34,8 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
+from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
-from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import counted
 
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
@@ -280,69 +280,6 @@ def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
             share = Fraction(each.global_flops, each.flops * report.devices)
             if share < 1:
                 yield each, share
-
-
-Row = tuple[str, ...]
-
-# Columns that a table without any entry in them leaves out.
-_OPTIONAL = ("copies", "could be")
-
-
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """Rows of text under named columns, the most important row first.
-
-    The first `figures` columns are numbers. If it `has_notes`, the last column is a sentence. The title may
-    be empty.
-    """
-
-    title: str
-    columns: Row
-    figures: int
-    rows: list[Row]
-    has_notes: bool = False
-
-
-def without_empty(columns: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
-    """A table without the optional columns that are empty in all of its rows."""
-    kept = [
-        number
-        for number, column in enumerate(columns)
-        if column not in _OPTIONAL or any(row[number] for row in rows)
-    ]
-    return _picked(columns, kept), [_picked(row, kept) for row in rows]
-
-
-def _picked(row: Row, numbers: list[int]) -> Row:
-    return tuple([row[number] for number in numbers])
-
-
-@dataclass(slots=True)
-class Section:
-    """A heading with the main figure, further sentences, and tables; empty tables are left out.
-
-    `verdict` is the sentence that is worth telling with the figure, "" if none is.
-    """
-
-    heading: str
-    sentences: list[str] = field(default_factory=list)
-    tables: list[ReportTable] = field(default_factory=list)
-    verdict: str = ""
-
-    def add_table(
-        self,
-        title: str,
-        columns: Row,
-        figures: int,
-        rows: Iterable[Row],
-        has_notes: bool = False,
-    ) -> None:
-        """Adds a table if it has rows."""
-        named = columns[:figures]
-        columns, rows = without_empty(columns, list(rows))
-        figures = sum(column in named for column in columns)
-        if rows:
-            self.tables.append(ReportTable(title, columns, figures, rows, has_notes))
 
 
 # A row and the seconds that it stands for.

@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of, without_empty
+from sdyopt.analysis.pages.section import ReportTable, Section, without_empty
+from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.

@@ -10,12 +10,13 @@ from fractions import Fraction
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from sdyopt.analysis.advise import Options
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.errors import as_parse_error
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program
-from sdyopt.tools.api.reports import as_parse_error
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
@@ -92,7 +93,7 @@ def _change(before: Fraction | int, after: Fraction | int, text: Callable[[Fract
 
 def advice_on(
     program: Program,
-    options: dict[str, object],
+    options: Options,
     topology: str | PathLike[str] | None,
     wrap: Callable[[Op], T],
 ) -> Advice[T]:
@@ -100,12 +101,11 @@ def advice_on(
 
     Raises ParseError for a malformed topology, and ExecutionError if XLA is needed and there is no jax.
     """
-    from sdyopt.analysis.advise import Options
     from sdyopt.analysis.advise.analysis import advice_of
     from sdyopt.analysis.report.entry import read_topology
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     with execution_errors(program):
-        advice = advice_of(program.op, Options(**options), speeds)  # type: ignore[arg-type]
+        advice = advice_of(program.op, options, speeds)
     return Advice(advice, wrap(advice.program))

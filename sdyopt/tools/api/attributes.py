@@ -8,8 +8,7 @@ from math import inf, ldexp, nan
 from typing import Any, Generic, TypeVar
 
 from sdyopt.base import diagnostics
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.ids import PARSE_ERROR, identify
+from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.interning import Interned
 from sdyopt.base.releases import followed_release
@@ -21,7 +20,7 @@ from sdyopt.mlir.ir import attribute as ir
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr, boolean, integer
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
 from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType, tensor
-from sdyopt.tools.api.errors import Location, ParseError, diagnostic_of, require_text
+from sdyopt.tools.api.errors import Location, as_parse_error, require_text
 from sdyopt.tools.api.program import discard, session
 from sdyopt.tools.api.shardings import Sharding
 from sdyopt.tools.driver.job import dialect_table
@@ -179,13 +178,10 @@ def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
     source = Source("<string>", text)
     with session(discard, followed_release().name):
         parser = AsmParser(source, ParserState(source, dialect_table(), True).attribute_parser)
-        try:
+        with as_parse_error(PARSE_ERROR, source):
             found = read(parser)
             if not parser.at_end:
                 raise parser.error("expected the end of the text")
-        except DiagnosticError as error:
-            identify(error.diagnostic, PARSE_ERROR)
-            raise ParseError([diagnostic_of(error.diagnostic, source)]) from None
     return found
 
 

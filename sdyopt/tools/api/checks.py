@@ -9,16 +9,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.errors import Location, ParseError, PassError, diagnostic_of, from_source
+from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source
 from sdyopt.tools.api.html import as_html, axes_of, bar, cards, coloured, fill, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
@@ -210,15 +208,18 @@ def mesh_sweep(
     """What a program sends and stores on meshes of other sizes, such as "fsdp=1..64 x tp=1,2,8".
 
     The program and its arguments are as for `check`. The meshes are computed in several processes. Raises
-    UsageError for malformed sizes, and ParseError for an axis that the program does not have.
+    UsageError for malformed sizes, and ParseError for an axis that the program does not have or a malformed
+    topology. The memory of a device is that of the topology if `device_memory` is not given.
     """
-    from sdyopt.analysis.figures.machines import MACHINES, memory_size
-    from sdyopt.analysis.mesh_sweep.sweep import check_axes, read_sizes, run_sweep
+    from sdyopt.analysis.figures.machines import memory_size
+    from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep
+    from sdyopt.analysis.report.entry import topology_text
 
     axes, memory = read_sizes(sizes), memory_size("device-memory", device_memory)
     lowered = _module(program, arguments, keywords)._program
-    name = None if topology is None else fspath(topology)
-    speeds = None if name is None else (name, MACHINES.get(name) or Path(name).read_text(encoding="utf-8"))
+    speeds = None if topology is None else topology_text(fspath(topology))
+    with as_parse_error(TOPOLOGY_ERROR):
+        memory = memory_of(memory, speeds)
     request = {
         "text": lowered.text(PrintOptions(debuginfo=True)),
         "name": lowered.source.name,
@@ -227,11 +228,9 @@ def mesh_sweep(
         "topology": speeds,
     }
     with session(discard, lowered.sdy_version):
-        try:
+        with as_parse_error(USAGE_ERROR, lowered.source):
             check_axes(lowered.op, list(axes))
-            return MeshSweep(run_sweep(request, axes, memory))
-        except DiagnosticError as error:
-            raise ParseError([diagnostic_of(error.diagnostic, lowered.source)]) from None
+        return MeshSweep(run_sweep(request, axes, memory))
 
 
 def check(
@@ -257,11 +256,8 @@ def check(
     copy = _module(program, arguments, keywords)._program.clone()
     collector = copy.collector()
     with session(collector.handle, copy.sdy_version):
-        try:
-            with identified(TOPOLOGY_ERROR):
-                speeds = None if topology is None else read_topology(fspath(topology))
-        except DiagnosticError as error:
-            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+        with as_parse_error(TOPOLOGY_ERROR):
+            speeds = None if topology is None else read_topology(fspath(topology))
         _, pipeline = assumed_pipeline(copy.op)
         checker = Checker(copy.op, has_passes=False)
         with checker.recording():

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sdyopt.base.diagnostics import diagnostic as ir
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identify
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+from sdyopt.tools.api.errors import Diagnostic, Location, as_parse_error, diagnostic_of, from_source
 from sdyopt.tools.api.html import coloured, html_fragment, sections
 
 if TYPE_CHECKING:  # imported only for comparisons, because importing rich is slow
@@ -139,11 +138,8 @@ class Comparable:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
         from sdyopt.analysis.snapshot.snapshot_check import check_module
 
-        try:
+        with as_parse_error(SNAPSHOT_ERROR):
             found = check_module(self._module, fspath(path))
-        except ir.DiagnosticError as error:
-            identify(error.diagnostic, SNAPSHOT_ERROR)
-            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
         for each in found:
             identify(each, SNAPSHOT_DIFFERENCE)
         return tuple([diagnostic_of(each, each.source) for each in found])

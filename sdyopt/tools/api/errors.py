@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.base import diagnostics as ir
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.ids import USAGE_ERROR, identified
 from sdyopt.base.diagnostics.location import FileLoc, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.usage import UsageError
@@ -210,6 +211,19 @@ def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Locatio
         if point is not None and source is not None and point.file == source.name:
             return location_of(FileLoc(point.file, point.line, point.column))
     return None
+
+
+@contextmanager
+def as_parse_error(id: str, source: Source | None = None) -> Iterator[None]:
+    """Raises ParseError in place of a DiagnosticError, which gets this id if it has none.
+
+    `source` is what it is about, by default the file that the diagnostic names.
+    """
+    try:
+        with identified(id):
+            yield
+    except ir.DiagnosticError as error:
+        raise ParseError([diagnostic_of(error.diagnostic, source or error.diagnostic.source)]) from None
 
 
 def require_text(name: str, value: object) -> None:

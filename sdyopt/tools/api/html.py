@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Protocol
 
+from sdyopt.analysis.pages.section import Section
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # (background, text) of axes by position in the mesh, repeated if there are more axes.
@@ -156,32 +156,8 @@ def frame(page: str, title: str) -> str:
     )
 
 
-class TextSection(Protocol):
-    """A section of a report or a comparison: a heading, sentences and tables of text."""
-
-    @property
-    def heading(self) -> str: ...
-    @property
-    def sentences(self) -> Sequence[str]: ...
-    @property
-    def tables(self) -> Sequence[TextTable]: ...
-
-
-class TextTable(Protocol):
-    """A table of text, whose first `figures` columns are numbers."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def figures(self) -> int: ...
-    @property
-    def rows(self) -> Sequence[Sequence[str]]: ...
-
-
 def sections(
-    found: Iterable[TextSection], axes: Sequence[str], rows: int, closed: Collection[str] = ()
+    found: Iterable[Section], axes: Sequence[str], rows: int, closed: Collection[str] = ()
 ) -> Iterator[str]:
     """Sections with at most `rows` rows of each table.
 

@@ -13,10 +13,9 @@ from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
-from sdyopt.tools.api.errors import Diagnostic, diagnostic_of
+from sdyopt.tools.api.errors import Diagnostic, as_parse_error, diagnostic_of
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program, discard, session
-from sdyopt.tools.api.reports import as_parse_error
 
 
 class Findings(tuple[Diagnostic, ...]):

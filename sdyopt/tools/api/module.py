@@ -7,6 +7,9 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
+from sdyopt.analysis.advise import PARTITIONERS
+from sdyopt.analysis.advise import Options as AdviceOptions
+from sdyopt.analysis.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
@@ -18,7 +21,7 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import Diagnostic, ParseError, PassError, VerifyError, diagnostic_of
-from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
+from sdyopt.tools.api.execution import HowToRun, Validation, check_count, results_of, validation_of
 from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
@@ -108,17 +111,21 @@ class Module(ProgramView):
         run by `python`, by default this one. Raises ParseError if the topology is malformed, and
         ExecutionError without jax.
         """
-        options: dict[str, object] = {
-            "advise": "-",
-            "advise_changes": changes,
-            "advise_from_scratch": from_scratch,
-            "advise_seconds": seconds,
-            "advise_partitioner": partitioner,
-            "advise_jobs": jobs,
-            "advise_verify": verify,
-            "jax": (python, 300, 8),
-            "memory": memory,
-        }
+        check_count("changes", changes)
+        if partitioner not in PARTITIONERS:
+            names = " or ".join(map(repr, PARTITIONERS))
+            raise ValueError(f"partitioner is {names}, not {partitioner!r}")
+        options = AdviceOptions(
+            advise=STDOUT,
+            advise_changes=changes,
+            advise_from_scratch=from_scratch,
+            advise_seconds=seconds,
+            advise_partitioner=partitioner,
+            advise_jobs=jobs,
+            advise_verify=verify,
+            jax=(python, 300, 8),
+            memory=memory,
+        )
         with session(discard, self._program.sdy_version):
             return advice_on(
                 self._program, options, topology, lambda op: Module(self._program.with_op(op), ())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -23,7 +22,6 @@ from sdyopt.base.diagnostics.ids import (
     BUDGET_UNKNOWN,
     INPUT_ERROR,
     TOPOLOGY_ERROR,
-    identified,
     identify,
 )
 from sdyopt.base.diagnostics.location import Source
@@ -39,6 +37,7 @@ from sdyopt.tools.api.errors import (
     Location,
     ParseError,
     PassError,
+    as_parse_error,
     diagnostic_of,
     from_source,
     require_text,
@@ -374,17 +373,6 @@ def report_of(
     if device_memory is not None:
         found.device_memory = memory_size("device-memory", device_memory)
     return Report(found, title, program)
-
-
-@contextmanager
-def as_parse_error(id: str) -> Iterator[None]:
-    """Raises ParseError in place of the DiagnosticError for a malformed file."""
-    try:
-        with identified(id):
-            yield
-    except ir.DiagnosticError as error:
-        identify(error.diagnostic, id)
-        raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
 
 
 def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:

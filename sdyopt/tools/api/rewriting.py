@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.ids import PARSE_ERROR, identify
+from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
@@ -45,7 +44,7 @@ from sdyopt.tools.api.creation import (
     parent_of,
     region_of,
 )
-from sdyopt.tools.api.errors import Location, ParseError, diagnostic_of, require_text
+from sdyopt.tools.api.errors import Location, as_parse_error, require_text
 from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
 from sdyopt.tools.api.program import Program
 from sdyopt.tools.api.shardings import Mesh, Sharding
@@ -212,13 +211,10 @@ class Rewriter(ProgramView):
         source = Source("<inserted>", text)
         parser = ModuleParser(source, self._program.dialects, self._program.options)
         parent = parent_of(point)
-        try:
+        with as_parse_error(PARSE_ERROR, source):
             block = parser.statements(
                 {name: value.type for name, value in found.items()}, parent.default_dialect if parent else ""
             )
-        except DiagnosticError as error:
-            identify(error.diagnostic, PARSE_ERROR)
-            raise ParseError([diagnostic_of(error.diagnostic, source)]) from None
         for argument, value in zip(block.arguments, found.values(), strict=True):
             for use in reversed(list(argument.uses)):
                 self._ir.set_operand(use, value)

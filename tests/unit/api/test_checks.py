@@ -71,3 +71,21 @@ def test_a_sweep_has_typed_rows_and_json() -> None:
     assert data["meshes"][1]["peak_bytes"] == sweep.rows[1].peak_bytes
     assert data["meshes"][1]["fits"]
     assert repr(sweep) == "<sdyopt.MeshSweep: 2 meshes>"
+
+
+def test_a_sweep_has_the_memory_of_its_topology(tmp_path: Path) -> None:
+    assert sdyopt.mesh_sweep(PROGRAM, "x=2", topology="tpu-v5e").to_dict()["device_memory"] == 16 << 30
+    topology = tmp_path / "topology.toml"
+    topology.write_text('bandwith = "1 GB/s"')
+    with pytest.raises(sdyopt.ParseError) as error:
+        sdyopt.mesh_sweep(PROGRAM, "x=2,4", topology=topology)
+    [diagnostic] = error.value.diagnostics
+    assert (diagnostic.id, diagnostic.location.line) == ("topology-error", 1)
+
+
+def test_options_of_advice_are_checked() -> None:
+    module = sdyopt.parse(PROGRAM)
+    with pytest.raises(ValueError, match="partitioner is 'xla' or 'sdy', not 'gspmd'"):
+        module.advise(partitioner="gspmd")
+    with pytest.raises(ValueError, match="changes is at least 1, not 0"):
+        module.advise(changes=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.report.sections import without_empty
+from sdyopt.analysis.pages.section import without_empty
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
