@@ -106,7 +106,7 @@ def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
 def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
     adviser = adviser_on(path.read_text(encoding="utf-8"), arguments.jobs)
     advice = adviser.advice()
-    if adviser.search is None or adviser.search.base is None:
+    if adviser.search.base is None:
         return
     search, before = adviser.search, adviser.search.base[1].report
     changes: list[tuple[AdvisedChange, Op, Report]] = []

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.advice.table import Row, Rows, write_table
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice import AdvisedChange, Adviser
+from sdyopt.analysis.advise.advice import AdvisedChange
+from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.trials.search import Figures

@@ -110,9 +110,7 @@ class IndexValues:
                 self._constants[op] = tuple(values) if _is_whole(op) else None
             return self._constants[op]
         if op.opcode == "get-tuple-element":
-            return self._element(
-                device, op.operands[0], int(op.attributes.rpartition("index=")[2].split(",")[0])
-            )
+            return self._element(device, op.operands[0], _tuple_index(op))
         inputs = self.of_operands(device, op)
         if not inputs or any(each is None for each in inputs):
             return None

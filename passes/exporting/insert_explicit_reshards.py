@@ -88,6 +88,7 @@ from sdyopt.mlir.pipeline import FUNCTION, Pass, Since, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.record import plan_to_record, record_plan
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
 from .explicit_reshards.insertion import ShardingCache, UseResharder, apply_plan, is_sufficient_key
@@ -157,7 +158,8 @@ class _ReshardInserter:
         self._single_devices = (
             SingleDeviceResharder(function, self._mesh_of, rewriter) if reshard_single_devices else None
         )
-        self._planner = ReshardPlanner(self._mesh_of, as_partitioner=options.as_partitioner)
+        find_axes = find_partitioner_axes if options.as_partitioner else None
+        self._planner = ReshardPlanner(self._mesh_of, find_axes)
         self._shardings = ShardingCache()
         self._plans: dict[object, ReshardPlan | None] = {}
         # The all-reduces of the input program.

@@ -77,7 +77,11 @@ def _plan_input(op: Op) -> PlanInput | None:
 
 
 def _find_common_axes(
-    rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
+    _: type[Op],
+    rule: OpShardingRule,
+    tensors: Sequence[TensorProjection],
+    sizes: Sequence[int],
+    mesh: Mesh,
 ) -> list[Axes]:
     """As `find_common_axes` of the newer pass, with two differences.
 

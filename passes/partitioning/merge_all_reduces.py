@@ -92,9 +92,10 @@ class MergeAllReduces(Pass):
             _slice_first(op, types, rewriter)
         for gather in module.nested(AllGatherOp):
             _sum_instead_of_gather(gather, types, rewriter)
+        mixed: set[Op] | None = set() if self.whole_sums_only else None
         for add in module.nested(AddOp):
             if self.whole_sums_only or not _is_term(add):
-                _Sum(add, types, rewriter, self.whole_sums_only).merge()
+                _Sum(add, types, rewriter, mixed).merge()
         return rewriter.changed
 
 
@@ -212,13 +213,14 @@ class _Term(NamedTuple):
 
 
 class _Sum:
-    """Merges the collectives of the terms of a sum; with `whole_sums_only`, if all terms have the same."""
+    """Merges the collectives of the terms of a sum; with `mixed`, only if all terms have the same.
 
-    def __init__(
-        self, root: AddOp, types: LocalTypes, rewriter: Rewriter, whole_sums_only: bool = False
-    ) -> None:
+    `mixed` has the sums before this one with a term that has no collective, as have all sums of them.
+    """
+
+    def __init__(self, root: AddOp, types: LocalTypes, rewriter: Rewriter, mixed: set[Op] | None) -> None:
         self._root = root
-        self._whole_sums_only = whole_sums_only
+        self._mixed = mixed
         self._types = types
         self._rewriter = rewriter
 
@@ -226,6 +228,9 @@ class _Sum:
         groups: dict[Hashable, list[Value]] = {}
         terms: dict[Value, _Term] = {}
         leaves, sums = self._leaves()
+        if self._mixed is not None and not self._mixed.isdisjoint((self._root, *sums)):
+            self._mixed.add(self._root)
+            return
         for value in leaves:
             term = self._term(value)
             mesh = None if term is None else self._types.mesh(term.collective.out_sharding)
@@ -243,7 +248,7 @@ class _Sum:
         if all(len(group) == 1 for group in groups.values()):
             return
         others = [value for value in leaves if value not in terms and not _is_zero(value)]
-        if self._whole_sums_only and (others or len(groups) > 1):
+        if self._mixed is not None and (others or len(groups) > 1):
             return
         kept = [value for value in leaves if value not in terms or len(_group_of(value, groups)) == 1]
         merged = [group for group in groups.values() if len(group) > 1]
@@ -258,7 +263,7 @@ class _Sum:
                     self._rewriter.erase(op)
 
     def _leaves(self) -> tuple[list[Value], list[AddOp]]:
-        """The terms of the sum, and the sums that are terms of it, users first."""
+        """The terms of the sum, and the sums that are terms of it, users first; up to one that is mixed."""
         leaves: list[Value] = []
         sums: list[AddOp] = []
         pending = list(reversed(self._root.operands))
@@ -267,9 +272,14 @@ class _Sum:
             op = value.defining_op
             if isinstance(op, AddOp) and op.parent is self._root.parent and _has_one_use(value):
                 sums.append(op)
+                if self._mixed is not None and op in self._mixed:
+                    break
                 pending += reversed(op.operands)
             else:
                 leaves.append(value)
+                if self._mixed is not None and self._term(value) is None and not _is_zero(value):
+                    self._mixed.add(self._root)
+                    break
         return leaves, sums
 
     def _term(self, value: Value) -> _Term | None:

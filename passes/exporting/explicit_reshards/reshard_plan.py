@@ -20,11 +20,11 @@ from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_r
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
-from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import (
     axis_places,
     find_common_reshape_axes,
@@ -32,8 +32,10 @@ from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import (
 )
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
-# (rule, projections, numbers of elements, mesh) -> the axes of each factor
-FindCommonAxes = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]]
+# (class of an operation, rule, projections, numbers of elements, mesh) -> the axes of each factor
+FindCommonAxes = Callable[
+    [type[Op], OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
+]
 _DOTS = (DotOp, DotGeneralOp)
 
 
@@ -80,20 +82,11 @@ class IncompatibleReductionError(Exception):
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_common_axes` resolves conflicts in full plans.
+    """Plans the reshards of operations. `find_axes` resolves conflicts in full plans."""
 
-    With `as_partitioner`, conflicts are resolved as by XLA.
-    """
-
-    def __init__(
-        self,
-        mesh_of: MeshLookup,
-        find_common_axes: FindCommonAxes = find_common_axes,
-        as_partitioner: bool = False,
-    ) -> None:
+    def __init__(self, mesh_of: MeshLookup, find_axes: FindCommonAxes | None = None) -> None:
         self._mesh_of = mesh_of
-        self._find_common_axes = find_common_axes
-        self._as_partitioner = as_partitioner
+        self._find_axes = find_axes or _find_axes_by_sizes
 
     def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
         """The plan of an operation; None if there is nothing to change, or no common mesh.
@@ -135,7 +128,8 @@ class ReshardPlanner:
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
-            axes = self._axes(op, tensors, mesh)
+            sizes = element_counts(op.signature)
+            axes = self._find_axes(op.signature.op_class, rule, tensors, sizes, mesh)
         changes = []
         for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
             old = op.shardings[index]
@@ -147,18 +141,6 @@ class ReshardPlanner:
                 changes.append((index, _without_clash(new, mesh)))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
         return _ShardingChanges(changes, reduction_axes)
-
-    def _axes(self, op: PlanInput, tensors: list[TensorProjection], mesh: Mesh) -> list[Axes]:
-        sizes = element_counts(op.signature)
-        if not self._as_partitioner:
-            return self._find_common_axes(op.rule, tensors, sizes, mesh)
-        if issubclass(op.signature.op_class, _DOTS):
-            # What Shardy does before XLA partitions.
-            better = better_dot_result_axes(op.rule, tensors, sizes)
-            if better is not None:
-                tensors = [*tensors[:2], tensors[2].copy()]
-                tensors[2].set_axes(*better)
-        return find_partitioner_axes(op.signature.op_class, op.rule, tensors, sizes, mesh)
 
     def _results_on_empty_meshes(self, op: PlanInput) -> Iterator[tuple[int, TensorSharding]]:
         """The results that cannot be all-reduced on their own mesh, because it has no axes."""
@@ -222,6 +204,16 @@ def _common_reduction_axes(rule: OpShardingRule, tensors: Sequence[TensorProject
             raise IncompatibleReductionError
         reduction_axes += axes
     return reduction_axes
+
+
+def _find_axes_by_sizes(
+    _: type[Op],
+    rule: OpShardingRule,
+    tensors: Sequence[TensorProjection],
+    sizes: Sequence[int],
+    mesh: Mesh,
+) -> list[Axes]:
+    return find_common_axes(rule, tensors, sizes, mesh)
 
 
 def _set_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> bool:

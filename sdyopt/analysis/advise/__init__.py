@@ -1,6 +1,6 @@
 """Advice: which changes of annotations make a program cheaper, each tried on the program before it is said.
 
-`trials` has the search; `advice` ranks what changes save, and `verification` compiles programs with XLA.
+`trials` has the search; `adviser` ranks what changes save, and `verification` compiles programs with XLA.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
 from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.outcome import Originals
+from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.roles import roles_of
 from sdyopt.analysis.trials.search import Figures, Search
 from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of

@@ -24,6 +24,7 @@ from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
+from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.trials import Completion, Effect, NotCompleted, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -182,14 +183,7 @@ class Advice:
                 return None
             return FunctionResult(function, subject.result_index)
         owner = run.edge_owners.get(subject, subject)
-        values = record.values
-        for each in (owner, *values.predecessors(owner)):
-            for original in values.originals(each):
-                for earlier in (original, *values.predecessors(original)):
-                    if (copy := self._copies.get(earlier)) is not None:
-                        assert isinstance(copy, OpResult | BlockArgument)
-                        return copy
-        return None
+        return Originals(self._module, record.values, self._copies).value(owner)
 
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh of a sharding, as the program defines it before the passes."""

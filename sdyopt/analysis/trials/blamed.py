@@ -12,7 +12,8 @@ from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.outcome import Originals, Outcome
+from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Role
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.dataclasses import dataclass
@@ -23,7 +24,7 @@ from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, Redu
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
 
@@ -146,13 +147,15 @@ class Proposals:
 
     def _for_result(self, user: Op, op: CollectiveOp, before: TensorSharding) -> Iterator[Change]:
         """A result of the program with the sharding that the returned value has."""
-        value, function = last_of_chain(op), user.parent_op
-        for use in value.uses:
-            if use.owner is user and isinstance(function, FuncOp):
-                written = [each for each in self.originals.module.walk() if isinstance(each, FuncOp)]
+        function = user.parent_op
+        if not isinstance(function, FuncOp):
+            return
+        functions = [each for each in self.originals.module.walk() if isinstance(each, FuncOp)]
+        written = [each for each in functions if each.sym_name == function.sym_name]
+        for use in last_of_chain(op).uses:
+            if use.owner is user:
                 for each in written:
-                    if each.sym_name == function.sym_name:
-                        yield from self._change(FunctionResult(each, use.index), before, _dims(before))
+                    yield from self._change(FunctionResult(each, use.index), before, _dims(before))
 
     def _without(self, argument: BlockArgument, axes: Sequence[AxisRef]) -> Iterator[Change]:
         """An argument that is not sharded along axes; or sharded along them in another dimension."""
@@ -176,7 +179,7 @@ class Proposals:
     ) -> Iterator[Change]:
         """The change to these axes, on the mesh of another sharding, if they divide the dimensions."""
         mesh = find_mesh(like.mesh_or_ref, self.originals.module)
-        type = _type(place)
+        type = place.type
         if mesh is None or not isinstance(type, RankedShapedType) or type.rank != len(dims):
             return
         if any(axis.sub_axis is not None or not mesh.has_axis(axis.name) for axes in dims for axis in axes):
@@ -196,9 +199,3 @@ def _replaced(
     dims = _dims(sharding)
     dims[number] = axes
     return dims
-
-
-def _type(place: Subject) -> Type:
-    if isinstance(place, FunctionResult):
-        return place.function.function_type.results[place.result_index]
-    return place.type

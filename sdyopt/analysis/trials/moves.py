@@ -2,9 +2,9 @@
 
 A move gives all places of a role one sharding that differs from theirs in an axis: added to a dimension,
 removed, moved to another dimension, swapped with another axis, or replaced by an unused one, there or in
-another dimension. Roles of equal
-shape also lend each other their shardings. Two kinds of moves change several roles: sharding the first
-dimension of everything that is not kept from step to step, and sharding parameters and what belongs to them.
+another dimension. Roles of equal shape also lend each other their shardings. Two kinds of moves change
+several roles: sharding the first dimension of everything that is not kept from step to step, and sharding
+parameters and what belongs to them.
 """
 
 from __future__ import annotations

@@ -5,17 +5,15 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
-from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import place_of
+from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.roles import Role, ValueClass
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -24,32 +22,8 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation
 from sdyopt.shardy.record import FunctionResult, Subject
-
-
-@dataclass(frozen=True)
-class Originals:
-    """The program as it was written: `module`, and the values that those after the passes come from."""
-
-    module: Op
-    values: TrackedValues
-    values_before: Mapping[Value, Value]
-
-    def value(self, value: Value) -> OpResult | BlockArgument | None:
-        """The value of the written program that a value was; None if a pass created it."""
-        for each in (value, *self.values.predecessors(value)):
-            for original in self.values.originals(each):
-                for earlier in (original, *self.values.predecessors(original)):
-                    found = self.values_before.get(earlier)
-                    if isinstance(found, OpResult | BlockArgument):
-                        return found
-        return None
-
-    def place(self, value: Value) -> Subject | None:
-        """The place where the sharding of a value is written: at the constraint on it, or at itself."""
-        found = self.value(value)
-        return None if found is None else place_of(found)
 
 
 class Outcome:
@@ -107,7 +81,7 @@ class Outcome:
         """Wire bytes by the location of an operation before or after a collective."""
         found: dict[LazyLocation, Fraction] = {}
         for op, each in zip(counted_collectives(self.module), self.report.collectives, strict=True):
-            sent = (each.wire_bytes or Fraction(0)) * (1 if each.times is None else each.times.high)
+            sent = bytes_of_runs(each)
             if not sent or not isinstance(op, CollectiveOp):
                 continue
             made = producer(op).defining_op

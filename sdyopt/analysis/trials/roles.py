@@ -62,7 +62,7 @@ ClassOf = Callable[[Value], ValueClass | None]
 
 
 class Role(NamedTuple):
-    """Classes of values that play one rolein the order of the program."""
+    """Classes of values that play one role, in the order of the program."""
 
     classes: tuple[ValueClass, ...]
 

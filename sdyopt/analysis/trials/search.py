@@ -25,8 +25,9 @@ from sdyopt.analysis.figures.program_report import report_on, report_unless
 from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.moves import Move, written
-from sdyopt.analysis.trials.outcome import Originals, Outcome
-from sdyopt.analysis.trials.trials import bytes_of_runs
+from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.outcome import Outcome
+from sdyopt.analysis.trials.trials import bytes_of_report, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.operation import Op
@@ -157,7 +158,7 @@ class Search:
                 of_results += bytes_of_runs(each)
             if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
-                conflicts += each.wire_bytes * runs
+                conflicts += bytes_of_runs(each)
                 bandwidth = topology.link(each.axis_names).bandwidth
                 if bandwidth is not None:
                     penalty += Fraction(_global_bytes(op)) * runs / bandwidth
@@ -167,18 +168,13 @@ class Search:
             communication.high + sending + compute,
             compute,
             flop_totals(report)[0].high,
-            wire_bytes(report),
+            bytes_of_report(report),
             report.memory.peak,
             useful_share(report),
             conflicts,
             penalty,
             of_results,
         )
-
-
-def wire_bytes(report: Report) -> Fraction:
-    """Wire bytes of one device, those of loops that run an unknown number of times for one iteration."""
-    return sum(map(bytes_of_runs, report.collectives), Fraction(0))
 
 
 def _seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fraction, Fraction]:

@@ -19,6 +19,7 @@ from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.trials.originals import Originals
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
@@ -81,7 +82,7 @@ class CostedProgram:
     @cached_property
     def wire_bytes(self) -> Fraction:
         """The wire bytes of one device in one run of the program, as far as they are known."""
-        return sum(map(bytes_of_runs, self.report.collectives), Fraction(0))
+        return bytes_of_report(self.report)
 
     @property
     def peak_bytes(self) -> int:
@@ -104,6 +105,11 @@ def bytes_of_runs(each: Collective) -> Fraction:
     """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
     runs = 1 if each.times is None else each.times.high
     return (each.wire_bytes or Fraction(0)) * runs
+
+
+def bytes_of_report(report: Report) -> Fraction:
+    """Wire bytes of one device, those of loops that run an unknown number of times for one iteration."""
+    return sum(map(bytes_of_runs, report.collectives), Fraction(0))
 
 
 class Effect(NamedTuple):
@@ -200,20 +206,13 @@ class Trials:
 
     def written(self, value: Value) -> OpResult | BlockArgument | None:
         """The value before passes of one of the program with collectives; None if a pass created it."""
-        assert self.with_collectives is not None
-        values = self._record.values
-        for each in (value, *values.predecessors(value)):
-            for original in values.originals(each):
-                for earlier in (original, *values.predecessors(original)):
-                    if (found := self._originals.get(earlier)) is not None:
-                        return found
-        return None
+        return self._originals.value(value)
 
     @cached_property
-    def _originals(self) -> dict[Value, OpResult | BlockArgument]:
-        return {
-            copy: value for value, copy in self._copies.items() if isinstance(value, OpResult | BlockArgument)
-        }
+    def _originals(self) -> Originals:
+        assert self.with_collectives is not None
+        values_before = {copy: value for value, copy in self._copies.items()}
+        return Originals(self.module, self._record.values, values_before)
 
     @property
     def run(self) -> Run | None:

@@ -30,6 +30,7 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     find_common_axes,
     has_multi_factor_dimension,
 )
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 _DOTS = (DotOp, DotGeneralOp)
@@ -43,10 +44,16 @@ def find_partitioner_axes(
     mesh: Mesh,
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
+    is_dot = issubclass(op_class, _DOTS)
+    # What Shardy does before XLA partitions.
+    better = better_dot_result_axes(rule, tensors, sizes) if is_dot else None
+    if better is not None:
+        tensors = [*tensors[:2], tensors[2].copy()]
+        tensors[2].set_axes(*better)
     common = already_common_axes(rule, tensors)
     if common is not None:
         return common
-    if issubclass(op_class, _DOTS):
+    if is_dot:
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)

@@ -1,0 +1,429 @@
+"""The changes of a program that make it cheaper, the best one first.
+
+    advice = Adviser(module, pipeline, topology, options).advice()
+    for each in advice.changes: ...
+
+Programs are compared by estimated seconds, those that reshards of activations may take included. Ties are
+broken by these reshards, then by peak memory, then by the number of annotations that change. Several changes
+are made one after the other: each is the best one for the program with those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from time import monotonic
+
+from sdyopt.analysis.advise import SDY, Options
+from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.verification import Verification
+from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
+from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.blamed import blamed_moves
+from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.trials.roles import Role, roles_of
+from sdyopt.analysis.trials.search import Figures, Search, Trial
+from sdyopt.analysis.trials.trials import Passes, pipeline_of
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.shardy.record import FunctionResult
+
+# A change that saves less than this share of the estimated time is noise of the estimate.
+_LEAST_GAIN = Fraction(1, 100)
+# All trials together process about this many operations; a program of 2,000 operations has 250 trials.
+_MAX_OPERATIONS = 500_000
+_MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
+# From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
+_MAX_STRATEGIES = 4
+# From scratch, so many changes are made at most after a strategy is chosen.
+_MAX_STEPS = 16
+# After a change, so many moves are tried that were not possible before it, and so many others at a time.
+_MAX_NEW, _BATCH = 24, 8
+# So many of the best changes are compiled, to choose one that XLA does not contradict.
+_MAX_VERIFIED = 3
+# Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
+_BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
+
+
+class Adviser:
+    """Advises on one program, which is not changed. `show` gets the number of trials, and of how many."""
+
+    def __init__(
+        self,
+        module: Op,
+        pipeline: Pipeline,
+        topology: Topology | None,
+        options: Options,
+        show: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self._module = module
+        self._pipeline = pipeline
+        self._topology = topology or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._machine = ASSUMED_MACHINE if topology is None else ""
+        self._options = options
+        self._memory = options.memory
+        self._show = show
+        self._start = monotonic()
+        # What a move has saved when it was tried last.
+        self._saved: dict[tuple[Change, ...], Fraction] = {}
+
+    @cached_property
+    def search(self) -> Search:
+        """The trials on the program as it is."""
+        program = Rewriter().clone(self._module)
+        run_pipeline(pipeline_of(_BEFORE), program, None)
+        return Search(program, self._pipeline, self._topology)
+
+    def advice(self) -> Advice:
+        """Tries moves, and ranks those that make the program cheaper."""
+        mesh = _largest_mesh(self._module)
+        if not self._pipeline.elements:
+            return Advice(self._module, reason="it has its collectives already")
+        if mesh is None or not mesh.sizes:
+            return Advice(self._module, reason="it has no mesh of several devices")
+        search = self.search
+        program = search.module
+        advice = Advice(program, machine=self._machine)
+        size = sum(1 for _ in program.walk())
+        most = _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
+        advice.limit = max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
+        if search.base is None:
+            advice.reason = "its pipeline fails"
+            return advice
+        if self._options.advise_from_scratch:
+            return self._from_scratch(advice, search, mesh)
+        moves = Moves(roles_of(program), mesh)
+        if self._options.advise_changes > 1:
+            advice.is_sequence = True
+            self._add_changes(advice, search, moves, self._options.advise_changes)
+            return advice
+        advice.changes = self._best(advice, search, moves)
+        if advice.changes:
+            advice.program = search.changed(advice.changes[0].move)
+        else:
+            advice.program = self._module
+        return advice
+
+    def figures(self) -> Figures | None:
+        """The figures of the program as it is; None if its pipeline fails."""
+        return None if self.search.base is None else self.search.base[0]
+
+    # --- One change -----------------------------------------------------------------------------------
+
+    def _best(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
+        """The changes that make the program cheaper, the best first."""
+        assert search.base is not None
+        before, _ = search.base
+        advice.is_above_memory = self._excess(before) > 0
+        found = [
+            _advised(trial.move, before, trial.figures)
+            for trial in self._trials(advice, search, self._possible(search, moves))
+            if trial.figures is not None and self._is_better(trial.figures, before)
+        ]
+        found.sort(key=lambda each: self._rank(each.after, each.move))
+        found = self._verified(advice, search, list(_without_equals(found)))
+        count = 1 if advice.is_sequence else self._options.rows or len(found)
+        return [*(self._with_results(search, each) for each in found[:count]), *found[count:]]
+
+    def _with_results(self, search: Search, found: AdvisedChange) -> AdvisedChange:
+        """A change with the results that it shards otherwise, and that are not kept as inputs."""
+        assert search.base is not None
+        after = search.after(found.move)
+        if after.base is None:
+            return found
+        (_, old), (_, new) = search.base, after.base
+        made = written(after.made)
+        results = []
+        for function in entry_functions([op for op in search.module.walk() if isinstance(op, FuncOp)]):
+            for index in range(len(function.result_attributes)):
+                subject = FunctionResult(function, index)
+                sharding = new.boundary(subject)
+                if (
+                    subject not in made
+                    and sharding is not None
+                    and not _is_same(old.boundary(subject), sharding)
+                ):
+                    change = Change(subject, sharding, found.move.changes[0].mesh)
+                    results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
+        return found._replace(results=tuple(results))
+
+    def _possible(self, search: Search, moves: Moves) -> list[Move]:
+        """The moves for a program, those for its most expensive collectives first."""
+        assert search.base is not None
+        outcome = search.base[1]
+        found = {move.changes: move for move in blamed_moves(search.module, moves.roles, outcome)}
+        found |= {
+            move.changes: move for move in moves.after(search.made, outcome) if move.changes not in found
+        }
+        return list(found.values())
+
+    def _trials(self, advice: Advice, search: Search, moves: Sequence[Move]) -> Iterator[Trial]:
+        """The trials of the first of the moves, as many as the limits allow."""
+        assert search.base is not None
+        before, _ = search.base
+        advice.proposed += len(moves)
+        chosen = moves[: max(0, advice.limit - advice.tried)]
+        if self._is_over(advice):
+            return
+        # A program that needs too much memory may become slower.
+        limit = None if self._excess(before) else before.seconds
+        total = advice.tried + len(chosen)
+        for trial in search.trials(chosen, self._options.jobs, limit):
+            advice.tried += 1
+            self._show(advice.tried, total)
+            advice.failed += trial.has_failed
+            after = trial.figures
+            saved = Fraction(0) if after is None else self._cost(before) - self._cost(after)
+            self._saved[trial.move.changes] = saved
+            yield trial
+            if self._is_over(advice):
+                break
+
+    def _is_over(self, advice: Advice) -> bool:
+        limit = self._options.advise_seconds
+        if limit and monotonic() - self._start > limit:
+            advice.seconds = limit
+        return advice.seconds > 0
+
+    def _verified(self, advice: Advice, search: Search, found: list[AdvisedChange]) -> list[AdvisedChange]:
+        """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
+        assert search.base is not None
+        if not self._options.advise_verify or self._options.advise_from_scratch or not found:
+            return found
+        shown = found[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(found)]
+        report = search.base[1].report
+        programs = [search.changed(), *(search.changed(each.move) for each in shown)]
+        verification = Verification(Worker(*self._options.jax), self._topology)
+        before, *after = verification.compiled(programs, report.mesh, report.devices)
+        if isinstance(before, str):
+            advice.unverified = before
+            return found
+        confirmed = []
+        for each, compiled in zip(shown, after, strict=True):
+            if isinstance(compiled, str) or (
+                not advice.is_above_memory
+                and before.seconds + each.before.compute < compiled.seconds + each.after.compute
+            ):
+                advice.contradicted += 1
+            else:
+                confirmed.append(each._replace(compiled=(before, compiled)))
+        return confirmed
+
+    # --- Several changes ------------------------------------------------------------------------------
+
+    def _add_changes(self, advice: Advice, search: Search, moves: Moves, count: int) -> Search:
+        """Makes up to so many changes, each the best one after those before it."""
+        for number in range(count):
+            found = self._best(advice, search, moves) if not number else self._next(advice, search, moves)
+            if not found:
+                break
+            advice.changes.append(found[0])
+            search = search.after(found[0].move)
+        advice.program = search.changed()
+        return search
+
+    def _next(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
+        """The changes that make the program cheaper, of the moves that did so before, and of new ones.
+
+        What saved less before is not tried if something saves more now.
+        """
+        assert search.base is not None
+        before, _ = search.base
+        found: dict[tuple[Change, ...], AdvisedChange] = {}
+
+        def try_moves(moves: Sequence[Move]) -> None:
+            for trial in self._trials(advice, search, moves):
+                if trial.figures is not None and self._is_better(trial.figures, before):
+                    found[trial.move.changes] = _advised(trial.move, before, trial.figures)
+
+        possible = self._possible(search, moves)
+        known = [each for each in possible if self._saved.get(each.changes, 0) > 0]
+        known.sort(key=lambda move: -self._saved[move.changes])
+        try_moves([each for each in possible if each.changes not in self._saved][:_MAX_NEW])
+        while known:
+            best = max((self._saved[key] for key in found), default=Fraction(0))
+            if best >= self._saved[known[0].changes]:
+                break
+            batch, known = known[:_BATCH], known[_BATCH:]
+            try_moves(batch)
+        ranked = sorted(found.values(), key=lambda each: self._rank(each.after, each.move))
+        return self._verified(advice, search, ranked)
+
+    def _from_scratch(self, advice: Advice, given: Search, mesh: MeshOfProgram) -> Advice:
+        """Leaves out all annotations. Then the axes get a strategy, and roles one change after the other."""
+        assert given.base is not None
+        advice.is_sequence, advice.given = True, given.base[0]
+        if self._memory is None:
+            # The program is to fit where it fitted before.
+            self._memory = advice.given.peak_bytes
+        program = given.changed()
+        _remove_annotations(program)
+        moves, search = Moves(roles_of(program), mesh), Search(program, self._pipeline, self._topology)
+        if search.base is None:
+            advice.reason = "its pipeline fails without annotations"
+            return advice
+        for part in self._strategy(advice, search, moves):
+            search = self._added(advice, search, part)
+        search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
+        assert search.base is not None
+        advice.program, advice.final = search.changed(), search.base[0]
+        advice.annotations = _annotations(search, moves.roles)
+        if self._options.advise_verify:
+            self._verify_both(advice, given, search)
+        return advice
+
+    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> tuple[Move, ...]:
+        """What each axis is used for, one axis after the other; the best few uses are looked at further."""
+        assert search.base is not None and advice.given is not None
+        share = advice.given.seconds / max(self._memory or 1, 1)
+
+        def cost(figures: Figures) -> Fraction:
+            # The next axis, or the next change, may bring the peak below the limit.
+            excess = self._excess(figures)
+            return self._cost(figures) - excess + excess * share
+
+        best: list[tuple[Fraction, tuple[Move, ...]]] = [(cost(search.base[0]), ())]
+        sizes = moves.mesh.sizes
+        for name in sorted(sizes, key=lambda name: -sizes[name]):
+            costs = {_key(parts): found for found, parts in best}
+            possible = {
+                _key((*made, *parts)): (*made, *parts)
+                for _, made in best
+                for parts in moves.strategies(name, made)
+            }
+            new = [parts for key, parts in possible.items() if key not in costs]
+            together = [Move(tuple(written(parts).values()), ()) for parts in new]
+            for trial, parts in zip(self._trials(advice, search, together), new, strict=False):
+                if trial.figures is not None:
+                    best.append((cost(trial.figures), parts))
+            best = sorted(best, key=lambda each: each[0])[:_MAX_STRATEGIES]
+        return best[0][1]
+
+    def _added(self, advice: Advice, search: Search, move: Move) -> Search:
+        """The program after a move that is one of the changes."""
+        after = search.after(move)
+        assert search.base is not None and after.base is not None
+        advice.changes.append(_advised(move, search.base[0], after.base[0]))
+        return after
+
+    def _closed(self, search: Search, moves: Moves) -> Search:
+        """The program with the shardings that propagation gives inputs written down, if it is not slower."""
+        assert search.base is not None
+        figures, outcome = search.base
+        known = written(search.made)
+        places = [place.subject for role in moves.roles if role.is_input for place in role.places]
+        changes = [
+            Change(each, found, moves.mesh.mesh)
+            for each in places
+            if each not in known and (found := outcome.boundary(each)) is not None
+        ]
+        after = search.after(Move(tuple(changes), ()))
+        if after.base is None or self._cost(after.base[0]) > self._cost(figures):
+            return search
+        return after
+
+    def _verify_both(self, advice: Advice, given: Search, found: Search) -> None:
+        """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
+        assert found.base is not None
+        report = found.base[1].report
+        verification = Verification(Worker(*self._options.jax), self._topology)
+        before, after = verification.compiled([given.changed(), found.changed()], report.mesh, report.devices)
+        if isinstance(before, str) or isinstance(after, str):
+            advice.unverified = before if isinstance(before, str) else str(after)
+        else:
+            advice.compiled = before, after
+
+    # --- Comparison -----------------------------------------------------------------------------------
+
+    def _is_better(self, after: Figures, before: Figures) -> bool:
+        if excess := self._excess(before):
+            return self._excess(after) < excess
+        # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
+        least = 1 - _LEAST_GAIN
+        return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
+
+    def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
+        return self._cost(figures), figures.conflicts, figures.peak_bytes, *move.size
+
+    def _cost(self, figures: Figures) -> Fraction:
+        """Seconds, those of reshards that a partitioner may do otherwise included. Excess comes first."""
+        is_sdy = self._options.advise_partitioner == SDY
+        return figures.seconds + (0 if is_sdy else figures.penalty) + self._excess(figures)
+
+    def _excess(self, figures: Figures) -> int:
+        """The bytes above the limit of the peak."""
+        return 0 if self._memory is None else max(0, figures.peak_bytes - self._memory)
+
+
+def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
+    annotations = (
+        Annotation(place_text(change), change.jax, sdy_text(change.sharding)) for change in move.changes
+    )
+    return AdvisedChange(heading(move), current(move), tuple(annotations), before, after, move)
+
+
+def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
+    """The changes without those of an annotation, or with the figures at a place, that one before has."""
+    seen: set[object] = set()
+    for each in found:
+        places = [change.subject for change in each.move.changes]
+        keys: set[object] = {(places[0], each.after)}
+        keys |= {(change.subject, change.sharding) for change in each.move.changes}
+        if not keys & seen:
+            yield each
+        seen |= keys
+
+
+def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
+    axes = [] if before is None else [dim.axes for dim in before.dims]
+    return axes == [dim.axes for dim in after.dims] or (not any(axes) and after.is_fully_replicated)
+
+
+def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:
+    return tuple(move.changes for move in moves)
+
+
+def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:
+    """The annotations of what is written, those of inputs first. What is kept is returned as it is taken."""
+    made = written(search.made).items()
+    known = {subject: change for subject, change in made if not isinstance(subject, FunctionResult)}
+    inputs = [place.subject for role in roles if role.is_input for place in role.places]
+    order = [*(each for each in inputs if each in known), *(each for each in known if each not in inputs)]
+    return [
+        Annotation(place_text(change), change.jax, sdy_text(change.sharding))
+        for change in (known[subject] for subject in dict.fromkeys(order))
+    ]
+
+
+def _largest_mesh(module: Op) -> MeshOfProgram | None:
+    meshes = [op for op in module.nested(MeshOp) if op.mesh.axes]
+    if not meshes:
+        return None
+    largest = max(meshes, key=lambda op: op.mesh.total_size)
+    return MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
+
+
+def _remove_annotations(program: Op) -> None:
+    """Removes the shardings of arguments and results, and the sharding constraints."""
+    rewriter = Rewriter()
+    for op in list(program.walk()):
+        if isinstance(op, FuncOp):
+            for index in range(len(op.argument_attributes)):
+                rewriter.set_argument_attribute(op, index, SHARDING, None)
+            for index in range(len(op.result_attributes)):
+                rewriter.set_result_attribute(op, index, SHARDING, None)
+        elif isinstance(op, ShardingConstraintOp):
+            rewriter.replace(op, [op.input])
