@@ -31,7 +31,7 @@ from sdyopt.analysis.trials.search import Figures, Search, Trial
 from sdyopt.analysis.trials.trials import Passes, pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -409,11 +409,8 @@ def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:
-    meshes = [op for op in module.nested(MeshOp) if op.mesh.axes]
-    if not meshes:
-        return None
-    largest = max(meshes, key=lambda op: op.mesh.total_size)
-    return MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
+    largest = largest_mesh_op(module)
+    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
 
 
 def _remove_annotations(program: Op) -> None:

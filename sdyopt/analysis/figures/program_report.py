@@ -46,7 +46,7 @@ from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
@@ -106,7 +106,8 @@ class _Collector:
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
-        self._mesh = _largest_mesh(module)
+        largest = largest_mesh_op(module)
+        self._mesh = None if largest is None else largest.mesh
         self._has_manual = False
 
     def report(self) -> Report:
@@ -342,12 +343,6 @@ def location_of_reshard(op: ReshardOp) -> SourceLocation:
     location = source_location(op.location)
     users = (source_location(user.location) for user in op.results[0].users)
     return location if location.line else next((user for user in users if user.line), location)
-
-
-def _largest_mesh(module: Op) -> Mesh | None:
-    """The named mesh with the most devices: the machine that the program runs on."""
-    meshes = [op.mesh for op in module.walk() if isinstance(op, MeshOp)]
-    return max(meshes, key=lambda mesh: mesh.total_size, default=None)
 
 
 def _wire_bytes(

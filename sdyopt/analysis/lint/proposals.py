@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh, largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -55,8 +55,7 @@ class Proposals:
     @cached_property
     def mesh(self) -> tuple[MeshOrRef, Mesh] | None:
         """The mesh with the most devices, and the reference to it."""
-        found = [op for op in self.module.walk() if isinstance(op, MeshOp)]
-        largest = max(found, key=lambda op: op.mesh.total_size, default=None)
+        largest = largest_mesh_op(self.module)
         return None if largest is None else (SymbolRef(largest.sym_name), largest.mesh)
 
     @cached_property

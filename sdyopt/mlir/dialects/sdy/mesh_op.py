@@ -33,6 +33,12 @@ class MeshOp(Op):
     assembly = assembly("custom<SymbolName>($sym_name) `=` $mesh attr-dict")
 
 
+def largest_mesh_op(module: Op) -> MeshOp | None:
+    """The named mesh with the most devices: the machine that the program runs on."""
+    meshes = (op for op in module.walk() if isinstance(op, MeshOp))
+    return max(meshes, key=lambda op: op.mesh.total_size, default=None)
+
+
 def enclosing_module(op: Op) -> ModuleOp | None:
     """The innermost module that encloses an operation; a top-level module encloses itself."""
     ancestor = op if op.parent is None else op.parent_op
