@@ -14,6 +14,7 @@ from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')
+_AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class Collective:
 def axis_names(text: str) -> list[str]:
     """The names of the axes in a text, which are quoted."""
     return _AXIS_NAME.findall(text)
+
+
+def axis_sizes(mesh: str) -> dict[str, int]:
+    """The sizes of the axes in the text of a mesh, such as `<["x"=4, "y"=2]>`."""
+    return {name: int(size) for name, size in _AXIS_SIZE.findall(mesh)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ Every key may be left out; the times that need it are then unknown. `machines` h
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -31,6 +30,7 @@ from sdyopt.analysis.figures.figures import (
     TimedCollective,
     TimedProduct,
     TimeEstimate,
+    axis_sizes,
     seconds_of_runs,
 )
 from sdyopt.analysis.figures.toml_file import TomlFile
@@ -40,8 +40,6 @@ from sdyopt.base.dataclasses import dataclass, replace
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
 _SHARED = ("link", "network")
 _LINK = {"bandwidth": BYTES_PER_SECOND, "latency": SECONDS}
-
-_AXIS = re.compile(r'"([^"]*)"=(\d+)')
 
 # Rates are divisors, so they must not be zero.
 _RATES = (BYTES_PER_SECOND, FLOPS_PER_SECOND)
@@ -73,8 +71,8 @@ class Topology:
     def on(self, mesh: str) -> Topology:
         """The topology with a link for each axis of a mesh, whose last axes are within a node."""
         links, size = dict(self.links), 1
-        for name, axis_size in reversed(_AXIS.findall(mesh)):
-            size *= int(axis_size)
+        for name, axis_size in reversed(axis_sizes(mesh).items()):
+            size *= axis_size
             is_local = self.node is None or size <= self.node
             link = self.local if is_local else self.network or self.local
             if link is not None:

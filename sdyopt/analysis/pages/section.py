@@ -9,7 +9,7 @@ from sdyopt.base.dataclasses import dataclass, field
 Row = tuple[str, ...]
 
 # Columns that a table without any entry in them leaves out.
-_OPTIONAL = ("copies", "could be")
+_OPTIONAL = ("copies",)
 
 
 @dataclass(frozen=True, slots=True)

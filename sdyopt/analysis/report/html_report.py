@@ -23,6 +23,7 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     Timeline,
     Times,
+    axis_sizes,
     flop_totals,
     seconds_of_runs,
     time_range,
@@ -59,7 +60,6 @@ MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
 _WIDTH_OF_CHANGE = 1000
-_AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
 _SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
@@ -74,7 +74,7 @@ def html_report(
 
     With a check, the page has the changes that were tried.
     """
-    sizes = {axis: int(size) for axis, size in _AXIS_SIZE.findall(report.mesh)}
+    sizes = axis_sizes(report.mesh)
     page = Page(title, list(sizes))
     places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
     _add_figures(page, report, program)

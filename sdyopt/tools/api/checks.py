@@ -17,7 +17,7 @@ from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source
-from sdyopt.tools.api.html import as_html, axes_of, bar, cards, coloured, fill, html_fragment, table
+from sdyopt.tools.api.html import as_html, bar, cards, coloured, fill, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard, session
@@ -109,7 +109,7 @@ class Check:
 
     def _parts(self) -> Iterator[str]:
         from sdyopt.analysis.check import check_text
-        from sdyopt.analysis.figures.figures import wire_totals
+        from sdyopt.analysis.figures.figures import axis_sizes, wire_totals
 
         check = self.ir
         yield cards(
@@ -123,7 +123,7 @@ class Check:
         if check.wire.high:
             parts = wire_totals(check.report.collectives, lambda each: f"{each.kind} {each.group}")
             yield bar([(name, float(part.high / check.wire.high)) for name, part in parts.items()])
-        axes, rows = axes_of(check.report.mesh), []
+        axes, rows = list(axis_sizes(check.report.mesh)), []
         for place, shown in zip(check.places, self.places, strict=True):
             where, sends, what = (*check_text.title_of(check, place).split("  "), "", "")[:3]
             share = float(place.total.high / check.wire.high) if check.wire.high else 0

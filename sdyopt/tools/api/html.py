@@ -179,11 +179,6 @@ def sections(
                 yield content
 
 
-def axes_of(mesh: str) -> list[str]:
-    """The names of the axes in the text of a mesh."""
-    return re.findall(r'"([^"]*)"=', mesh)
-
-
 # Grids with more rows or columns are not drawn; of the devices of a shard, at most this many are listed.
 MAX_ROWS, MAX_COLUMNS, MAX_DEVICES = 32, 32, 8
 

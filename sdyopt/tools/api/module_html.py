@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 
 from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.base.diagnostics.text import counted
@@ -79,7 +78,7 @@ def _function(function: Function, axes: Sequence[str]) -> str:
         ]
         if len(grouped) > MAX_ROWS:
             rows.append(["", f"… and {len(grouped) - MAX_ROWS:,} more", "", "", ""])
-    return table(["", "name", "type", "sharding", "on each device"], rows, 0, escape(caption))
+    return table(["", "name", "type", "sharding", "on each device"], rows, 0, as_html(caption))
 
 
 def _grouped(rows: Sequence[_Row]) -> list[_Row]:

@@ -42,7 +42,7 @@ from sdyopt.tools.api.errors import (
     from_source,
     require_text,
 )
-from sdyopt.tools.api.html import axes_of, bar, coloured, details, frame, html_fragment, sections
+from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
@@ -216,7 +216,9 @@ class HloComparison:
     def _repr_html_(self) -> str:
         from sdyopt.analysis.hlo_comparison.hlo_comparison import sections_of
 
-        return html_fragment(sections(sections_of(self.ir), axes_of(self.ir.report.mesh), MAX_ROWS))
+        return html_fragment(
+            sections(sections_of(self.ir), list(figures.axis_sizes(self.ir.report.mesh)), MAX_ROWS)
+        )
 
 
 class Report:
@@ -314,7 +316,7 @@ class Report:
         from sdyopt.analysis.figures.figures import wire_total, wire_totals
         from sdyopt.analysis.report.sections import sections_of
 
-        axes, total = axes_of(self.ir.mesh), wire_total(self.ir)
+        axes, total = list(figures.axis_sizes(self.ir.mesh)), wire_total(self.ir)
         if self.ir.mesh:
             of_mesh = f"{counted(self.devices, 'device')}, mesh {self.ir.mesh}"
             yield f"<p>{coloured(of_mesh, axes)}</p>"

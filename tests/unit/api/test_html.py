@@ -187,3 +187,9 @@ def test_texts_of_terminals() -> None:
     assert "another sharding of weights['embedding'] saves" in str(findings)
     assert repr(findings).endswith("--help-lint=RULE explains a rule")
     assert train.lint("size-one-axis") == ()
+
+
+def test_the_name_of_a_function_has_no_control_characters() -> None:
+    html = sdyopt.parse('func.func @"f\\01"(%a: tensor<8xf32>) { return }')._repr_html_()
+    assert "@f\N{REPLACEMENT CHARACTER}: 1 operation" in html
+    assert "\x01" not in html

@@ -52,7 +52,7 @@ def test_shardings_of_a_partitioned_program_are_ignored() -> None:
 
 
 def test_an_optional_column_without_text_is_left_out() -> None:
-    columns = ("bytes", "could be", "type")
+    columns = ("bytes", "copies", "type")
     assert without_empty(columns, [("1 B", "", "i8")]) == (("bytes", "type"), [("1 B", "i8")])
     assert without_empty(columns, [("1 B", "less", "i8")]) == (columns, [("1 B", "less", "i8")])
 
