@@ -34,7 +34,7 @@ def row(signature, builder):
     builder.add_factor(columns, [1], [None], FactorType.REDUCTION)
 
 
-for reduction in (Reduction.ADD, Reduction.MAX, Reduction.MIN, Reduction.MUL, Reduction.AND, Reduction.OR, None):
+for reduction in (*(each for each in Reduction if each is not Reduction.REGION), None):
     name = "row_" + ("unknown" if reduction is None else reduction.name.lower())
     parts = {
         "__slots__": (),
