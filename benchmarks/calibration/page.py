@@ -138,10 +138,10 @@ def _models(models: Sequence[Comparison]) -> Iterator[str]:
     near, in_band = sum(map(_is_near, models)), sum(map(_has_near_peak, models))
     yield _wrapped(
         f"These {len(models)} models were written after the pipeline and the estimate of memory, by "
-        "`benchmarks/calibration/jax_programs.py`. Since then, the pipeline was changed where programs of the "
-        "first table showed a class of differences that two models have: an argmax along a sharded "
-        "dimension (`token_sampler`), and a lookup of sharded rows (`llama7b_fully_sharded`). Bytes on the wire differ "
-        f"by at most 10% in {near}; the ratio of the peaks is from 0.7 to 1.5 in {in_band}."
+        "`benchmarks/calibration/jax_programs.py`. Since then, the pipeline was changed where programs of "
+        "the first table showed a class of differences that two models have: an argmax along a sharded "
+        "dimension (`token_sampler`), and a lookup of sharded rows (`llama7b_fully_sharded`). Bytes on the "
+        f"wire differ by at most 10% in {near}; the ratio of the peaks is from 0.7 to 1.5 in {in_band}."
     )
     yield from _collectives(models)
     yield from _peaks(models)
