@@ -91,6 +91,7 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.page_image
 	$(BIN)/python -m docs.passes
 	$(BIN)/python -m docs.versions
+	$(BIN)/python -m docs.files
 	$(BIN)/python -m tests.unit.mistakes
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
