@@ -15,7 +15,12 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
 
-_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
+_PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "remat",
+    Phase.UPDATE: "update",
+}
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
     (" that is sharded along", " sharded along"),

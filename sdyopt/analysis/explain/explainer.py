@@ -240,7 +240,7 @@ def _name(tree: Sentence) -> str:
 
 
 # The order of the parts of a training step in an answer.
-_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD)
+_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE)
 
 
 def _phase(run: Run, subject: Subject) -> int:

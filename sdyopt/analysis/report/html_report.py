@@ -64,7 +64,12 @@ _SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
 _NAMES = 6
-_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "recomputed"}
+_PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "recomputed",
+    Phase.UPDATE: "update",
+}
 
 
 def html_report(

@@ -38,7 +38,12 @@ from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.diagnostics.text import counted
 
-_PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
+_PHASES = {
+    Phase.FORWARD: "",
+    Phase.BACKWARD: "in a gradient, ",
+    Phase.REMATERIALIZED: "recomputed, ",
+    Phase.UPDATE: "in the update, ",
+}
 # From docs/calibration.md.
 ACCURACY = (
     "accuracy: of 104 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 93, "
