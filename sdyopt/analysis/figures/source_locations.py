@@ -73,6 +73,11 @@ class SourceLocation(NamedTuple):
         return Phase.BACKWARD if "transpose(" in path else Phase.FORWARD
 
     @property
+    def is_differentiated(self) -> bool:
+        """Whether the operation is in a function whose gradient JAX takes."""
+        return "jvp(" in (self.path or self.name_stack)
+
+    @property
     def scope(self) -> str:
         """`decoder/attention`: the named scopes and modules; "" outside of any."""
         return _scope(self.path or self.name_stack)
