@@ -1,13 +1,14 @@
 """The mhlo dialect: the predecessor of StableHLO.
 
-Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation here is
-mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
+Programs from JAX have discardable attributes such as `mhlo.num_partitions`. XLA's dumps have mhlo.copy. The
+attribute syntax of mhlo.ragged_dot differs from that of its successor chlo.ragged_dot.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -20,13 +21,22 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
 from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
-from sdyopt.mlir.dialects.stablehlo.types import TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    COMPATIBLE_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+    most_specific_operand_type,
+)
+from sdyopt.mlir.dialects.stablehlo.types import (
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE,
+)
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
-from sdyopt.mlir.ir.constraints import of_class
+from sdyopt.mlir.ir.constraints import I32_ATTR, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.symbols import SymbolTableOp
 from sdyopt.mlir.ir.traits import PURE
 from sdyopt.mlir.ir.types import TupleType, Type
@@ -85,6 +95,18 @@ class RaggedDotOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
         check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
+
+
+@mhlo.op("copy", COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES, PURE, ELEMENTWISE)
+class CopyOp(Op):
+    """The operand, copied."""
+
+    operand = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
+    cross_program_prefetch_index = op_fields.optional_attr(I32_ATTR)
+    out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
+    assembly = assembly("operands attr-dict `:` custom<SameOperandsAndResultType>")
+
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 # --- Discardable attributes -----------------------------------------------------------------------
