@@ -43,7 +43,6 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
-from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
@@ -52,6 +51,7 @@ from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import specs_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
