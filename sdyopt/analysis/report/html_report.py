@@ -45,7 +45,6 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
-from sdyopt.analysis.notation.partition_spec import jax_type, specs_of
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
