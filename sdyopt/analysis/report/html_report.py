@@ -53,7 +53,7 @@ from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
-from sdyopt.shardy.notation.partition_spec import specs_of
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
