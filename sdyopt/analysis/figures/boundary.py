@@ -21,6 +21,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 # The attribute of an argument of JAX with the number of the result that takes its memory.
 ALIAS = "tf.aliasing_output"
@@ -83,14 +84,31 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
             if isinstance(after, TensorSharding) and not _is_same(before, after):
                 location = source_location(argument.location)
+                taken, made = (
+                    bytes_of(argument.type, shapes.shape_of(argument.type, each)) for each in (before, after)
+                )
                 yield Carried(
                     location.name_stack or names[argument],
                     number,
                     printed_sharding(before),
                     printed_sharding(after),
-                    bytes_of(argument.type, shapes.shape_of(argument.type, after)),
+                    made,
+                    _sent(before, after, taken, made),
                     location,
                 )
+
+
+def _sent(
+    before: TensorSharding | None, after: TensorSharding, taken: int | None, made: int | None
+) -> int | None:
+    """What a device sends at most, to give a result the sharding of the argument. Slices send nothing."""
+    if taken is None or made is None:
+        return None
+    old = [()] * after.rank if before is None else [dim.axes for dim in before.dims]
+    pairs = [(dim, new.axes) for dim, new in zip(old, after.dims, strict=True)]
+    if all(is_prefix(new, dim) for dim, new in pairs):
+        return 0
+    return taken - made if all(is_prefix(dim, new) for dim, new in pairs) else taken
 
 
 def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
