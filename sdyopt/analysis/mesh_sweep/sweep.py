@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sdyopt.analysis.figures.topology import read_topology
@@ -22,6 +19,7 @@ from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
 from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import section_lines
+from sdyopt.analysis.trials.processes import started
 from sdyopt.base.dataclasses import asdict, dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
@@ -35,12 +33,6 @@ _AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*
 _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 # More points than this are rather a mistake.
 MAX_POINTS = 512
-_FOLDER = Path(__file__).parents[3]
-# Other packages beside this one must not hide those of the Python that runs.
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import sdyopt; del sys.path[0]; "
-    "from sdyopt.analysis.mesh_sweep.points import main; main()"
-)
 _BAR = 20
 SCHEMA, VERSION = "sdy-opt-mesh-sweep", 1
 
@@ -197,12 +189,9 @@ def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], mem
 
 
 def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    command = [sys.executable, "-P", "-c", _START, str(_FOLDER)]
     running = []
     for part in parts:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        process = started("sdyopt.analysis.mesh_sweep.points")
         assert process.stdin is not None
         process.stdin.write(json.dumps(part).encode())
         process.stdin.close()
