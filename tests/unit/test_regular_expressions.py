@@ -22,10 +22,10 @@ SOURCES = [path for folder in ("sdyopt", "passes") for path in sorted((ROOT / fo
 # These need the extra `run`.
 WITHOUT = ("__main__", "sdyopt.analysis.execution.worker")
 
-# A text of LENGTH that takes less time than this is not quadratic: that is less than 0.05 nanoseconds for each
-# pair of its characters. For the others, twice the growth of linear time is too much. Other processes only make
-# a measurement longer, so the shortest one of several counts. The patterns of explanations may be quadratic,
-# because long messages are not explained.
+# A text of LENGTH that takes less time than this is not quadratic: that is less than 0.05 nanoseconds for
+# each pair of its characters. For the others, twice the growth of linear time is too much. Other processes
+# only make a measurement longer, so the shortest one of several counts. The patterns of explanations may be
+# quadratic, because long messages are not explained.
 LENGTH, SECONDS = 4000, 0.0008
 GROWTH, TIMES = 8, 6
 
