@@ -31,7 +31,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     SparseElements,
     integer,
 )
-from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, of_class
+from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, any_attribute
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
@@ -164,7 +164,7 @@ def _parse_value(op_parser: OpAsmParser) -> Attribute:
 
 
 # Any attribute that has a type.
-_TYPED_ATTR = of_class(Attribute, "any attribute")
+_TYPED_ATTR = any_attribute("any attribute")
 declare_syntax(_TYPED_ATTR, _parse_value, lambda value, attribute_printer: attribute_printer.attribute(value))
 
 

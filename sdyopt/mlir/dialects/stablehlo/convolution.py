@@ -12,6 +12,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import Attr, directive
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
@@ -47,6 +48,7 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import BOOL_ARRAY, I64_ARRAY, of_class
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -104,25 +106,36 @@ _MAX_LISTED = 10
 @directive("ConvolutionDimensions")
 def conv_dimensions_attr(field: str) -> Attr:
     """The dimension numbers without mnemonic and angle brackets."""
-    return Attr(field, _parse_lists, lambda dims, attribute_printer: _print_lists(dims))
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        declared = op_parser.op_class.fields[field]
+        assert isinstance(declared, op_fields.AttrField) and declared.constraint.cls is not None
+        return _parse_lists(op_parser, declared.constraint.cls)
+
+    return Attr(field, parse, lambda dims, attribute_printer: _print_lists(dims))
 
 
-@stablehlo.attribute("conv")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    if parser.accept("raw"):
-        # As in StableHLO, the diagnostic names dot dimension numbers.
-        values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
-        defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
-        return ConvDimensions(*(values.get(name, default) for name, default in defaults.items()))
-    dims = _parse_lists(parser)
-    parser.expect(">")
-    return dims
+def register_conv_dimensions(dialect: Dialect, cls: type[ConvDimensions]) -> None:
+    """Registers the parser and printer of the class of a dialect's dimension numbers."""
+
+    @dialect.attribute("conv")
+    def parse(parser: AsmParser) -> Attribute:
+        parser.expect("<")
+        if parser.accept("raw"):
+            # As in StableHLO, the diagnostic names dot dimension numbers.
+            values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
+            defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
+            return cls(*(values.get(name, default) for name, default in defaults.items()))
+        dims = _parse_lists(parser, cls)
+        parser.expect(">")
+        return dims
+
+    @dialect.printer(cls)
+    def print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
+        return f"conv<{_print_lists(dims)}>"
 
 
-@stablehlo.printer(ConvDimensions)
-def _print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
-    return f"conv<{_print_lists(dims)}>"
+register_conv_dimensions(stablehlo, ConvDimensions)
 
 
 def _print_lists(dims: ConvDimensions) -> str:
@@ -142,14 +155,14 @@ def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
 # --- Parsing ------------------------------------------------------------------------------------
 
 
-def _parse_lists(parser: AsmParser) -> ConvDimensions:
+def _parse_lists(parser: AsmParser, cls: type[ConvDimensions]) -> ConvDimensions:
     """Parses the lists of input, kernel and output."""
     input, input_spatial = _parse_one_list(parser, "bf")
     parser.expect("x")
     kernel, kernel_spatial = _parse_one_list(parser, "io")
     parser.expect("->")
     output, output_spatial = _parse_one_list(parser, "bf")
-    return ConvDimensions(
+    return cls(
         *(input["b"], input["f"], input_spatial),
         *(kernel["i"], kernel["o"], kernel_spatial),
         *(output["b"], output["f"], output_spatial),
