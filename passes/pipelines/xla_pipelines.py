@@ -18,7 +18,8 @@ from ..xla.prepare_for_hlo_export import PrepareForHloExport
 from ..xla.round_trip_dedup_meshes import RoundTripDedupMeshes
 from ..xla.round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3, RoundTripImportShardyAttrs
 from ..xla.round_trip_shard_map_import import RoundTripShardMapImport
-from ..xla.stablehlo_export_shardings import ADD_MISSING_SHARDING_TO_CONTROL_FLOW, StablehloExportShardings
+from ..xla.stablehlo_export_manual_reduction_collectives import StablehloExportManualReductionCollectives
+from ..xla.stablehlo_export_shardings import StablehloExportShardings
 from ..xla.stablehlo_round_trip_export_callback_custom_calls import (
     StablehloRoundTripExportCallbackCustomCalls,
 )
@@ -66,7 +67,9 @@ def stablehlo_export_pipeline(
     keep_hlo_sharding_constraints: bool = option(
         default=False, help="export sharding constraints as custom calls of @Sharding, not as copies"
     ),
-    add_missing_sharding_to_control_flow: bool = ADD_MISSING_SHARDING_TO_CONTROL_FLOW,
+    add_missing_sharding_to_control_flow: bool = option(
+        default=True, help="replicate the results of `while`, `case` and `if` without a sharding"
+    ),
     enable_hlo_sharding_v3: bool = ENABLE_HLO_SHARDING_V3,
 ) -> Sequence[Pass | Pipeline]:
     """xla-sdy-stablehlo-export-pipeline: export a propagated program for XLA's partitioner.
@@ -76,6 +79,7 @@ def stablehlo_export_pipeline(
     `mhlo.sharding`; meshes are removed.
     """
     return [
+        StablehloExportManualReductionCollectives(),
         # Before shardings are exported: constants must not be folded after that.
         ExportOps(keep_hlo_sharding_constraints=keep_hlo_sharding_constraints),
         StablehloRoundTripShardMapExport(create_hlo_sharding_constraints=keep_hlo_sharding_constraints),

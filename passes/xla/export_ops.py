@@ -8,8 +8,8 @@ becomes
     %0 = mhlo.copy %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
 
 A copy with another sharding than its operand is what XLA's partitioner reshards. So reshards, sharding
-constraints and collectives become copies; all-reduces, which reshard nothing, and propagation barriers are
-removed. With `keep-hlo-sharding-constraints`, reshards and sharding constraints become custom calls of
+constraints and collectives become copies; all-reduces, which reshard nothing, reshards to and from
+a single device, and propagation barriers are removed. With `keep-hlo-sharding-constraints`, reshards and sharding constraints become custom calls of
 `@Sharding`. Other attributes than the sharding are dropped.
 """
 
@@ -18,11 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.mhlo import CopyOp
+from sdyopt.mlir.dialects.mhlo.ops import CopyOp
 from sdyopt.mlir.dialects.sdy import collectives
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.mlir.ir.attribute import Attribute, string
@@ -58,7 +60,7 @@ class ExportOps(Pass):
         return rewriter.changed
 
     def _replacement(self, op: Op, rewriter: Rewriter) -> Sequence[Value]:
-        if isinstance(op, _REMOVED):
+        if isinstance(op, _REMOVED) or (isinstance(op, ReshardOp) and _is_at_single_device(op)):
             return [op.operands[0]]
         if isinstance(op, ConstantOp):
             attributes: dict[str, Attribute] = {**dict(op.attributes), "value": op.value}
@@ -71,6 +73,15 @@ class ExportOps(Pass):
             attributes["call_target_name"] = string(SHARDING_TARGET)
             return _created(CustomCallOp, op, attributes, rewriter)
         return _created(CopyOp, op, attributes, rewriter)
+
+
+def _is_at_single_device(op: ReshardOp) -> bool:
+    """Whether a reshard is to or from a single device."""
+    for sharding in (op.sharding, sharding_of(op.input)):
+        mesh = None if sharding is None else mesh_of(sharding, op)
+        if mesh is not None and mesh.is_maximal:
+            return True
+    return False
 
 
 def _created(

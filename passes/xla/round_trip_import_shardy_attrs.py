@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -47,7 +48,12 @@ from sdyopt.shardy.partition.entry_functions import MAIN
 from ..common.support.call_graph import FreshNames
 from .support.frontend_attributes import (
     FRONTEND_ATTRIBUTES,
+    GLOBAL_TO_LOCAL_TARGET,
+    IN_SHARDINGS,
+    LOCAL_TO_GLOBAL_TARGET,
+    MANUAL_AXES,
     MESHES,
+    OUT_SHARDINGS,
     RESULT_SHARDING_TARGET,
     ROUND_TRIP_RULE,
     ROUND_TRIP_SHARDING,
@@ -57,9 +63,10 @@ from .support.frontend_attributes import (
     XLA_SHARDING,
     is_python_callback,
     parsed_frontend_attribute,
+    with_frontend_attributes,
     without_frontend_attributes,
 )
-from .support.hlo_shardings import shardings_by_axes
+from .support.hlo_shardings import manual_axes_of, shardings_by_axes
 
 ENABLE_HLO_SHARDING_V3 = option(
     default=False, help="read and write shardings as `mhlo.sharding` by mesh axes (HLO sharding V3)"
@@ -80,6 +87,7 @@ class RoundTripImportShardyAttrs(Pass):
         for function in module.block.ops:
             if isinstance(function, FuncOp):
                 if self.enable_hlo_sharding_v3:
+                    _import_borders(function, rewriter)
                     _import_by_axes(function, rewriter)
                 else:
                     _import_frontend_attributes(function, rewriter)
@@ -172,6 +180,74 @@ def _import_rule(op: Op, rewriter: Rewriter) -> None:
 
 def _body(function: FuncOp) -> Sequence[Op]:
     return [op for op in function.walk_post_order() if op is not function]
+
+
+def _import_borders(function: FuncOp, rewriter: Rewriter) -> None:
+    """Gives the custom calls at the borders of manual computations the attributes that they have without V3.
+
+    The sharding outside of an operand is that of a custom call of `@Sharding` before the border; that of a
+    result is at the border. Shardings inside have the manual axes.
+    """
+    for op in function.nested(CustomCallOp):
+        is_entry = op.call_target_name == GLOBAL_TO_LOCAL_TARGET
+        if not is_entry and op.call_target_name != LOCAL_TO_GLOBAL_TARGET:
+            continue
+        inside = op if is_entry or not op.operands else op.operands[0].defining_op
+        axes = None if inside is None else _manual_axes(inside)
+        if axes is None:
+            continue
+        outside = _outside_operands(op, rewriter) if is_entry else _outside_results(op)
+        shardings = ShardingPerValue(tuple([_replicated_along(sharding, axes) for sharding in outside]))
+        name = IN_SHARDINGS if is_entry else OUT_SHARDINGS
+        new = with_frontend_attributes(op.attributes, {name: shardings, MANUAL_AXES: axes})
+        rewriter.set_attributes(op, new.without(XLA_SHARDING))
+
+
+def _manual_axes(inside: Op) -> ManualAxes | None:
+    """The manual axes in the sharding of a value of a body; None without such a sharding."""
+    text = inside.attributes.get(XLA_SHARDING)
+    return manual_axes_of(inside, text.value) if isinstance(text, StringAttr) else None
+
+
+def _outside_operands(op: CustomCallOp, rewriter: Rewriter) -> list[TensorSharding]:
+    """The shardings of the operands, from the custom calls of `@Sharding` before, which are removed."""
+    found: list[TensorSharding] = []
+    for use in op.operand_uses:
+        call = use.value.defining_op
+        text = None if call is None else call.attributes.get(XLA_SHARDING)
+        if not isinstance(call, CustomCallOp) or not isinstance(text, StringAttr):
+            raise op.op_error(f"operand #{use.index} has no sharding").help(
+                "the operands are custom calls of @Sharding, which have a sharding"
+            )
+        shardings = shardings_by_axes(call, text.value, [use.value.type])
+        if shardings is None or call.call_target_name != SHARDING_TARGET:
+            raise op.op_error(f"operand #{use.index} has no sharding by mesh axes")
+        found += shardings
+        rewriter.set_operand(use, call.operands[0])
+        if not call.results[0].has_uses:
+            rewriter.erase(call)
+    return found
+
+
+def _outside_results(op: CustomCallOp) -> list[TensorSharding]:
+    text = op.attributes.get(XLA_SHARDING)
+    found = (
+        shardings_by_axes(op, text.value, op.signature.result_types) if isinstance(text, StringAttr) else None
+    )
+    if found is None:
+        raise op.op_error("has no sharding by mesh axes")
+    return list(found)
+
+
+def _replicated_along(sharding: TensorSharding, axes: ManualAxes) -> TensorSharding:
+    """The sharding, explicitly replicated along the manual axes that it does not mention."""
+    mentioned = {axis.name for axis in sharding.axis_refs}
+    mesh = sharding.mesh_or_ref
+    if not isinstance(mesh, Mesh):
+        return sharding
+    missing = [AxisRef(axis.name) for axis in mesh.axes if axis.name in axes and axis.name not in mentioned]
+    replicated = sorted_and_merged((*sharding.replicated_axes, *missing), mesh)
+    return sharding.with_replicated_axes(replicated) if missing else sharding
 
 
 # --- Frontend attributes --------------------------------------------------------------------------

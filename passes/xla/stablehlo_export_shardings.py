@@ -38,10 +38,6 @@ from .round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3
 from .support.frontend_attributes import MANUAL_AXES, XLA_SHARDING
 from .support.hlo_shardings import hlo_text, tuple_text
 
-ADD_MISSING_SHARDING_TO_CONTROL_FLOW = option(
-    default=False, help="replicate the results of `while`, `case` and `if` without a sharding"
-)
-
 _MHLO_ATTRIBUTES = "mhlo.attributes"
 _TARGETS_OF_OPERATIONS = ("mhlo.erf", "mhlo.topk")
 _FIRST_DEVICE = "{maximal device=0}"
@@ -49,7 +45,9 @@ _FIRST_DEVICE = "{maximal device=0}"
 
 @register("xla-sdy-stablehlo-export-shardings")
 class StablehloExportShardings(Pass):
-    add_missing_sharding_to_control_flow: bool = ADD_MISSING_SHARDING_TO_CONTROL_FLOW
+    add_missing_sharding_to_control_flow: bool = option(
+        default=False, help="replicate the results of `while`, `case` and `if` without a sharding"
+    )
     enable_hlo_sharding_v3: bool = ENABLE_HLO_SHARDING_V3
 
     def run(self, module: ModuleOp) -> bool:

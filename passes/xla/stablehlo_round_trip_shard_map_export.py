@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.mhlo import CopyOp
+from sdyopt.mlir.dialects.mhlo.ops import CopyOp
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING

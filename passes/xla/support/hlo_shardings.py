@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import (
     MeshOrRef,
@@ -109,6 +110,20 @@ def shardings_by_axes(op: Op, text: str, types: Sequence[Type]) -> ShardingPerVa
             ]
         )
     )
+
+
+def manual_axes_of(op: Op, text: str) -> ManualAxes:
+    """The manual axes in a sharding by mesh axes; of a tuple, in that of the first element."""
+    try:
+        parsed = parse_named_sharding(Source("<mhlo.sharding>", leaves(text)[0]), _UNUSED)
+    except DiagnosticError as error:
+        raise _invalid(op, text, error) from None
+    match parsed:
+        case UniformOnMesh():
+            return ManualAxes(parsed.of_rank(0, _UNUSED).manual_axes)
+        case ShardingOnMesh():
+            return ManualAxes(parsed.manual_axes)
+    return ManualAxes()
 
 
 def parse_tiling(op: Op, text: str) -> Tiling:
