@@ -9,8 +9,8 @@ becomes
 
 A copy with another sharding than its operand is what XLA's partitioner reshards. So reshards, sharding
 constraints and collectives become copies; all-reduces, which reshard nothing, reshards to and from
-a single device, and propagation barriers are removed. With `keep-hlo-sharding-constraints`, reshards and sharding constraints become custom calls of
-`@Sharding`. Other attributes than the sharding are dropped.
+a single device, and propagation barriers are removed. With `keep-hlo-sharding-constraints`, reshards and
+sharding constraints become custom calls of `@Sharding`. Other attributes than the sharding are dropped.
 """
 
 from __future__ import annotations

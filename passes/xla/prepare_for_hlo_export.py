@@ -6,8 +6,9 @@ becomes
     %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<64xf32>
 
 That is for constants with one value in at least 32 elements. The broadcast has the `mhlo.sharding` of the
-constant. A broadcast whose dimensions are not sorted becomes a transpose and a broadcast. Bodies of reductions,
-scatters and sorts get copies of the constants that they use: a computation of HLO has no free variables.
+constant. A broadcast whose dimensions are not sorted becomes a transpose and a broadcast. Bodies of
+reductions, scatters and sorts get copies of the constants that they use: a computation of HLO has no free
+variables.
 
 XLA runs this before propagation, so that shardings propagate through the operations that HLO will have.
 """

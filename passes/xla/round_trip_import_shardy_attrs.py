@@ -2,7 +2,7 @@
 
     module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\\22x\\22=2]>}"}} {
       func.func @main(%a: tensor<8xf32> {mhlo.frontend_attributes =
-            {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\\22x\\22}]>"}, mhlo.sharding = "{devices=[2]<=[2]}"}) …
+            {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\\22x\\22}]>"}}) …
 becomes
     sdy.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) …
@@ -12,8 +12,9 @@ rules as text into frontend attributes. The sharding of a result is that of a cu
 `@xla.sdy.FuncResultSharding`, which is removed; if the custom call has other uses than the return, because
 its function has been inlined, it becomes a sharding constraint, with open dimensions.
 
-With `enable-hlo-sharding-v3`, shardings are read from `mhlo.sharding`, which has mesh axes then, as XLA writes
-since version jaxlib-0.12.0.1. They get inlined meshes.
+With `enable-hlo-sharding-v3`, shardings are read from `mhlo.sharding`, which has mesh axes then. XLA writes
+them so since version jaxlib-0.12.0.1. They get inlined meshes. The custom calls at the borders of manual
+computations get the frontend attributes that they have without this option.
 
 Shardings are read of arguments, results, custom calls of `@Sharding` and of Python callbacks, `send`, `recv`
 and `after_all`. Those of other operations are dropped: XLA copies frontend attributes to operations that they

@@ -2,8 +2,8 @@
 
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
 becomes, if the sharding of %0 has unreduced axes
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{}], unreduced={"x"}>] out_shardings=[<@mesh, [{}]>]
-        manual_axes={"x"} (%a: tensor<8xf32>) {
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{}], unreduced={"x"}>]
+        out_shardings=[<@mesh, [{}]>] manual_axes={"x"} (%a: tensor<8xf32>) {
       %2 = "stablehlo.all_reduce"(%a) …
       sdy.return %2 : tensor<8xf32>
     } : (tensor<8xf32>) -> tensor<8xf32>

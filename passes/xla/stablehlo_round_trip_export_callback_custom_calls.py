@@ -1,8 +1,10 @@
 """xla-sdy-stablehlo-round-trip-export-callback-custom-calls: give Python callbacks a tuple as result.
 
-    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.sharding = …} : … -> tensor<8xf32>
+    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.sharding = …}
+        : (tensor<8xf32>) -> tensor<8xf32>
 becomes
-    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.sharding = …} : … -> tuple<tensor<8xf32>>
+    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {mhlo.sharding = …}
+        : (tensor<8xf32>) -> tuple<tensor<8xf32>>
     %1 = stablehlo.get_tuple_element %0[0] {mhlo.sharding = …} : (tuple<tensor<8xf32>>) -> tensor<8xf32>
 
 XLA expects that of callbacks on the CPU and the GPU. Those with several results, or whose result is unused,

@@ -1,4 +1,4 @@
-"""Frontend attributes, in which HLO keeps the attributes of Shardy as text, and the names that XLA gives them.
+"""Frontend attributes, in which HLO keeps the attributes of Shardy as text, and their names in XLA.
 
 mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\\22x\\22}]>"}
 """
@@ -19,8 +19,6 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, StringAttr, dictionary, string
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import FunctionOpInterface
 
 A = TypeVar("A", bound=Attribute)
 
@@ -131,17 +129,3 @@ def without_frontend_attributes(attributes: DictAttr, *names: str) -> DictAttr:
     if left.entries:
         return attributes.with_entry(FRONTEND_ATTRIBUTES, left)
     return attributes.without(FRONTEND_ATTRIBUTES)
-
-
-def set_value_attributes(
-    function: FunctionOpInterface, index: int, is_result: bool, new: DictAttr, rewriter: Rewriter
-) -> None:
-    """Replaces all attributes of an argument or result."""
-    old = (function.result_attributes if is_result else function.argument_attributes)[index]
-    set_attribute = rewriter.set_result_attribute if is_result else rewriter.set_argument_attribute
-    for name in old.names:
-        if name not in new:
-            set_attribute(function, index, name, None)
-    for name, value in new:
-        if old.get(name) is not value:
-            set_attribute(function, index, name, value)
