@@ -146,9 +146,10 @@ def hlo_text(sharding: TensorSharding, mesh: Mesh, manual_axes: Sequence[str], b
     names = tuple([axis.name for axis in mesh.axes if axis.name in manual_axes])
     is_manual = bool(names) and len(names) == len(mesh.axes)
     if not by_axes:
-        return gspmd_text(
-            Uniform(Sharing.MANUAL) if is_manual else tiling_of(ShardingOnMesh(sharding, mesh, names))
-        )
+        if is_manual:
+            return gspmd_text(Uniform(Sharing.MANUAL))
+        text = gspmd_text(tiling_of(ShardingOnMesh(sharding, mesh, names)))
+        return text if not sharding.unreduced_axes else text[:-1] + _kind_text(sharding)
     if mesh.is_maximal:
         return named_sharding_text(ShardingOnMesh(sharding, mesh))
     if is_manual:
@@ -156,6 +157,12 @@ def hlo_text(sharding: TensorSharding, mesh: Mesh, manual_axes: Sequence[str], b
     if not names and not any(True for _ in sharding.axis_refs) and sharding.is_fully_closed:
         return named_sharding_text(ShardingOnMesh(_without_dimensions(Mesh()), Mesh()))
     return named_sharding_text(ShardingOnMesh(sharding, mesh, names))
+
+
+def _kind_text(sharding: TensorSharding) -> str:
+    """The metadata by which a sharding by devices says how partial results are combined."""
+    kind = sharding.reduction.name
+    return f' metadata={{op_type="sdy::reduction_op" op_name="{kind}"}}}}'
 
 
 def _without_dimensions(mesh_or_ref: MeshOrRef) -> TensorSharding:
