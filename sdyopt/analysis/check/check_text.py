@@ -11,7 +11,7 @@ from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_sha
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
 from sdyopt.shardy.notation.partition_spec import specs_of
 
@@ -148,6 +148,10 @@ def trial_text(trial: Trial, width: int) -> str:
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
+    if trial.carried:
+        figures += f", {_difference(Fraction(trial.carried))} between steps"
+    elif trial.results:
+        figures += f", shards {counted(trial.results, 'result')} otherwise"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject

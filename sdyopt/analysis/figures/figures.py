@@ -260,7 +260,8 @@ class TimeEstimate:
 class Carried:
     """A donated argument whose sharding is not that of the result that takes its place.
 
-    `bytes` are those of the result on one device.
+    `bytes` are those of the result on one device, `wire_bytes` those that it sends at most when it reshards
+    the result for the next step; None if they are unknown.
     """
 
     argument: str
@@ -268,6 +269,7 @@ class Carried:
     sharding_before: str
     sharding_after: str
     bytes: int | None
+    wire_bytes: int | None
     location: SourceLocation
 
 

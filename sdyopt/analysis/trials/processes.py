@@ -49,7 +49,7 @@ _RECURSION_LIMIT = 10_000
 _MODULE = "sdyopt.analysis.trials.search"
 
 # The figures after a move, None if it is slower, and whether the pipeline failed.
-Answer = tuple[Any, bool]
+Answer = tuple[Any, bool, Any]
 
 
 def started(module: str) -> subprocess.Popen[bytes]:

@@ -29,7 +29,7 @@ from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Originals
-from sdyopt.analysis.trials.outcome import Outcome
+from sdyopt.analysis.trials.outcome import Outcome, Results, shardings_of_results
 from sdyopt.analysis.trials.processes import Start, TrialProcesses, prepare
 from sdyopt.analysis.trials.trials import bytes_of_report, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
@@ -52,7 +52,9 @@ class Figures(NamedTuple):
     `seconds` are those of collectives, products and elementwise operations, which are fused and do not
     overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
     resharded, `penalty` the seconds that these may take if a partitioner moves whole tensors instead, and
-    `of_results` the wire bytes of results that are resharded.
+    `of_results` the wire bytes of results that are resharded. `carried` are the bytes that are sent between
+    two steps at most, because results are sharded otherwise than the donated arguments that they become, and
+    `carrying` the seconds for them.
     """
 
     seconds: Fraction
@@ -64,17 +66,20 @@ class Figures(NamedTuple):
     conflicts: Fraction
     penalty: Fraction
     of_results: Fraction
+    carried: int
+    carrying: Fraction
 
 
 class Trial(NamedTuple):
     """A move with the figures of the program after it; None if it is slower, or if `has_failed`.
 
-    It has failed if the pipeline fails on the changed program.
+    It has failed if the pipeline fails on the changed program. `results` are the shardings of its results.
     """
 
     move: Move
     figures: Figures | None
     has_failed: bool = False
+    results: Results | None = None
 
 
 class Search:
@@ -119,6 +124,11 @@ class Search:
         originals = Originals(self.module, record.values, values)
         return self.figures(report, copy), Outcome(copy, report, originals)
 
+    @cached_property
+    def results(self) -> Results:
+        """The shardings of the results of the program as it is."""
+        return {} if self.base is None else shardings_of_results(self.base[1].module)
+
     def trials(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
         if jobs == 1 or len(moves) < 2:
@@ -145,7 +155,9 @@ class Search:
         if not self._is_partitioned(copy):
             return Trial(move, None, has_failed=True)
         report = report_unless(copy, self._topology, lambda report: self._is_above(report, limit))
-        return Trial(move, None if report is None else self.figures(report, copy))
+        if report is None:
+            return Trial(move, None)
+        return Trial(move, self.figures(report, copy), results=shardings_of_results(copy))
 
     def _is_partitioned(self, copy: Op) -> bool:
         """Runs the passes on a program; whether they succeed."""
@@ -189,6 +201,8 @@ class Search:
                 bandwidth = topology.link(each.axis_names).bandwidth
                 if bandwidth is not None:
                     penalty += Fraction(_global_bytes(op)) * runs / bandwidth
+        carried = sum(each.wire_bytes or 0 for each in report.carried)
+        slowest = topology.link(topology.links).bandwidth
         sending, computing = _seconds_of_unknown_loops(report, time)
         compute = products.high + computing + fused
         return Figures(
@@ -201,6 +215,8 @@ class Search:
             conflicts,
             penalty,
             of_results,
+            carried,
+            carried / slowest if slowest else Fraction(0),
         )
 
 
@@ -221,10 +237,10 @@ def _global_bytes(op: Op) -> int:
 _shared: tuple[Search, Sequence[Move], Fraction | None]
 
 
-def _try_shared(number: int) -> tuple[Figures | None, bool]:
+def _try_shared(number: int) -> tuple[Figures | None, bool, Results | None]:
     search, moves, limit = _shared
     trial = search._trial(moves[number], limit)
-    return trial.figures, trial.has_failed
+    return trial.figures, trial.has_failed, trial.results
 
 
 def main() -> None:
@@ -242,5 +258,5 @@ def main() -> None:
             except EOFError:
                 break
             trial = search._trial(Move(tuple(each.found(ops) for each in placed), ()), limit)
-            pickle.dump((trial.figures, trial.has_failed), sys.stdout.buffer)
+            pickle.dump((trial.figures, trial.has_failed, trial.results), sys.stdout.buffer)
             sys.stdout.buffer.flush()

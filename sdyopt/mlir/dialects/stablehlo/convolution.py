@@ -253,7 +253,7 @@ class ConvolutionOp(ConvolutionBaseOp):
     def verify_signature(signature: OpSignature) -> None:
         _check_operands(signature)
         padding = padding_pairs(signature, signature[ConvolutionOp.padding])
-        check_result_shape(signature, _result_shape(signature, padding))
+        check_result_shape(signature, convolution_shape(signature, padding))
         _check_quantized(signature)
 
 
@@ -279,7 +279,7 @@ class DynamicConvOp(ConvolutionBaseOp):
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
             # Checks the window. As in StableHLO's C++ verifier, the result may have another shape.
-            _result_shape(self.signature, pairs_of(padding))
+            convolution_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
 
@@ -377,7 +377,7 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
+def convolution_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """Checks the window and infers the shape of the result."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     dims = signature[ConvolutionBaseOp.dimension_numbers]
