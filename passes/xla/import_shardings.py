@@ -9,9 +9,9 @@ becomes
                     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"_axis_0"}]>}) …
 
 The mesh has an axis for each part that the shardings have in common. A sharding on a single device gets a
-mesh `@maximal_mesh_{id}`. Shardings by mesh axes keep their mesh, inlined. Dimensions are closed, except those
-of `{unknown}`. Shardings whose tiles have no common axes, or whose list of devices is no transposed iota, are
-errors. Without a sharding by devices that is not replicated, the pass does nothing, as in XLA.
+mesh `@maximal_mesh_{id}`. Shardings by mesh axes keep their mesh, inlined. Dimensions are closed, except
+those of `{unknown}`. Shardings whose tiles have no common axes, or whose list of devices is no transposed
+iota, are errors. Without a sharding by devices that is not replicated, the pass does nothing, as in XLA.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.device_tiling import DeviceTiling, Maximal, Tiling, Unknown
+from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 from sdyopt.shardy.notation.named_sharding import OPENING
 from sdyopt.shardy.notation.sharding_on_mesh import (
     AXIS_NAME,
@@ -41,7 +42,6 @@ from sdyopt.shardy.notation.sharding_on_mesh import (
 )
 
 from ..common.support.call_graph import FreshNames
-from .support.frontend_attributes import XLA_SHARDING
 from .support.hlo_shardings import leaves, parse_tiling, sharding_by_axes
 
 

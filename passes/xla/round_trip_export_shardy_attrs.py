@@ -11,7 +11,8 @@ becomes
 Shardings and meshes are kept, too: `xla-sdy-stablehlo-export-shardings` makes `mhlo.sharding` of them. The
 sharding of a result is that of a new custom call of `@xla.sdy.FuncResultSharding` on the returned value,
 because HLO has no attributes of results. Sharding rules are moved. With `enable-hlo-sharding-v3`, only
-sharding rules are written: `mhlo.sharding` has the axes then. `xla-sdy-round-trip-import-shardy-attrs` is the inverse.
+sharding rules are written: `mhlo.sharding` has the axes then. `xla-sdy-round-trip-import-shardy-attrs` is the
+inverse.
 """
 
 from __future__ import annotations
@@ -28,16 +29,10 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, MESHES, ROUND_TRIP_SHARDING
 
 from .round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3
-from .support.frontend_attributes import (
-    FRONTEND_ATTRIBUTES,
-    MESHES,
-    RESULT_SHARDING_TARGET,
-    ROUND_TRIP_RULE,
-    ROUND_TRIP_SHARDING,
-    with_frontend_attributes,
-)
+from .support.frontend_attributes import RESULT_SHARDING_TARGET, ROUND_TRIP_RULE, with_frontend_attributes
 
 
 @register("xla-sdy-round-trip-export-shardy-attrs")
