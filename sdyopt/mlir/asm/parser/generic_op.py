@@ -6,9 +6,9 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.lexical import PROPERTIES
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.dialect import inherent_names
-from sdyopt.mlir.ir.op_fields import AttrField
+from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField
 from sdyopt.mlir.ir.operation import UnregisteredOp
 from sdyopt.mlir.ir.types import FunctionType
 
@@ -34,11 +34,23 @@ def parse_generic(region_parser: RegionParser, name: str, offset: int, position:
         while op_parser.accept(","):
             op_parser.region()
         op_parser.expect(")", " to end region list")
-    attributes = op_parser.attribute_dictionary()
+    attributes = with_new_names(op_parser.attribute_dictionary())
+    if _OLD_NAMES.keys() & op_parser.dictionary_attributes.keys():
+        op_parser.dictionary_attributes = dict(attributes.entries)
     _function_type(op_parser, names)
     if op_parser.properties is None:
         op_parser.check_attributes(attributes, offset)
     return op_parser
+
+
+_OLD_NAMES = {"operand_segment_sizes": OPERAND_SEGMENTS, "result_segment_sizes": RESULT_SEGMENTS}
+
+
+def with_new_names(attributes: DictAttr) -> DictAttr:
+    """The attributes with the segment sizes under the names that they have since LLVM 17."""
+    if not any(name in _OLD_NAMES for name, _ in attributes.entries):
+        return attributes
+    return dictionary({_OLD_NAMES.get(name, name): value for name, value in attributes.entries})
 
 
 def _check_unregistered(op_parser: OpAsmParser) -> None:
@@ -70,7 +82,8 @@ def parse_properties(op_parser: OpAsmParser) -> bool:
     """Parses `<{…}>` if it is next; returns whether it was."""
     if not op_parser.accept("<"):
         return False
-    op_parser.properties = op_parser.attribute()
+    properties = op_parser.attribute()
+    op_parser.properties = with_new_names(properties) if isinstance(properties, DictAttr) else properties
     op_parser.expect(">", " to close properties")
     return True
 
