@@ -114,6 +114,29 @@ def test_collectives_are_searched_filtered_grouped_and_sorted(browser: Any, fold
         assert page.locator("#where th[aria-sort=descending]").inner_text().startswith("count")
 
 
+def test_arguments_are_searched_filtered_grouped_and_sorted(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        names, count = "#boundary > table > tbody td.place", page.locator("#boundary output")
+        assert texts(page, names)[0] == "weights['embedding']"
+        page.locator("#boundary").get_by_label("kind").select_option(label="result")
+        assert all(text.startswith("result[") for text in texts(page, names))
+        page.locator("#boundary").get_by_label("kind").select_option(index=0)
+        page.get_by_label("search arguments and results").fill("momentum['layers']")
+        assert count.inner_text() == "12 values, 3.00 MiB of arguments"
+        page.locator("#boundary").get_by_label("arguments and results", exact=True).first.select_option(
+            label="all layers together"
+        )
+        assert "momentum['layers'][*]['down'] 2 values" in texts(page, names)
+        page.locator("#boundary th button", has_text="name").click()
+        assert texts(page, names) == sorted(texts(page, names))
+
+
+def test_the_shares_of_forward_and_backward_need_no_filter(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        assert "81% backward, 19% forward" in page.locator(".card").first.inner_text()
+        assert "topology tpu-v5e" in page.locator("header").inner_text()
+
+
 def test_a_group_opens_with_the_keyboard(browser: Any, folder: Path) -> None:
     with Opened(browser, folder / "report.html") as page:
         button = page.locator("#where .open").first

@@ -69,6 +69,12 @@ def test_different_axes_do_not_overlap() -> None:
     assert not axis("a", 1, 2).can_merge(axis("b", 2, 2))
 
 
+def test_a_full_axis_and_sub_axes_of_other_axes_coexist_with_every_sub_axis() -> None:
+    assert axis("a").can_coexist(axis("a", 1, 3))
+    assert axis("a", 2, 3).can_coexist(axis("a"))
+    assert axis("a", 1, 2).can_coexist(axis("b", 1, 3))
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [((1, 2), (1, 3)), ((1, 2), (3, 2)), ((1, 3), (2, 3)), ((2, 3), (3, 2))],
