@@ -174,12 +174,8 @@ class _FileReader:
         name = f"{dialect.name}.{self._table.string(number, reader)}"
         op_class = self._dialects.op_class(name)
         if op_class is None:
-            is_known = self._dialects.find(dialect.name) is not None
-            if not (is_known or self._options.allow_unregistered_dialects):
-                reader.fail(
-                    f"the operation '{name}' is of a dialect that is not registered; "
-                    "-allow-unregistered-dialect reads it"
-                )
+            if not (self._dialects.has_all_of(dialect.name) or self._options.allow_unregistered_dialects):
+                reader.fail(f"the operation '{name}' is not registered; -allow-unregistered-dialect reads it")
         return OpName(name, op_class or UnregisteredOp, dialect, is_registered)
 
     def _read_resources(self) -> None:

@@ -11,6 +11,7 @@ from sdyopt.mlir.ir.dialect import inherent_names
 from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField
 from sdyopt.mlir.ir.operation import UnregisteredOp
 from sdyopt.mlir.ir.types import FunctionType
+from sdyopt.mlir.ir.verify import unknown_operation
 
 
 def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
@@ -54,9 +55,13 @@ def with_new_names(attributes: DictAttr) -> DictAttr:
 
 
 def _check_unregistered(op_parser: OpAsmParser) -> None:
-    # The verifier rejects unknown operations of registered dialects.
-    is_registered = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
-    if not is_registered and not op_parser.region_parser.allows_unregistered:
+    if op_parser.region_parser.allows_unregistered:
+        return
+    dialect = op_parser.dialects.find(op_parser.name.partition(".")[0])
+    # The verifier rejects unknown operations of dialects that are not partial.
+    if dialect is not None and dialect.is_partial:
+        raise op_parser.error(unknown_operation(op_parser.name), op_parser.offset)
+    if dialect is None:
         raise op_parser.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
