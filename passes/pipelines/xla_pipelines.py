@@ -13,10 +13,14 @@ from ..xla.canonicalize_from_hlo_import import CanonicalizeFromHloImport
 from ..xla.export_ops import ExportOps
 from ..xla.import_constants import ImportConstants
 from ..xla.import_sdy_custom_calls import ImportSdyCustomCalls
+from ..xla.import_shardings import ImportShardings
 from ..xla.open_while_free_vars_sharding import OpenWhileFreeVarsSharding
 from ..xla.prepare_for_hlo_export import PrepareForHloExport
 from ..xla.round_trip_dedup_meshes import RoundTripDedupMeshes
+from ..xla.round_trip_export_ops import RoundTripExportOps
+from ..xla.round_trip_export_shardy_attrs import RoundTripExportShardyAttrs
 from ..xla.round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3, RoundTripImportShardyAttrs
+from ..xla.round_trip_shard_map_export import RoundTripShardMapExport
 from ..xla.round_trip_shard_map_import import RoundTripShardMapImport
 from ..xla.stablehlo_export_manual_reduction_collectives import StablehloExportManualReductionCollectives
 from ..xla.stablehlo_export_shardings import StablehloExportShardings
@@ -89,4 +93,35 @@ def stablehlo_export_pipeline(
             enable_hlo_sharding_v3=enable_hlo_sharding_v3,
         ),
         StablehloRoundTripExportCallbackCustomCalls(),
+    ]
+
+
+@register_pipeline("xla-sdy-stablehlo-import-pipeline")
+def stablehlo_import_pipeline() -> Sequence[Pass | Pipeline]:
+    """xla-sdy-stablehlo-import-pipeline: import a program whose shardings are those of GSPMD.
+
+    `xla-sdy-import-shardings` makes a mesh and shardings of `mhlo.sharding`; then the program is imported as
+    by `xla-sdy-round-trip-import-pipeline`. The mesh has axes `_axis_0`, `_axis_1`, …: how the program named
+    them is lost.
+    """
+    return [CanonicalizeFromHloImport(), ImportShardings(), *round_trip_import_pipeline()]
+
+
+@register_pipeline("xla-sdy-round-trip-export-pipeline")
+def round_trip_export_pipeline(
+    keep_meshes_inlined: bool = option(default=False, help="give inlined meshes no names"),
+    enable_hlo_sharding_v3: bool = ENABLE_HLO_SHARDING_V3,
+) -> Sequence[Pass | Pipeline]:
+    """xla-sdy-round-trip-export-pipeline: export a program so that it can be imported from HLO.
+
+    XLA runs it on a program of JAX before it is converted to HLO. Operations of sdy become custom calls and
+    calls, and shardings and meshes also frontend attributes; `xla-sdy-round-trip-import-pipeline` is the
+    inverse.
+    """
+    return [
+        *([] if keep_meshes_inlined else [LiftInlinedMeshes(use_single_device_mesh_names=True)]),
+        RoundTripDedupMeshes(),
+        RoundTripExportOps(),
+        RoundTripShardMapExport(),
+        RoundTripExportShardyAttrs(enable_hlo_sharding_v3=enable_hlo_sharding_v3),
     ]

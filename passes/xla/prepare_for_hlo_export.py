@@ -29,9 +29,9 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 
 from .open_while_free_vars_sharding import free_variables
-from .support.frontend_attributes import XLA_SHARDING
 
 _SMALL = 32
 _WITH_BODIES = (

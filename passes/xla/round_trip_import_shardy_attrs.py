@@ -44,24 +44,21 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, MESHES, ROUND_TRIP_SHARDING, XLA_SHARDING
 from sdyopt.shardy.partition.entry_functions import MAIN
 
 from ..common.support.call_graph import FreshNames
 from .support.frontend_attributes import (
-    FRONTEND_ATTRIBUTES,
     GLOBAL_TO_LOCAL_TARGET,
     IN_SHARDINGS,
     LOCAL_TO_GLOBAL_TARGET,
     MANUAL_AXES,
-    MESHES,
     OUT_SHARDINGS,
     RESULT_SHARDING_TARGET,
     ROUND_TRIP_RULE,
-    ROUND_TRIP_SHARDING,
     SHARDING_TARGET,
     TUPLE_ARGUMENT_SHARDINGS,
     TUPLE_RESULT_SHARDINGS,
-    XLA_SHARDING,
     is_python_callback,
     parsed_frontend_attribute,
     with_frontend_attributes,
@@ -104,9 +101,12 @@ def _import_meshes(module: ModuleOp, rewriter: Rewriter) -> None:
         return
     fresh = FreshNames(module)
     last: Op | None = None
+    existing = {op.sym_name: op.mesh for op in module.block.ops if isinstance(op, MeshOp)}
     for name, mesh in meshes:
         if not isinstance(mesh, Mesh):
             raise module.error(f"frontend attribute `{MESHES}`: {name} is no mesh")
+        if existing.get(name) is mesh:
+            continue
         attributes = {"sym_name": string(fresh.take(name)), "mesh": mesh}
         location = module.lazy_location
         if last is None:

@@ -32,10 +32,11 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes
 
 from .round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3
-from .support.frontend_attributes import MANUAL_AXES, XLA_SHARDING
+from .support.frontend_attributes import MANUAL_AXES
 from .support.hlo_shardings import hlo_text, tuple_text
 
 _MHLO_ATTRIBUTES = "mhlo.attributes"

@@ -21,8 +21,9 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, TupleType
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 
-from .support.frontend_attributes import XLA_SHARDING, is_python_callback
+from .support.frontend_attributes import is_python_callback
 
 
 @register("xla-sdy-stablehlo-round-trip-export-callback-custom-calls")

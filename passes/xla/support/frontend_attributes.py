@@ -19,16 +19,12 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, StringAttr, dictionary, string
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES
 
 A = TypeVar("A", bound=Attribute)
 
-FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
-XLA_SHARDING = "mhlo.sharding"
-
 # The names of frontend attributes.
-ROUND_TRIP_SHARDING = "xla.sdy.sharding"
 ROUND_TRIP_RULE = "xla.sdy.sharding_rule"
-MESHES = "xla.sdy.meshes"
 IN_SHARDINGS = "xla.sdy.in_shardings"
 OUT_SHARDINGS = "xla.sdy.out_shardings"
 MANUAL_AXES = "xla.sdy.manual_axes"

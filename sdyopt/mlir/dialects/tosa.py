@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.types import (
     UnrankedTensor,
 )
 
-tosa = Dialect("tosa")
+tosa = Dialect("tosa", is_partial=True)
 tosa.is_inlinable = True
 
 
