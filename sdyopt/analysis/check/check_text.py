@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 from sdyopt.analysis.check.checker import Check, Place, Trial
-from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
+from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.base.dataclasses import replace
@@ -99,9 +99,8 @@ def compute_of(check: Check) -> str:
     if share is not None:
         text += f", {share_text(share)} of them useful"
     if report.time is not None:
-        communication, compute = time_totals(report, report.time)
-        low, high = max(communication.high, compute.high), communication.high + compute.high
-        text += f"; {seconds_text(low)} to {seconds_text(high)} estimated"
+        low, high = map(seconds_text, time_range(report, report.time))
+        text += f"; {low} to {high} estimated"
     return text
 
 
