@@ -260,7 +260,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     if (rule := sharding_rule_of(value.op)) is None:
