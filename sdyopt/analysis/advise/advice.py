@@ -25,8 +25,8 @@ class AdvisedChange(NamedTuple):
     `text` says what to write, and `now` what is written there; "" for a result or several places.
     `is_conflict_free`: after it no activation is resharded, and no more of results, so that partitioners
     agree on what is sent.
-    `results` are the results without an annotation that are sharded otherwise after it, if it is shown: who
-    uses them may have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
+    `results` are the results without an annotation that are sharded otherwise after it: who uses them may
+    have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
     """
 
     text: str

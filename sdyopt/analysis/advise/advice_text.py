@@ -109,6 +109,9 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
             others = f", and {more} more results otherwise" if more else ""
             spec = first.spec or first.sdy
             section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
+        if each.after.carried or each.before.carried:
+            carried = _change_text("between steps", each.before.carried, each.after.carried, bytes_text)
+            section.sentences.append(f"{carried}: results are not sharded as the arguments donated to them")
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
@@ -198,6 +201,7 @@ def _figures_data(figures: Figures) -> dict[str, object]:
         "peak_bytes": figures.peak_bytes,
         "useful_share": None if share is None else float(share),
         "activation_reshard_bytes": round(figures.conflicts),
+        "carried_reshard_bytes": figures.carried,
     }
 
 

@@ -10,12 +10,17 @@ from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
-from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import specs_of
 
-_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
+_PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "remat",
+    Phase.UPDATE: "update",
+}
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
     (" that is sharded along", " sharded along"),
@@ -143,6 +148,10 @@ def trial_text(trial: Trial, width: int) -> str:
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
+    if trial.carried:
+        figures += f", {_difference(Fraction(trial.carried))} between steps"
+    elif trial.results:
+        figures += f", shards {counted(trial.results, 'result')} otherwise"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
