@@ -17,7 +17,7 @@
 // RUN: sdy-opt %t:module_0002.jit_g:after_propagation --compare-with=%t:jit_g | filecheck %s --check-prefix=COMPARE
 // REPORT: 2 devices, mesh <["x"=2]>
 // REPORT: assumed: sdy-jax-pipeline, which imports shardings by xla-sdy-round-trip-import-pipeline
-// COMPARE: no value
+// COMPARE: before {{.*}}:jit_g
 
 // RUN: not sdy-opt %t --report 2>&1 | filecheck %s --check-prefix=MANY
 // MANY: has 3 programs

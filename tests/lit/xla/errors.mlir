@@ -89,7 +89,8 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// expected-error@+1 {{invalid frontend attribute `xla.sdy.sharding`:}}
+// expected-error@+2 {{invalid frontend attribute `xla.sdy.sharding`:}}
+// expected-note@+1 {{#sdy.sharding<@mesh, [{x}]>}}
 func.func @main(%a: tensor<8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{x}]>"}}) {
   return
 }
