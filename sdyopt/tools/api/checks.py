@@ -164,18 +164,18 @@ class MeshSweep:
 
     def to_json(self) -> str:
         """The sweep as JSON, whose schema is versioned."""
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".json"](self.ir)
 
     def to_markdown(self) -> str:
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".md"](self.ir)
 
     def to_html(self) -> str:
         """The sweep as an HTML page, with charts of time and memory."""
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".html"](self.ir)
 
