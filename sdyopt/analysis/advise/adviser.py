@@ -84,7 +84,10 @@ class Adviser:
         """The trials on the program as it is."""
         program = Rewriter().clone(self._module)
         run_pipeline(pipeline_of(_BEFORE), program, None)
-        return Search(program, self._pipeline, self._topology)
+        return self._search(program)
+
+    def _search(self, program: Op) -> Search:
+        return Search(program, self._pipeline, self._topology, may_fork=self._options.may_fork)
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
@@ -262,7 +265,7 @@ class Adviser:
             self._memory = advice.given.peak_bytes
         program = given.changed()
         _remove_annotations(program)
-        moves, search = Moves(roles_of(program), mesh), Search(program, self._pipeline, self._topology)
+        moves, search = Moves(roles_of(program), mesh), self._search(program)
         if search.base is None:
             advice.reason = "its pipeline fails without annotations"
             return advice

@@ -10,10 +10,10 @@ from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
-from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import specs_of
 
 _PHASES = {
     Phase.FORWARD: "forward",

@@ -42,7 +42,6 @@ from sdyopt.analysis.explain.targets import (
     unknown_collective,
 )
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
@@ -54,6 +53,7 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.notation.partition_spec import jax_type, short_spec
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 

@@ -15,7 +15,6 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.names import InputNames
-from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
@@ -28,6 +27,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import NamedResult, all_names, find_named
+from sdyopt.shardy.notation.text_parser import TextParser, error_at_range
 
 HELP = (
     "such as \"params['w']\", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, "

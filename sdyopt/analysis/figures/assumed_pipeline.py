@@ -14,6 +14,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import lookup
+from sdyopt.shardy.notation.hlo_programs import hlo_shardings
 
 # What becomes of a program of JAX.
 PIPELINE = "sdy-jax-pipeline"
@@ -25,6 +26,9 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
     if reason := reason_to_leave(module):
         return f"assumed: no pass, because the program {reason}", pipeline
     pipeline.add_nested(lookup(PIPELINE).build(""))
+    kind = hlo_shardings(module)
+    if kind is not None:
+        return f"assumed: {PIPELINE}, which imports shardings by {kind.pipeline}", pipeline
     return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
 
 
@@ -40,6 +44,8 @@ def reason_to_leave(module: Op) -> str:
         return "has collectives"
     if any(issubclass(kind, DataFlowEdgeOp | NamedComputationOp) for kind in kinds):
         return "is from between the passes of Shardy's pipeline"
+    if hlo_shardings(module) is not None:
+        return ""
     if not any(op.dialect_name == "sdy" or any(SHARDING in each for each in _attributes(op)) for op in ops):
         return "has no shardings of Shardy"
     return ""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions
-from sdyopt.analysis.figures.figures import Carried
+from sdyopt.analysis.figures.figures import Boundary, Carried
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.memory_figures import printed_sharding
+from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT, BUFFER_DONOR, ValueTexts, printed_sharding
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
@@ -21,10 +21,9 @@ from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.value_names import name_of, result_text
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
-# The attribute of an argument of JAX with the number of the result that takes its memory.
-ALIAS = "tf.aliasing_output"
 # The collectives that reshard without computing anything.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations whose result is their first operand, or a part of it, in another form.
@@ -77,7 +76,7 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             continue
         pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
         for argument, attributes in pairs:
-            alias = attributes.get(ALIAS)
+            alias = attributes.get(ALIASING_OUTPUT)
             number = alias.value if isinstance(alias, IntegerAttr) else -1
             if not 0 <= number < len(function.result_attributes):
                 continue
@@ -96,6 +95,23 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
                     _sent(before, after, taken, made),
                     location,
                 )
+
+
+def boundary_of(module: Op, names: Mapping[Value, str], texts: ValueTexts) -> Boundary:
+    """The arguments and results of the entry functions of a program."""
+    arguments, results = [], []
+    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+        if function.is_declaration:
+            continue
+        for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
+            sharding, name = texts.shapes.sharding(argument), name_of(argument) or names[argument]
+            is_donated = ALIASING_OUTPUT in attributes or BUFFER_DONOR in attributes
+            arguments.append(texts.boundary_value(name, argument.type, sharding, is_donated))
+        for index, type in enumerate(function.function_type.results):
+            attribute = function.result_attributes[index].get(SHARDING)
+            sharding = attribute if isinstance(attribute, TensorSharding) else None
+            results.append(texts.boundary_value(result_text(function, index), type, sharding))
+    return Boundary(arguments, results)
 
 
 def _sent(

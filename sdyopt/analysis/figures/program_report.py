@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
+from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import (
     Updates,
     cause_of,
@@ -82,6 +82,7 @@ def report_unless(
         collector = _Collector(module, assumed_trips)
         report = collector.report()
         if topology is not None:
+            report.topology = topology.name
             report.time = time_estimate(report, topology)
         if stops(report):
             return None
@@ -168,6 +169,7 @@ class _Collector:
             self._origins,
             self._manual.devices,
         )
+        found.boundary = lambda: boundary_of(self._module, self._names, values)
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual

@@ -23,8 +23,8 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="FILE",
         needs=("mesh-sweep",),
-        writes=Writes("the sweep", "sweep.json"),
-        help="write the figures of --mesh-sweep to FILE (.json, .md or .txt) instead of stdout",
+        writes=Writes("the sweep", "sweep.html"),
+        help="write the figures of --mesh-sweep to FILE (.html, .json, .md or .txt) instead of stdout",
     )
     memory: int | None = None
     speeds: TextFile | None = None

@@ -3,13 +3,16 @@
     search = Search(program, pipeline, topology)
     for trial in search.trials(moves, jobs, limit): ...
 
-Trials do not depend on each other, so processes share them where the system can fork; the order of the
-results is that of the moves, so the number of processes does not change them.
+Trials do not depend on each other, so processes share them; the order of the results is that of the moves,
+so the number of processes does not change them. Processes fork, or start a Python each if this one may have
+threads.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
@@ -29,14 +32,20 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.outcome import Outcome, Results, shardings_of_results
+from sdyopt.analysis.trials.processes import Start, TrialProcesses, prepare
 from sdyopt.analysis.trials.trials import bytes_of_report, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.releases import following
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 
 
 class Figures(NamedTuple):
@@ -81,16 +90,29 @@ class Search:
     """Trials on one program, after moves that are made first. The program is not changed."""
 
     def __init__(
-        self, module: Op, pipeline: Pipeline, topology: Topology, made: tuple[Move, ...] = ()
+        self,
+        module: Op,
+        pipeline: Pipeline,
+        topology: Topology,
+        made: tuple[Move, ...] = (),
+        may_fork: bool = True,
     ) -> None:
         self.module = module
         self._pipeline = pipeline
         self._topology = topology
         self.made = made
+        self._may_fork = may_fork and hasattr(os, "fork")
 
     def after(self, move: Move) -> Search:
         """The trials after one more move."""
-        return Search(self.module, self._pipeline, self._topology, (*self.made, move))
+        found = Search(self.module, self._pipeline, self._topology, (*self.made, move), self._may_fork)
+        if "_processes" in self.__dict__:
+            found.__dict__["_processes"] = self._processes
+        return found
+
+    @cached_property
+    def _processes(self) -> TrialProcesses:
+        return TrialProcesses(self.module, self._pipeline, self._topology)
 
     @cached_property
     def base(self) -> tuple[Figures, Outcome] | None:
@@ -113,11 +135,16 @@ class Search:
 
     def trials(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
-        if jobs > 1 and hasattr(os, "fork") and len(moves) > 1:
+        if jobs == 1 or len(moves) < 2:
+            yield from (self._trial(move, limit) for move in moves)
+        elif self._may_fork:
             yield from self._forked(moves, jobs, limit)
-            return
-        for move in moves:
-            yield self._trial(move, limit)
+        else:
+            changes = [list(written((*self.made, move)).values()) for move in moves]
+            answers = self._processes.answers(changes, jobs, limit)
+            for move, answer in zip(moves, answers, strict=True):
+                # A process may have ended, or cannot read the program.
+                yield self._trial(move, limit) if answer is None else Trial(move, *answer)
 
     def _forked(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         global _shared
@@ -226,3 +253,22 @@ def _try_shared(number: int) -> tuple[Figures | None, bool, Results | None]:
     search, moves, limit = _shared
     trial = search._trial(moves[number], limit)
     return trial.figures, trial.has_failed, trial.results
+
+
+def main() -> None:
+    """Answers the requests of `TrialProcesses`, in a process of its own."""
+    prepare()
+    start: Start = pickle.load(sys.stdin.buffer)
+    dialects = DialectTable(find_dialect, all_dialects)
+    with following(start.release):
+        module, _ = parse_module(Source("program", start.text), dialects, ParseOptions())
+        search = Search(module, parse_pipeline(start.pipeline, lookup), start.topology)
+        ops = list(module.walk())
+        while True:
+            try:
+                placed, limit = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                break
+            trial = search._trial(Move(tuple(each.found(ops) for each in placed), ()), limit)
+            pickle.dump((trial.figures, trial.has_failed, trial.results), sys.stdout.buffer)
+            sys.stdout.buffer.flush()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, splat_of
 from sdyopt.mlir.dialects.quant import QuantizedType
-from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, of_class
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, any_attribute, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -24,7 +23,7 @@ from sdyopt.mlir.ir.types import (
     UnrankedTensor,
 )
 
-tosa = Dialect("tosa")
+tosa = Dialect("tosa", is_partial=True)
 tosa.is_inlinable = True
 
 
@@ -196,7 +195,7 @@ class LogOp(UnaryOp):
 class NegateOp(UnaryOp):
     """The negation."""
 
-    quantization_info = optional_attr(of_class(Attribute, "Attribute for UnaryOp quantization information."))
+    quantization_info = optional_attr(any_attribute("Attribute for UnaryOp quantization information."))
 
     def fold(self, constants: Constants) -> FoldResult:
         inner = self.input1.defining_op
@@ -255,7 +254,7 @@ class MatMulOp(Op):
 
     a = operand(TENSOR_3D)
     b = operand(TENSOR_3D)
-    quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
+    quantization_info = optional_attr(any_attribute("Attribute for MatMulOp quantization information."))
     c = result(TENSOR_3D)
 
     assembly = assembly("$a `,` $b attr-dict `:` custom<OperandsAndResultsType>")

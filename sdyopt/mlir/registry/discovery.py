@@ -112,7 +112,9 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
         by_name.setdefault(module.rpartition(".")[2], []).append(module)
     name = flag.replace("-", "_")
     yield by_name.get(name, [])
-    yield by_name.get(name.partition("_")[2], [])
+    # XLA's passes have names of two words in front.
+    short = re.sub(r"^(xla_sdy|stablehlo_ext|[a-z]+)_", "", name)
+    yield by_name.get(short, [])
     yield list(_pass_modules())
 
 

@@ -9,7 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from sdyopt.analysis.notation.device_tiling import (
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.notation.device_tiling import (
     DeviceTiling,
     Maximal,
     Tiling,
@@ -18,17 +24,17 @@ from sdyopt.analysis.notation.device_tiling import (
     order_of_digits,
     uniform_tiling,
 )
-from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.analysis.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
-from sdyopt.analysis.notation.mesh_text import Shape, check_sdy, parse_sdy
-from sdyopt.analysis.notation.named_sharding import (
+from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.shardy.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.shardy.notation.mesh_text import Shape, check_sdy, parse_sdy
+from sdyopt.shardy.notation.named_sharding import (
     OPENING,
     UniformOnMesh,
     named_sharding_text,
     parse_named_sharding,
 )
-from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partition_spec_text
-from sdyopt.analysis.notation.sharding_on_mesh import (
+from sdyopt.shardy.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.shardy.notation.sharding_on_mesh import (
     MAX_LISTED,
     NotExpressible,
     ShardingOnMesh,
@@ -37,13 +43,7 @@ from sdyopt.analysis.notation.sharding_on_mesh import (
     sorted_replicas,
     tiling_of,
 )
-from sdyopt.analysis.notation.text_parser import error_at_range
-from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.location import Source
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
-from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.notation.text_parser import error_at_range
 
 # The name of an attribute, which users may copy together with its value.
 _ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")

@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sdyopt.analysis.notation.mesh_text import Shape
-from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
-from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
@@ -28,6 +25,9 @@ from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import NamedResult, all_names, find_named
+from sdyopt.shardy.notation.mesh_text import Shape
+from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
+from sdyopt.shardy.notation.text_parser import TextParser
 
 _HELP = "such as params['w'], '@main %arg0', '@main %3' or '@main result 0'"
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")

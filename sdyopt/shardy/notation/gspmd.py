@@ -12,7 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from math import prod
 
-from sdyopt.analysis.notation.device_tiling import (
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.shardy.notation.device_tiling import (
     DeviceOrder,
     DeviceTiling,
     Maximal,
@@ -25,9 +26,8 @@ from sdyopt.analysis.notation.device_tiling import (
     listed_order,
     simplified,
 )
-from sdyopt.analysis.notation.sharding_on_mesh import sorted_replicas
-from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.location import Source
+from sdyopt.shardy.notation.sharding_on_mesh import sorted_replicas
+from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser
 
 _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 

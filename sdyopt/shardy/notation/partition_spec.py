@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
-from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
+from sdyopt.shardy.notation.text_parser import TextParser
 
 _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
@@ -30,7 +30,7 @@ _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 # `[{"x", "y"}, {}]`, without sub-axes.
 _DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
 _DIM = re.compile(r"\{([^{}]*)\}")
-_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]+)>")
+_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
 

@@ -10,7 +10,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import prod
 
-from sdyopt.analysis.notation.device_tiling import (
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.notation.device_tiling import (
     DeviceTiling,
     Digit,
     Maximal,
@@ -25,10 +29,6 @@ from sdyopt.analysis.notation.device_tiling import (
     order_of_digits,
     split_digits,
 )
-from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
-from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Sharing, Uniform, slice_of
-from sdyopt.analysis.notation.mesh_text import Shape
-from sdyopt.analysis.notation.reading import Form, ShardingView, forms
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.shardy.notation.device_tiling import DeviceTiling, Maximal, Sharing, Uniform, slice_of
+from sdyopt.shardy.notation.mesh_text import Shape
+from sdyopt.shardy.notation.reading import Form, ShardingView, forms
 
 MIN_WIDTH = 60
 

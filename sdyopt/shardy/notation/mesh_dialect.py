@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
-from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_lists_text, sharding_text
@@ -20,6 +18,8 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
+from sdyopt.shardy.notation.text_parser import TextParser
 
 _HELP = "such as <@mesh, [[0], [1]]> or mesh.sharding @mesh split_axes = [[0], [1]]"
 _AXIS_RANGES = {0: "no axes", 1: "one axis, 0"}

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
-from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
@@ -23,6 +21,8 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.types import F32, RankedTensor
+from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
+from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser, error_at_range
 
 _HELP = """such as --mesh='"x"=4, "y"=2'"""
 _SHAPE_HELP = "such as --shape=64x128"

@@ -15,16 +15,16 @@ from functools import partial
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.analysis.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
-from sdyopt.analysis.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
-from sdyopt.analysis.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
-from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
+from sdyopt.shardy.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
+from sdyopt.shardy.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
+from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser
 
 # The start of a sharding in this notation.
 OPENING = re.compile(r"\s*\{\s*(?:mesh|single_device|maximal_mesh)\s*\[")
