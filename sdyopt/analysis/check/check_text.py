@@ -165,27 +165,30 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 
 def trial_text(trial: Trial, width: int) -> str:
-    """`tried: P('x', None) for params['w']: -1.00 GiB sent, +2.00 GiB memory`."""
+    """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
         figures += f", {_difference(Fraction(trial.carried))} between steps"
-    elif trial.results:
-        figures += f", shards {counted(trial.results, 'result')} otherwise"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
-    room = width - len(f"tried:  for {figures}")
+    # A donated argument says that its result changes.
+    results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
+    room = width - len(f"tried:  for {results}{figures}")
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
         subject = subject.removeprefix("the value at ").replace("the gradient at ", "gradient ")
+    if len(spec) + len(subject) > room:
+        subject, shorter = subject.removeprefix("gradient "), results.replace(" and ", ", ")
+        room, results = room + len(results) - len(shorter), shorter
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:
         subject = f"…{subject[1 - kept :]}"
-    return f"tried: {spec} for {subject}{figures}"
+    return f"tried: {spec} for {subject}{results}{figures}"
 
 
 def _difference(size: Fraction) -> str:

@@ -212,8 +212,10 @@ def _exchange_key(op: Op, computation: Op | None) -> Hashable:
     for value in op.operands:
         if isinstance(value, BlockArgument) and computation is not None:
             operands.append(computation.operand_at(value.index))
+        elif isinstance(value, OpResult):
+            operands.append((_exchange_key(value.op, computation), value.index))
         else:
-            operands.append(_exchange_key(value.op, computation) if isinstance(value, OpResult) else value)
+            operands.append(value)
     attributes = op.signature.attributes.without("channel_handle")
     return type(op), attributes, op.signature.result_types, tuple(operands)
 
