@@ -125,7 +125,7 @@ def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_garbage_is_collected_after_many_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A collection for each of them would take longer than to verify it."""
     collections: list[int] = []
-    monkeypatch.setattr(verify.gc, "collect", lambda: collections.append(1))
+    monkeypatch.setattr(gc, "collect", lambda: collections.append(1))
     monkeypatch.setattr(verify, "COLLECTED_BYTES", 4 * len(VALID))
     for number in range(12):
         (tmp_path / f"{number}.mlir").write_text(VALID)
