@@ -101,6 +101,7 @@ def exchanges(
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
             reduce_communication=reduce_communication,
             mark_exchanges=mark_exchanges,
+            as_partitioner=not reduce_communication,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.

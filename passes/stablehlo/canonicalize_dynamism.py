@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp, DynamicConvOp
@@ -51,7 +50,7 @@ class StablehloCanonicalizeDynamism(Pass):
         if not converged:
             limit = f"{options.max_iterations} iterations"
             message = f"Failed to converge StablehloCanonicalizeDynamism in {limit}"
-            emit(Diagnostic(Severity.ERROR, function.location, message, is_fatal=False))
+            function.warning(message, help="run the pass again")
         return changed
 
 

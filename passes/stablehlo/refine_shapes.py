@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
@@ -154,7 +154,7 @@ class _Refinement:
         _, converged = apply_greedily(function, self._patterns_of, options)
         if not converged:
             message = f"Failed to converge StablehloRefineShapes in {options.max_iterations} iterations"
-            emit(Diagnostic(Severity.ERROR, function.location, message, is_fatal=False))
+            function.warning(message, help="run the pass again")
         self._active.pop()
 
     def _check_same(self, key: _Key) -> None:
@@ -173,7 +173,8 @@ class _Refinement:
         patterns = self._patterns.get(op_class)
         if patterns is None:
             patterns = self._patterns[op_class] = []
-        is_inferred = op_class.name.partition(".")[0] in ("stablehlo", "chlo")
+        # C++ leaves sharding constraints as they are, with a type that is invalid then.
+        is_inferred = op_class.name.partition(".")[0] in ("stablehlo", "chlo", "sdy")
         if is_inferred and op_class.infer_result_types is not None and _INFER not in patterns:
             patterns.append(_INFER)
         return patterns

@@ -209,7 +209,8 @@ def _fold_clamp(op: Op, options: FoldOptions) -> DenseElements | None:
     low, value, high = constant_of(op.min), constant_of(op.operand), constant_of(op.max)
     if not is_foldable(type, options) or low is None or value is None or high is None:
         return None
-    low, high = (resized(each, type) if each.is_splat else each for each in (low, high))
+    if not low.type is value.type is high.type:
+        return None
     if isinstance(type.element, FloatType):
         return _with_type(
             fold_floats([low, value, high], lambda low, value, high: _min(high, _max(low, value))), type

@@ -348,6 +348,9 @@ class Total:
         self.count += 1
         if figure is None or low is None or high is None:
             self.unknown += 1
+        elif low == high and self.low == self.high:
+            # Most totals are no ranges, and arithmetic of fractions is slow.
+            self.low = self.high = self.high + (figure if high == 1 else figure * high)
         else:
             self.low += figure * low
             self.high += figure * high

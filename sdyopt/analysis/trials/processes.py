@@ -34,10 +34,13 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.record import FunctionResult, Subject
 
 _FOLDER = Path(__file__).parents[3]
-# Other packages beside this one must not hide those of the Python that runs.
+# Other packages beside this one must not hide those of the Python that runs; what this process may import
+# beyond them comes last.
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import sdyopt; del sys.path[0]; "
-    "from importlib import import_module; import_module(sys.argv[2]).main()"
+    "import sys; _, folder, module, *rest = sys.argv; "
+    "sys.path += [each for each in rest if each not in sys.path]; "
+    "sys.path.insert(0, folder); import sdyopt; del sys.path[0]; "
+    "from importlib import import_module; import_module(module).main()"
 )
 # Sufficient for programs nested as deeply as the parser accepts.
 _RECURSION_LIMIT = 10_000
@@ -51,7 +54,7 @@ Answer = tuple[Any, bool, Any]
 
 def started(module: str) -> subprocess.Popen[bytes]:
     """A Python that runs `main` of a module, with pipes. Raises OSError where there are no processes."""
-    command = [sys.executable, "-P", "-c", _START, str(_FOLDER), module]
+    command = [sys.executable, "-P", "-c", _START, str(_FOLDER), module, *filter(None, sys.path)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 

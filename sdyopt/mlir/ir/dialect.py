@@ -52,10 +52,12 @@ class Dialect:
 
     `contents` is the module that registers the operations, attributes and types, imported when a program
     first uses one of them: programs from JAX have discardable attributes of dialects that they do not use.
+    Of a dialect that `is_partial`, only some operations are known; a program may be allowed to have others.
     """
 
-    def __init__(self, name: str, contents: str = "") -> None:
+    def __init__(self, name: str, contents: str = "", is_partial: bool = False) -> None:
         self.name = name
+        self.is_partial = is_partial
         self._contents = contents
         self._ops: dict[str, type[Op]] = {}
         # Mnemonic -> parser of the text after it.
@@ -226,6 +228,11 @@ class DialectTable:
         except KeyError:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
+
+    def has_all_of(self, namespace: str) -> bool:
+        """Whether the dialect of this namespace is registered with all its operations."""
+        dialect = self.find(namespace)
+        return dialect is not None and not dialect.is_partial
 
     def is_used(self, namespace: str) -> bool:
         """Whether the dialect of this namespace has been loaded."""

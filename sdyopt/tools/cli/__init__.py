@@ -218,9 +218,11 @@ def _information(arguments: Arguments) -> str:
 
         return PASS_LISTS[style]()
     if arguments["show-dialects"]:
-        from sdyopt.mlir.registry import all_dialects
+        from sdyopt.mlir.registry import all_dialects, find_dialect
 
-        return f"Available Dialects: {','.join(all_dialects())}\n"
+        names = all_dialects()
+        partial = [name for name in names if (dialect := find_dialect(name)) and dialect.is_partial]
+        return f"Available Dialects: {','.join(names)}\nWith only some operations: {','.join(partial)}\n"
     return ""
 
 

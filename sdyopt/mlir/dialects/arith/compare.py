@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, Trait
-from sdyopt.mlir.ir.types import I1, I64, NONE, IndexType, IntegerType, ShapedType, Type
+from sdyopt.mlir.ir.types import I1, I64, NONE, IndexType, IntegerType, ShapedType, Type, element_of
 from sdyopt.mlir.ir.value import LazyLocation
 
 
@@ -202,7 +202,8 @@ class ConstantOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         type = signature.result_types[0]
-        if isinstance(type, IntegerType) and not type.is_signless:
+        element = element_of(type)
+        if isinstance(element, IntegerType) and not element.is_signless:
             raise signature.op_error("integer return type must be signless")
         if not isinstance(signature[ConstantOp.value], _CONSTANT_ATTRIBUTES):
             raise signature.op_error("value must be an integer, float, or elements attribute")

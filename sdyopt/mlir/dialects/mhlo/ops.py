@@ -18,7 +18,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     integer,
 )
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.mlir.dialects.chlo.scan import ScanOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.mhlo.dialect import mhlo
@@ -59,6 +59,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     HLO_COMMUTATIVE,
     INFERS_COMPATIBLE_TYPES,
+    are_compatible,
     bit_width,
     most_specific_operand_type,
 )
@@ -108,13 +109,14 @@ from sdyopt.mlir.ir.types import (
     tensor,
 )
 from sdyopt.mlir.ir.value import LazyLocation
+from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
 
 # --- Attributes -----------------------------------------------------------------------------------
 
 A = TypeVar("A", bound=Attribute)
 
 
-@enumeration(mhlo, "precision", "DEFAULT", "HIGH", "HIGHEST", "PACKED_NIBBLE")
+@enumeration(mhlo, "precision", *precision.Precision.cases)
 class Precision(precision.Precision):
     """The precision of one operand; its meaning depends on the backend."""
 
@@ -187,6 +189,7 @@ class ConvDimensions(convolution.ConvDimensions):
     """`#mhlo.conv<…>`."""
 
     dialect = "mhlo"
+    allows_others = True
 
 
 convolution.register_conv_dimensions(mhlo, ConvDimensions)
@@ -460,6 +463,36 @@ _DEFAULT_ACCURACY = ResultAccuracy(0, 0, 0, ResultAccuracyMode("DEFAULT"))
 
 # --- Mirrored operations --------------------------------------------------------------------------
 
+# Mnemonic -> the lists that are tensors of rank 1, checked when types are inferred and by the verifier.
+# Other lists may have any rank.
+_RANK_1_TO_INFER = {
+    "broadcast": ("broadcast_sizes",),
+    "dynamic_slice": ("slice_sizes",),
+    "fft": ("fft_length",),
+    "gather": ("slice_sizes",),
+    "map": ("dimensions",),
+    "pad": ("edge_padding_low", "edge_padding_high", "interior_padding"),
+    "slice": ("start_indices", "limit_indices", "strides"),
+    "transpose": ("permutation",),
+}
+_RANK_1 = {
+    "broadcast_in_dim": ("broadcast_dimensions",),
+    "reduce": ("dimensions",),
+    "reduce_window": ("window_dimensions", "window_strides", "base_dilations", "window_dilations"),
+    "reverse": ("dimensions",),
+    "select_and_scatter": ("window_dimensions", "window_strides"),
+}
+
+
+def _check_rank_1(signature: OpSignature, names: Sequence[str]) -> None:
+    for name in names:
+        elements = signature.attributes.get(name)
+        if isinstance(elements, DenseElements) and elements.type.rank != 1:
+            raise signature.error_without_op_note(
+                f"{name} has rank {elements.type.rank} instead of required rank 1."
+            )
+
+
 # What stablehlo has and mhlo has not, beside what the class `Op` declares.
 _NOT_MIRRORED = ("canonicalizations", "data_flow", "fold")
 
@@ -467,7 +500,6 @@ _NOT_MIRRORED = ("canonicalizations", "data_flow", "fold")
 def _mirror(
     op_class: type[Op],
     *,
-    name: str = "",
     has_assembly: bool = True,
     traits: Iterable[Trait] | None = None,
     **changes: Any,
@@ -477,6 +509,7 @@ def _mirror(
     It has the fields, the assembly and the verifiers of the other class, except for `changes`, but is no
     subclass of it: what holds of operations of the other dialect does not hold of those of mhlo.
     """
+    mnemonic = op_class.name.partition(".")[2]
     body: dict[str, Any] = {}
     for base in reversed(op_class.__mro__):
         if issubclass(base, Op) and base is not Op:
@@ -489,20 +522,20 @@ def _mirror(
     body.update(fields)
     infer = body.get("infer_result_types")
     if infer is not None:
-        body["infer_result_types"] = _inferring_mhlo(infer)
+        body["infer_result_types"] = _inferring_mhlo(infer, _RANK_1_TO_INFER.get(mnemonic, ()))
     if not has_assembly:
         body["assembly"] = None
     body.update(changes)
     body["__module__"] = __name__
     mirrored: type[Op] = OpMeta(op_class.__name__, (Op,), body)  # type: ignore[assignment]
-    mnemonic = name or op_class.name.partition(".")[2]
     return mhlo.op(mnemonic, *(op_class.trait_order if traits is None else traits))(mirrored)
 
 
-def _inferring_mhlo(infer: Any) -> Any:
+def _inferring_mhlo(infer: Any, rank_1: Sequence[str]) -> Any:
     function = infer.__func__ if isinstance(infer, staticmethod) else infer
 
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        _check_rank_1(signature, rank_1)
         return [_TOKEN if type is types.TOKEN_TYPE else type for type in function(signature, regions)]
 
     return staticmethod(infer_result_types)
@@ -571,6 +604,7 @@ _FLOAT_OR_COMPLEX = {
 # Mnemonic -> what differs from stablehlo, beside the constraints.
 _CHANGES: dict[str, dict[str, Any]] = {
     "add": {"verify_signature": None},
+    "convolution": {"verify_signature": staticmethod(convolution.check_mhlo_convolution)},
     "all_to_all": {
         "split_dimension": op_fields.optional_attr(NON_NEGATIVE_I64),
         "concat_dimension": op_fields.optional_attr(NON_NEGATIVE_I64),
@@ -625,12 +659,21 @@ _OWN = (
     "unary_einsum",
 )
 
+
+def _traits_of_mhlo(mnemonic: str, op_class: type[Op]) -> list[Trait]:
+    traits = [_MAPPED_TRAITS.get(trait, trait) for trait in op_class.trait_order]
+    names = _RANK_1.get(mnemonic)
+    if names is not None:
+        traits.insert(0, Trait("rank-1-lists", lambda signature: _check_rank_1(signature, names)))
+    return [*traits, COMPATIBLE_TYPES] if mnemonic == "add" else traits
+
+
 for _mnemonic, _op_class in stablehlo.ops.items():
     if _mnemonic not in _OWN:
         _mirror(
             _op_class,
             has_assembly=_mnemonic in _WITH_ASSEMBLY,
-            traits=[_MAPPED_TRAITS.get(trait, trait) for trait in _op_class.trait_order],
+            traits=_traits_of_mhlo(_mnemonic, _op_class),
             **_CHANGES.get(_mnemonic, {}),
         )
 _mirror(ConstantOp, name_results=None)
@@ -1035,4 +1078,7 @@ class AsyncDoneOp(Op):
 
     def verify_in_context(self) -> None:
         callee = _callee(self, _start(self))
+        infer_and_compare_types(
+            self.signature, lambda: callee.function_type.results, are_compatible, plain_type
+        )
         _check_bundle(self, self.bundle.type, callee)

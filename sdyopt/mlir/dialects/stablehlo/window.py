@@ -180,4 +180,6 @@ def _print(keyword: str, value: Attribute) -> str:
     if keyword == "pad":
         assert isinstance(value, DenseElements)
         return print_list([print_list(pair) for pair in pairs_of(value)])
-    return print_list([str(bool(v)).lower() for v in value.values] if keyword == "reverse" else value.values)
+    if keyword == "reverse" and isinstance(value, DenseArray):
+        return print_list([str(bool(v)).lower() for v in value.values])
+    return print_list(map(abs, value.values) if keyword == "reverse" else value.values)
