@@ -1,11 +1,11 @@
-"""Contractions and reductions: `dot`, `dot_general` and `reduce`."""
+"""Contractions, reductions and sorts: `dot`, `dot_general`, `reduce` and `sort`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, SortOp
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
@@ -16,9 +16,11 @@ from sdyopt.shardy.partition.halo_exchange import all_gather
 from sdyopt.shardy.partition.identities import COUNTS_EACH, identity_of, is_identity
 from sdyopt.shardy.partition.local_builder import ranked, shape_of
 from sdyopt.shardy.partition.local_context import LocalContext, first_shard_table
+from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined, is_combined_by_none
 from sdyopt.shardy.partition.registry import Lowered, lowering
+from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, begin_body
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
@@ -81,6 +83,15 @@ def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
     if inits != list(op.init_values):
         local.rewriter.set_operands(op, [*op.inputs, *inits])
     return None
+
+
+@crosses_shards(SortOp)
+def sort(op: SortOp, types: LocalTypes) -> Iterator[Dim]:
+    """The sorted dimension. The sharding rule has a factor for it only if it counts from the start."""
+    yield from by_rule(op, types)
+    rank = ranked(op.results[0]).rank
+    for number in range(len(op.operands) + len(op.results)):
+        yield Dim(number, op.dimension % rank)
 
 
 def exchange_partial_results(op: ReduceOp, context: HaloContext) -> Values:
