@@ -31,6 +31,11 @@ _SHORTER = (
 _INDENT = "   "
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+_FILE = re.compile(r"[\w./-]+\.\w+:\d+")
+# So much of `file.py:12` is kept at least.
+_LEAST_OF_FILE = 12
+# And so much of what was tried.
+_LEAST_OF_SUBJECT = 16
 _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -50,10 +55,11 @@ def _tight(text: str, width: int) -> str:
     """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names."""
     if len(text) > width:
         text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+    short = text
     for parts in (2, 1):
-        if len(text) > width:
-            text = _NAME.sub(partial(_end_of, parts), text)
-    return text
+        if len(short) > width:
+            short = _NAME.sub(partial(_end_of, parts), text)
+    return short
 
 
 def _end_of(parts: int, name: re.Match[str]) -> str:
@@ -64,6 +70,11 @@ def _end_of(parts: int, name: re.Match[str]) -> str:
 def shortened(text: str, width: int) -> str:
     """A text without unprintable characters, cut to a number of columns."""
     text = replace_unprintable(text)
+    if len(text) > width:
+        # Rather the start of the names of files is cut than anything else.
+        files = sum(map(len, _FILE.findall(text)))
+        room = max((width - len(text) + files) // max(len(_FILE.findall(text)), 1), _LEAST_OF_FILE)
+        text = _FILE.sub(lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :]}", text)
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
@@ -173,9 +184,10 @@ def trial_text(trial: Trial, width: int) -> str:
     if len(spec) + len(subject) > room:
         subject, shorter = subject.removeprefix("gradient "), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
-    # Rather the start of the name is cut than anything else.
-    if len(spec) + len(subject) > room:
-        subject = f"…{subject[len(spec) + len(subject) - room + 1 :]}"
+    # Rather the start of the name is cut than anything else, but not all of it.
+    kept = max(room - len(spec), _LEAST_OF_SUBJECT)
+    if len(subject) > kept:
+        subject = f"…{subject[1 - kept :]}"
     return f"tried: {spec} for {subject}{results}{figures}"
 
 

@@ -32,7 +32,8 @@ _PAIRED: tuple[tuple[str, Key], ...] = (
 MEANINGS = {
     HIT: "the same kind, the same groups of devices and the same bytes",
     AXIS_BY_AXIS: "XLA sums along one mesh axis and then along another, the report along both at once",
-    "other element type": "the same elements in another type: XLA for CPU sums 16-bit floats as float32",
+    "other element type": "the same elements in another type: XLA for CPU sums, and often moves, 16-bit "
+    "floats as float32",
     "reduce-scatter or all-reduce": "one side sums and keeps a shard (reduce-scatter), the other sums the "
     "whole tensor and slices it (all-reduce), which sends twice as much",
     "other axes": "as many bytes along other mesh axes: XLA changes one PartitionSpec to the next in another "

@@ -72,12 +72,16 @@ def find_partitioner_axes(
     elif issubclass(op_class, GatherOp | ScatterOp):
         found = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
-        lists = [found[0].axes, *(each.axes for each in found[1:] if _keeps_rows(each, tensors, count))]
+        lists: list[Sequence[Axes]] = [
+            found[0].axes,
+            *(each.axes for each in found[1:] if _keeps_rows(each, tensors, count)),
+        ]
 
         def sent(axes: Sequence[Axes]) -> int:
             return _sent_elements(rule, tensors, sizes, axes, mesh)
 
-        return list(min(lists, key=sent))
+        least = min(lists, key=sent)
+        return list(least)
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)
     elif not (
