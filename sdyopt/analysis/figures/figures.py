@@ -13,9 +13,6 @@ from fractions import Fraction
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 
-# The part of a training step after its gradients.
-UPDATE = "update"
-
 _AXIS_NAME = re.compile(r'"([^"]*)"')
 _AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
 
@@ -263,7 +260,8 @@ class TimeEstimate:
 class Carried:
     """A donated argument whose sharding is not that of the result that takes its place.
 
-    `bytes` are those of the result on one device.
+    `bytes` are those of the result on one device, `wire_bytes` those that it sends at most when it reshards
+    the result for the next step; None if they are unknown.
     """
 
     argument: str
@@ -271,6 +269,7 @@ class Carried:
     sharding_before: str
     sharding_after: str
     bytes: int | None
+    wire_bytes: int | None
     location: SourceLocation
 
 
@@ -349,31 +348,21 @@ class Total:
         self.count += 1
         if figure is None or low is None or high is None:
             self.unknown += 1
+        elif low == high and self.low == self.high:
+            # Most totals are no ranges, and arithmetic of fractions is slow.
+            self.low = self.high = self.high + (figure if high == 1 else figure * high)
         else:
             self.low += figure * low
             self.high += figure * high
 
 
-def phases_of(report: Report) -> list[str]:
-    """The part of a training step that each collective is in; empty without gradients.
+def phase_totals(report: Report) -> dict[Phase, Total]:
+    """Wire bytes of one device over all runs, by the part of a training step, in the order of a step.
 
-    What is after the first collective of a gradient, and in none, is the `update`.
+    Empty without gradients.
     """
-    found: list[str] = []
-    is_after = False
-    for each in report.collectives:
-        phase = each.location.phase
-        is_after |= phase is Phase.BACKWARD
-        is_update = is_after and phase is Phase.FORWARD and not each.location.is_differentiated
-        found.append(UPDATE if is_update else str(phase))
-    return found if is_after else []
-
-
-def phase_totals(report: Report) -> dict[str, Total]:
-    """Wire bytes of one device over all runs, by the part of a training step, in the order of a step."""
-    phases = {each.number: phase for each, phase in zip(report.collectives, phases_of(report), strict=False)}
-    found = wire_totals(report.collectives, lambda each: phases.get(each.number, ""))
-    return {phase: found[phase] for phase in (*Phase, UPDATE) if phase in found}
+    found = wire_totals(report.collectives, lambda each: each.location.phase)
+    return {phase: found[phase] for phase in Phase if phase in found} if Phase.BACKWARD in found else {}
 
 
 def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:

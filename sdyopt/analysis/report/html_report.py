@@ -26,7 +26,6 @@ from sdyopt.analysis.figures.figures import (
     axis_sizes,
     flop_totals,
     phase_totals,
-    phases_of,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -35,7 +34,7 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
@@ -62,16 +61,10 @@ MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
 _WIDTH_OF_CHANGE = 1000
-_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
+_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])(?:, unreduced=\{([^{}]*)\})?>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
 _NAMES = 6
-_PHASES = {
-    Phase.FORWARD: "forward",
-    Phase.BACKWARD: "backward",
-    Phase.REMATERIALIZED: "recomputed",
-    Phase.UPDATE: "update",
-}
 
 
 def html_report(
@@ -161,11 +154,7 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
     parts = sorted(phase_totals(report).items(), key=lambda each: -each[1].high)
-    phases = [
-        f"{_share_text(part.high / total.high)} {PHASES.get(phase, phase)}"
-        for phase, part in parts
-        if total.high
-    ]
+    phases = [f"{_share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
     what = f"sent by each device in {counted(total.count, 'collective')}"
     return card(
         "communication", total_text(total) if total.count else "none", what, share, ", ".join(phases), time
@@ -254,7 +243,7 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     place = check.places[number]
     each, total = place.largest, check.wire
     where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
-    phases = " and ".join(_PHASES[phase] for phase in place.phases) if each.location.line else ""
+    phases = " and ".join(PHASES[phase] for phase in place.phases) if each.location.line else ""
     share = f"{share_text(place.total.high / total.high)} of all" if total.high else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
     reason = reason_of(place)
@@ -305,9 +294,8 @@ def _by_axes(page: Page, report: Report) -> h.Node:
 
 def _by_phase(page: Page, report: Report) -> h.Node:
     """The cost of each part of a training step."""
-    phases = phases_of(report)
-    parts = [PHASES.get(phase, phase) for phase in phases]
-    return _shares(page, report, "by part of the step", "part", parts) if phases else None
+    parts = [PHASES[each.location.phase] for each in report.collectives]
+    return _shares(page, report, "by part of the step", "part", parts) if phase_totals(report) else None
 
 
 def _shares(page: Page, report: Report, title: str, column: str, names: Sequence[str]) -> h.Node:
@@ -355,8 +343,7 @@ class _Rows:
 
     def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
         """Adds a row with its fields, and those of its location."""
-        values.setdefault("phase", _PHASES[location.phase])
-        values["file"] = location.file
+        values |= {"phase": PHASES[location.phase], "file": location.file}
         self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
             "at": False,
             "stack": False,
@@ -405,12 +392,10 @@ def _add_figures(page: Page, report: Report, program: str) -> None:
     collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
     lines = _lines_of_collectives(program, report.collectives)
     seconds = _times(report.time.collectives if report.time else None, report.collectives)
-    phases = phases_of(report) or [str(each.location.phase) for each in report.collectives]
-    for each, time, phase in zip(report.collectives, seconds, phases, strict=True):
+    for each, time in zip(report.collectives, seconds, strict=True):
         size = wire_bytes_of_runs(each)
         collectives.add(
             each.location,
-            phase=PHASES.get(phase, phase),
             number=each.number,
             size=_whole(size),
             perIteration=_whole(_per_iteration(each.wire_bytes, each.times, each.per_iteration)),
@@ -492,7 +477,7 @@ def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
     strings = Strings()
     return {
         "points": [
-            [point.bytes, count, strings(point.location.file_text), strings(_PHASES[point.location.phase])]
+            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
             for point, count in zip(timeline.points, timeline.counts, strict=True)
         ],
         "groups": [
@@ -513,7 +498,10 @@ def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
 def _spec(sharding: str) -> str:
     """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
     found = _SHARDING.fullmatch(sharding)
-    return sharding if found is None else specs_of(found[1])
+    if found is None:
+        return sharding
+    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
+    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
 
 
 def _boundary(report: Report) -> dict[str, object]:

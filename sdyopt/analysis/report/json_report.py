@@ -43,7 +43,9 @@ def json_report(report: Report) -> str:
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
             "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
             "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
-            "wire_bytes_by_phase": _totals(phase_totals(report)),
+            "wire_bytes_by_phase": _totals(
+                {str(phase): part for phase, part in phase_totals(report).items()}
+            ),
             "wire_bytes_of_activation_reshards": _total(activation_total(report)),
             "flops": _total(local),
             "global_flops": _total(whole),

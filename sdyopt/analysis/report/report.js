@@ -251,11 +251,6 @@ const flame = (host) => {
 flame(at("flame"));
 
 // --- The memory over the program, and what is live at a point.
-const ticksOf = (top) => {
-  const unit = 1024 ** Math.floor(Math.log2(top) / 10), most = top / unit;
-  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => most / each <= 5) * unit;
-  return Array.from({ length: Math.floor(top / step) + 1 }, (_, number) => number * step);
-};
 const curve = (host) => {
   const { points, groups, strings: texts, memory } = data.live;
   if (points.length < 2) {

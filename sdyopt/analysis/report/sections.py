@@ -46,8 +46,13 @@ _PHASES = {
     Phase.REMATERIALIZED: "recomputed, ",
     Phase.UPDATE: "in the update, ",
 }
-# The parts of a training step that people call otherwise.
-PHASES = {str(Phase.REMATERIALIZED): "recomputed"}
+# The parts of a training step, as people call them.
+PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "recomputed",
+    Phase.UPDATE: "update",
+}
 # From docs/calibration.md.
 ACCURACY = (
     "accuracy: of 104 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 93, "
@@ -86,10 +91,7 @@ def _communication(report: Report) -> Section:
             "otherwise, and at more expense"
         )
     if parts := phase_totals(report):
-        named = (
-            f"{PHASES.get(phase, phase)} {total_text(part)}{_of(part, total)}"
-            for phase, part in parts.items()
-        )
+        named = (f"{PHASES[phase]} {total_text(part)}{_of(part, total)}" for phase, part in parts.items())
         section.sentences.append(f"by part of the step: {', '.join(named)}")
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)

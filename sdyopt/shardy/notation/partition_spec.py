@@ -30,7 +30,7 @@ _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 # `[{"x", "y"}, {}]`, without sub-axes.
 _DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
 _DIM = re.compile(r"\{([^{}]*)\}")
-_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]+)>")
+_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
 

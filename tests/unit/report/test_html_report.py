@@ -9,7 +9,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.pages.source_files import source_files
-from sdyopt.analysis.report.html_report import html_report
+from sdyopt.analysis.report.html_report import _spec, html_report
 from tests.unit.report.programs import report
 
 LOOP = """
@@ -112,9 +112,10 @@ func.func public @main(%a: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh,
   %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16> loc("jit(f)/jvp()/dot")
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16>
       loc("jit(f)/transpose(jvp())/dot")
-  %2 = sdy.all_slice [{"x"}, {}] %1 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xbf16>
-  %3 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16> loc("jit(f)/sub")
-  return %2 : tensor<8x8xbf16>
+  %2 = stablehlo.add %1, %1 : tensor<8x8xbf16> loc("jit(f)/transpose(jvp())/add")
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16> loc("jit(f)/sub")
+  %4 = stablehlo.subtract %a, %3 : tensor<8x8xbf16> loc("jit(f)/sub")
+  return %4 : tensor<8x8xbf16>
 }
 """
 
@@ -131,11 +132,25 @@ def test_a_page_has_arguments_and_results() -> None:
 
 def test_a_page_has_the_shares_of_the_parts_of_a_step() -> None:
     page = html_report(report(STEP), STEP, "step.mlir")
-    assert "by part of the step: forward 64 B (25%), backward 128 B (50%), update 64 B (25%)" in page
+    assert "by part of the step: forward 64 B (20%), backward 128 B (40%), update 128 B (40%)" in page
     assert "<h3>by part of the step</h3>" in page
     data = data_of(page)
     phase = data["collectives"]["fields"].index("phase")
     phases = [data["strings"][row[phase]] for row in data["collectives"]["rows"]]
-    assert phases == ["forward", "backward", "update", "update"]
+    assert phases == ["forward", "backward", "update"]
     # Without gradients, there are no such parts.
     assert "by part of the step" not in html_report(report(LOOP), LOOP, "loop.mlir")
+
+
+@pytest.mark.parametrize(
+    ("sharding", "spec"),
+    [
+        ('<@mesh, [{"x"}, {}]>', "P('x', None)"),
+        ("<@mesh, []>", "P()"),
+        ('<@mesh, [{}], unreduced={"x", "y"}>', "P(None, unreduced={'x', 'y'})"),
+        ('<@mesh, [{"x", ?}]>', '<@mesh, [{"x", ?}]>'),
+        ("", ""),
+    ],
+)
+def test_shardings_are_shown_as_in_jax(sharding: str, spec: str) -> None:
+    assert _spec(sharding) == spec

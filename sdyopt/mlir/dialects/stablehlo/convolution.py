@@ -290,7 +290,7 @@ class DynamicConvOp(ConvolutionBaseOp):
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
             # Checks the window. As in StableHLO's C++ verifier, the result may have another shape.
-            _result_shape(self.signature, pairs_of(padding))
+            convolution_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
 
@@ -398,7 +398,7 @@ def check_mhlo_convolution(signature: OpSignature) -> None:
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
+def convolution_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """Checks the window and infers the shape of the result."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     dims = signature[ConvolutionBaseOp.dimension_numbers]
@@ -423,7 +423,7 @@ def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
 
 def _check_result(signature: OpSignature) -> None:
     padding = padding_pairs(signature, signature[ConvolutionOp.padding])
-    check_result_shape(signature, _result_shape(signature, padding))
+    check_result_shape(signature, convolution_shape(signature, padding))
 
 
 def _check_quantized(signature: OpSignature) -> None:

@@ -53,6 +53,14 @@ def test_prefix_without_overlap_has_the_factors_before_the_other_axis(one: AxisR
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_suffix_without_overlap_has_the_factors_after_the_other_axis(one: AxisRef, other: AxisRef) -> None:
+    mine, theirs = FACTORS[one], FACTORS[other]
+    suffix = {factor for factor in mine if factor > max(theirs)} if mine & theirs else mine
+    result = one.suffix_without_overlap(other, MESH)
+    assert (set() if result is None else FACTORS[result]) == suffix
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_merged_axes_have_the_factors_of_both(one: AxisRef, other: AxisRef) -> None:
     if one.can_merge(other):
         assert FACTORS[one.merge(other, MESH)] == FACTORS[one] | FACTORS[other]
