@@ -14,6 +14,7 @@ from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.broadcast_to_reshape import BroadcastToReshape
+from ..importing.import_hlo_shardings import ImportHloShardings
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
@@ -35,6 +36,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
+    `sdy-import-hlo-shardings`, for a program that has only shardings of HLO,
     `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `cse`, which also removes dead
     operations, and `sdy-broadcast-to-reshape`. Another `cse` merges equal collectives, as XLA does after it
     has partitioned a program.
@@ -52,6 +54,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     operation that needs elements of other shards keeps its operands.
     """
     return [
+        ImportHloShardings(),
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         CSE(),
@@ -98,6 +101,7 @@ def exchanges(
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
             reduce_communication=reduce_communication,
             mark_exchanges=mark_exchanges,
+            as_partitioner=not reduce_communication,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.

@@ -3,6 +3,6 @@
 `mutations` makes small edits of a syntax tree, and `mutant` makes mutants of a file from them. `targets`
 names the files, and `sample` selects mutants of them. `tree` is the copy of the project that mutants are
 written to. `reach` knows which lines each test executes, which `recorder` records, so that a mutant needs
-only the tests that reach its line. `worker` runs these, and `control` finds tests that fail without a mutant.
-`session` connects these parts, and `python -m tests.mutants` runs a session.
+only the tests that reach its line. `worker` runs these. `session` connects these parts, and
+`python -m tests.mutants` runs a session.
 """

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 from tests.mutants import results
-from tests.mutants.control import find_unstable
 from tests.mutants.equivalent import read_table, stale_entries
 from tests.mutants.mutant import Mutant
 from tests.mutants.reach import Reach
@@ -36,7 +35,7 @@ def main() -> int:
     tree = Tree(ROOT, options.folder / "tree")
     tree.update()
     reach = Reach(options.folder / "reach")
-    find_unstable(reach, reach.update(tree), tree)
+    reach.update(tree, options.tests)
     session = Session(
         tree, reach, options.folder / f"results-{options.seed}.jsonl", options.seconds, options.forks
     )
@@ -52,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=300, help="the number of mutants (300)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed selects the same mutants")
     parser.add_argument("--seconds", type=float, help="run tests of at most so many seconds per mutant")
+    parser.add_argument("--tests", nargs="+", default=["tests"], help="folders and files of tests")
     parser.add_argument("--folder", type=Path, default=Path("build/mutants"), help="for results and records")
     parser.add_argument(
         "--forks", action="store_true", help="run survivors again, each tool of a lit test in its own process"

@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from tests.mutants.mutant import Mutant
-from tests.mutants.targets import all_files
+from tests.mutants.targets import all_files, files_of, function_of
 from tests.mutants.tree import Tree
 
+# The records are saved whenever so many test files have run.
+_SAVED_FILES = 100
 _TESTS, _FILES, _UNSTABLE = "tests.jsonl", "files.json", "unstable.json"
 
 
@@ -41,9 +43,10 @@ class Reach:
         self._index()
 
     def _index(self) -> None:
-        unstable = set(self.unstable)
-        usable = [each for each in self._records if each["passed"] and each["test"] not in unstable]
+        unstable = tuple(self.unstable)
+        usable = [each for each in self._records if each["passed"] and not each["test"].startswith(unstable)]
         self.seconds: dict[str, float] = {each["test"]: each["seconds"] for each in usable}
+        self._breadth = {each["test"]: sum(map(len, each["lines"].values())) for each in usable}
         self._by_line: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for each in usable:
             for path, lines in each["lines"].items():
@@ -62,25 +65,43 @@ class Reach:
         found = dict.fromkeys(test for line in wanted for test in lines.get(line, ()))
         return list(found or dict.fromkeys(test for tests in lines.values() for test in tests))
 
+    def sort(self, tests: list[str], kills: Counter[str]) -> None:
+        """Sorts tests: first functions that killed mutants of the same file, then cheap and specific tests.
+
+        A test is specific if it executes few lines. Of many parameters of a function, the first ones count.
+        """
+        position: Counter[str] = Counter()
+        costs: dict[str, float] = {}
+        for test in sorted(tests, key=self.seconds.__getitem__):
+            function = function_of(test)
+            position[function] += 1
+            costs[test] = (self.seconds[test] + 0.02) * (self._breadth[test] + 50) * position[function]
+        tests.sort(key=lambda test: (-kills[function_of(test)], costs[test]))
+
     # --- Recording --------------------------------------------------------------------------------
 
-    def update(self, tree: Tree) -> list[str]:
-        """Records the tests of files that are new or changed, and returns those that pass."""
+    def update(self, tree: Tree, folders: Sequence[str] = ("tests",)) -> None:
+        """Records the tests of files in some folders that are new or changed."""
         tests = _test_files(tree.folder)
         hashes = {path: _hash(tree.folder / path) for path in tests}
-        stale = [path for path in tests if self._hashes.get(path) != hashes[path]]
-        if not self._records:
-            hashes |= {path: _hash(tree.folder / path) for path in all_files()}
-        current = set(tests).difference(stale)
-        self._records = [each for each in self._records if _file_of(each["test"]) in current]
-        if stale:
-            print(f"recording the lines of {len(stale)} test files", flush=True)
-            self._records += _record(tree, stale, self._folder / "new.jsonl")
-        self.unstable = [test for test in self.unstable if _file_of(test) in current]
+        changed = [path for path in tests if self._hashes.get(path) != hashes[path]]
+        wanted = set(files_of(folders, tree.folder, "*"))
+        stale = [path for path in changed if path in wanted]
         sources = {path: value for path, value in self._hashes.items() if not path.startswith("tests/")}
-        self._hashes = sources | hashes
+        if not self._records:
+            sources = {path: _hash(tree.folder / path) for path in all_files()}
+        current = set(tests).difference(changed)
+        self._records = [each for each in self._records if _file_of(each["test"]) in current]
+        self.unstable = [test for test in self.unstable if _file_of(test) in current]
+        self._hashes = sources | {path: hashes[path] for path in current}
+        # An interrupted run continues after the last files that are saved.
+        for start in range(0, len(stale), _SAVED_FILES):
+            print(f"recording the lines of test files: {start} of {len(stale)}", flush=True)
+            files = stale[start : start + _SAVED_FILES]
+            self._records += _record(tree, files, self._folder / "new.jsonl")
+            self._hashes |= {path: hashes[path] for path in files}
+            self.save()
         self.save()
-        return [test for test in self.seconds if _file_of(test) not in current]
 
     def save(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -90,10 +111,10 @@ class Reach:
         (self._folder / _UNSTABLE).write_text(json.dumps(self.unstable), encoding="utf-8")
         self._index()
 
-    def fingerprint(self, mutant: Mutant, tree: Tree) -> str:
-        """Changes if a test or the file of the mutant does."""
-        tests = sorted(item for item in self._hashes.items() if item[0].startswith("tests/"))
-        return sha256(f"{tests} {_hash(tree.folder / mutant.path)}".encode()).hexdigest()
+    def version(self, test: str) -> str:
+        """The file of a test and its content."""
+        path = _file_of(test)
+        return f"{path} {self._hashes[path][:8]}"
 
 
 def _record(tree: Tree, files: Iterable[str], output: Path) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
-"""Runs each test in a child process of its own, and records the lines of the targets that it executes.
+"""Runs each test function in a child process of its own, and records which lines of the targets it executes.
 
     python -m tests.mutants.recorder TESTS.jsonl FILE…
 
-runs in the copy of the project. In a process of its own a test finds no caches filled by other tests. Lines
-that run during the import of a module are not recorded.
+runs in the copy of the project. In a process of its own a test finds no caches filled by other tests. All
+parameters of a test function share a process and its lines. Lines that run during the import of a module are
+not recorded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,7 +26,7 @@ from _pytest.runner import runtestprotocol
 
 from tests.fuzz.batch import preload
 from tests.mutants import in_process_lit
-from tests.mutants.targets import all_files
+from tests.mutants.targets import all_files, function_of
 
 
 class Recorder:
@@ -42,44 +44,45 @@ class Recorder:
         self._tracer.start()
         self._tracer.stop()
         gc.freeze()  # children do not copy what the collector would visit
-        for number, item in enumerate(session.items, start=1):
-            if item.get_closest_marker("reference") is None:
-                self._output.flush()
-                self._run_in_child(item)
-            if number % 100 == 0:
-                print(f"{number} of {len(session.items)} tests", file=sys.stderr, flush=True)
+        tests = [item for item in session.items if item.get_closest_marker("reference") is None]
+        for _, items in groupby(tests, key=lambda item: function_of(item.nodeid)):
+            self._output.flush()
+            self._run_in_child(list(items))
         return True
 
-    def _run_in_child(self, item: pytest.Item) -> None:
+    def _run_in_child(self, items: Sequence[pytest.Item]) -> None:
         child = os.fork()
         if child:
             os.waitpid(child, 0)
             return
         try:
-            self._output.write(json.dumps(self._record(item)) + "\n")
+            self._output.writelines(json.dumps(record) + "\n" for record in self._record(items))
             self._output.flush()
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(0)
 
-    def _record(self, item: pytest.Item) -> dict[str, Any]:
-        start = time.process_time()
-        self._tracer.start()
-        reports = runtestprotocol(item, log=False, nextitem=None)
-        self._tracer.stop()
-        seconds = time.process_time() - start
+    def _record(self, items: Sequence[pytest.Item]) -> list[dict[str, Any]]:
+        runs = [self._run(item) for item in items]
         data = self._tracer.get_data()
         lines = {
             str(Path(path).relative_to(self._root)): sorted(data.lines(path) or ())
             for path in data.measured_files()
         }
-        return {
-            "test": item.nodeid,
-            "passed": all(report.outcome == "passed" for report in reports),
-            "seconds": round(seconds, 3),
-            "lines": {path: numbers for path, numbers in lines.items() if numbers},
-        }
+        executed = {path: numbers for path, numbers in lines.items() if numbers}
+        return [
+            {"test": item.nodeid, "passed": passed, "seconds": round(seconds, 3), "lines": executed}
+            for item, (passed, seconds) in zip(items, runs, strict=True)
+        ]
+
+    def _run(self, item: pytest.Item) -> tuple[bool, float]:
+        """Whether a test passes, and the processor time that it takes."""
+        start = time.process_time()
+        self._tracer.start()
+        reports = runtestprotocol(item, log=False, nextitem=None)
+        self._tracer.stop()
+        return all(report.outcome == "passed" for report in reports), time.process_time() - start
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -23,14 +23,16 @@ class Result:
     """What the tests say about a mutant.
 
     `reason` is the failing test, or why no test can fail. `tests` is the number of tests that execute the
-    lines of the mutant.
+    lines of the mutant. `passed` are the files of tests that a survivor passed, with their versions, if
+    `source` is still the hash of the file of the mutant.
     """
 
     name: str
     state: State
     reason: str = ""
     tests: int = 0
-    fingerprint: str = ""
+    source: str = ""
+    passed: tuple[str, ...] = ()
 
     @property
     def is_killed(self) -> bool:
@@ -43,7 +45,8 @@ def read(path: Path | None) -> dict[str, Result]:
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
     results = [Result(**json.loads(line)) for line in lines]
-    return {result.name: Result(**{**asdict(result), "state": State(result.state)}) for result in results}
+    typed = [replace(each, state=State(each.state), passed=tuple(each.passed)) for each in results]
+    return {result.name: result for result in typed}
 
 
 def append(path: Path, result: Result) -> None:

@@ -1,25 +1,31 @@
-"""A session: runs the tests that reach each mutant, cheap ones and those that killed others first."""
+"""A session: runs the tests that reach each mutant, those that killed others and cheap ones first."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
 from tests.mutants import equivalent, results
 from tests.mutants.mutant import Mutant
 from tests.mutants.reach import Reach
 from tests.mutants.results import Result, State
+from tests.mutants.targets import function_of
 from tests.mutants.tree import Tree
-from tests.mutants.worker import Worker
+from tests.mutants.worker import Verdict, Worker
 
-# The first tests of a mutant run in a child of their own, which usually ends the search soon.
-_FIRST_SECONDS = 3.0
+# The first tests of a mutant run in children of their own, which usually end the search soon: a child imports
+# the files of all its tests.
+_BATCH_SECONDS = (0.5, 3.0)
 
 
 class Session:
     """Runs mutants, and writes results to a file. A result in it counts unless code or tests changed.
+
+    With `seconds`, a mutant survives if it passes tests of so many seconds; the next session continues with
+    the rest.
 
     With `forks`, survivors run again with each tool of a lit test in a process of its own: an import that a
     mutant lacks may have been made by an earlier test.
@@ -34,54 +40,77 @@ class Session:
         self._seconds = seconds
         self._forks = forks
         self.results = results.read(output)
-        self._kills = Counter(
-            (name.partition("\n")[0], result.reason)
-            for name, result in self.results.items()
-            if result.is_killed
-        )
+        self._kills: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for name, result in self.results.items():
+            if result.is_killed:
+                self._kills[name.partition("\n")[0]][function_of(result.reason)] += 1
+        self._stable: set[str] = set()
         self._table = equivalent.read_table()
 
     def run(self, mutants: Sequence[Mutant]) -> None:
-        """Runs the mutants that have no result yet, and those that survived earlier tests."""
+        """Runs the mutants that have no result yet, and survivors with tests that they have not passed."""
         with closing(Worker(self._tree, forks=self._forks)) as worker:
             for number, mutant in enumerate(mutants, start=1):
-                fingerprint = self._reach.fingerprint(mutant, self._tree) + " forks" * self._forks
                 old = self.results.get(mutant.name)
                 if reason := equivalent.reason_of(mutant, self._table):
                     result = Result(mutant.name, State.EQUIVALENT, reason)
-                elif old is not None and (old.is_killed or old.fingerprint == fingerprint):
+                elif (old is not None and old.is_killed) or (result := self._run(mutant, worker, old)) == old:
                     continue
                 else:
-                    result = self._run(mutant, worker, fingerprint)
                     print(f"{number} of {len(mutants)}: {result.state}: {mutant.diff()}", flush=True)
                 self.results[mutant.name] = result
                 results.append(self._output, result)
 
-    def _run(self, mutant: Mutant, worker: Worker, fingerprint: str) -> Result:
-        tests = self._reach.tests_of(mutant, self._tree)
-        tests.sort(key=lambda test: (-self._kills[mutant.path, test], self._reach.seconds[test]))
-        with self._tree.mutated(mutant):
-            for batch in self._batches(tests):
-                verdict = worker.run(batch)
-                if verdict.failed:
-                    self._kills[mutant.path, verdict.failed[0]] += 1
+    def _run(self, mutant: Mutant, worker: Worker, old: Result | None) -> Result:
+        every = self._reach.tests_of(mutant, self._tree)
+        source = self._tree.version(mutant.path) + " forks" * self._forks
+        passed = set(old.passed) if old is not None and old.source == source else set()
+        tests = [test for test in every if self._reach.version(test) not in passed]
+        self._reach.sort(tests, self._kills[mutant.path])
+        not_run = Counter(map(self._reach.version, tests))
+        for batch in self._batches(tests):
+            while (verdict := self._verdict(mutant, batch, worker)).failed:
+                failed = verdict.failed
+                if self._is_stable(failed, batch, worker):
+                    self._kills[mutant.path][function_of(failed)] += 1
                     state = State.HANGS if verdict.hangs else State.KILLED
-                    return Result(mutant.name, state, verdict.failed[0], len(tests))
-        return Result(mutant.name, State.SURVIVED, "", len(tests), fingerprint)
+                    return Result(mutant.name, state, failed, len(every))
+                batch = {test: batch[test] for test in batch if not test.startswith(failed)}
+            not_run.subtract(map(self._reach.version, batch))
+        passed |= {version for version, count in not_run.items() if not count}
+        return Result(mutant.name, State.SURVIVED, "", len(every), source, tuple(sorted(passed)))
+
+    def _verdict(self, mutant: Mutant, batch: Mapping[str, float], worker: Worker) -> Verdict:
+        with self._tree.mutated(mutant):
+            return worker.run(batch)
+
+    def _is_stable(self, failed: str, batch: Mapping[str, float], worker: Worker) -> bool:
+        """Whether a test, or the import of its file, does not fail without a mutant after the same tests."""
+        if failed not in self._stable:
+            before = list(takewhile(lambda test: not test.startswith(failed), batch))
+            until = batch if failed not in batch else [*before, failed]
+            if worker.run({test: batch[test] for test in until}).failed:
+                print(f"fails without a mutant: {failed}", flush=True)
+                self._reach.unstable.append(failed)
+                self._reach.save()
+                return False
+            self._stable.add(failed)
+        return True
 
     def _batches(self, tests: Sequence[str]) -> Iterator[dict[str, float]]:
         """Tests whose times add up to a few seconds, and then the rest, without those beyond the limit."""
         batch: dict[str, float] = {}
         total = 0.0
-        is_first = True
+        ends = list(_BATCH_SECONDS)
         for test in tests:
             seconds = self._reach.seconds[test]
             total += seconds
             if self._seconds is not None and total > self._seconds:
                 break
             batch[test] = seconds
-            if is_first and total > _FIRST_SECONDS:
+            if ends and total > ends[0]:
                 yield batch
-                batch, is_first = {}, False
+                batch = {}
+                del ends[0]
         if batch:
             yield batch

@@ -9,7 +9,6 @@ GROUPS = {
     "axis lists": (
         "sdyopt/shardy/sharding/axis_lists.py",
         "sdyopt/mlir/dialects/sdy/axes.py",
-        "sdyopt/mlir/dialects/sdy/axes.py",
     ),
     "projection": (
         "sdyopt/shardy/sharding/sharding_projection.py",
@@ -46,13 +45,18 @@ GROUPS = {
 }
 
 
-def files_of(patterns: Sequence[str], root: Path = ROOT) -> list[str]:
+def files_of(patterns: Sequence[str], root: Path = ROOT, name: str = "*.py") -> list[str]:
     """The files that match the patterns, relative to the root, in order; a folder stands for its files."""
     found: list[Path] = []
     for pattern in patterns:
         path = root / pattern
-        found += path.rglob("*.py") if path.is_dir() else root.glob(pattern)
+        found += path.rglob(name) if path.is_dir() else root.glob(pattern)
     return sorted({path.relative_to(root).as_posix() for path in found})
+
+
+def function_of(test: str) -> str:
+    """The test function of a test, without the parameters."""
+    return test.partition("[")[0]
 
 
 def all_files() -> list[str]:

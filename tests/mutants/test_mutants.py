@@ -1,6 +1,7 @@
 """Mutants, their selection and their results; `python -m tests.mutants` runs them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -94,16 +95,14 @@ def test_a_mutant_is_restored(tmp_path: Path) -> None:
 
 def test_a_worker_stops_at_the_first_failure() -> None:
     with closing(Worker(Tree(ROOT, ROOT), grace=0.2)) as worker:
-        assert worker.run({f"{TOYS}passes": 0}) == Verdict([], False, True)
-        assert worker.run({f"{TOYS}passes": 0, f"{TOYS}fails": 0}) == Verdict([f"{TOYS}fails"], False, False)
-        assert worker.run({f"{TOYS}hangs": 0}) == Verdict([f"{TOYS}hangs"], True, False)
-        every = {f"{TOYS}{name}": 0.0 for name in ("fails", "passes", "ends_the_process", "hangs")}
-        failed = [f"{TOYS}fails", f"{TOYS}ends_the_process"]
-        assert worker.run(every, stops_early=False) == Verdict(failed, False, False)
+        assert worker.run({f"{TOYS}passes": 0}) == Verdict()
+        assert worker.run({f"{TOYS}passes": 0, f"{TOYS}fails": 0}) == Verdict(f"{TOYS}fails")
+        assert worker.run({f"{TOYS}hangs": 0}) == Verdict(f"{TOYS}hangs", hangs=True)
+        assert worker.run({f"{TOYS}ends_the_process": 0}) == Verdict(f"{TOYS}ends_the_process")
 
 
 # Tests, and the text of a file that makes them fail.
-WRONG = {"checks sums": "a - b", "checks limits": "a <= b"}
+WRONG = {"checks sums": "a - b", "checks limits": "a <= b", "always fails": ""}
 
 
 class Toys:
@@ -114,8 +113,7 @@ class Toys:
 
     def run(self, tests: dict[str, float]) -> Verdict:
         text = (self._tree.folder / "a.py").read_text()
-        failed = [test for test in tests if WRONG[test] in text]
-        return Verdict(failed[:1], False, not failed)
+        return next((Verdict(test) for test in tests if WRONG[test] in text), Verdict())
 
     def close(self) -> None:
         pass
@@ -146,15 +144,39 @@ def test_a_session_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert results.read(tmp_path / "r")[mutant.name] == Result(mutant.name, State.KILLED, "checks sums", 1)
 
 
-def reach_of(folder: Path, lines: dict[str, list[int]]) -> Reach:
+def test_a_test_that_fails_without_a_mutant_kills_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.mutants.session.Worker", Toys)
+    (tmp_path / "a.py").write_text("y = a + b\n")
+    [mutant] = mutants_of("a.py", tmp_path)
+    reach = reach_of(tmp_path, {"always fails": [1], "checks limits": [1]})
+    session = Session(Tree(ROOT, tmp_path), reach, tmp_path / "r")
+    session.run([mutant])
+    assert session.results[mutant.name].state is State.SURVIVED
+    assert reach.unstable == ["always fails"]
+
+
+def test_tests_run_in_the_order_in_which_they_probably_kill(tmp_path: Path) -> None:
+    """Tests of functions that killed mutants come first, then those of few lines, but not all parameters."""
+    lines = {"general": range(1000), "special[1]": range(1), "special[2]": range(1), "other": range(20)}
+    reach = reach_of(tmp_path, lines)
+    tests = ["general", "special[1]", "special[2]", "other"]
+    reach.sort(tests, Counter())
+    assert tests == ["special[1]", "other", "special[2]", "general"]
+    reach.sort(tests, Counter(general=1))
+    assert tests[0] == "general"
+
+
+def reach_of(folder: Path, lines: Mapping[str, Iterable[int]]) -> Reach:
     """A record in which tests execute lines of a.py."""
     reach = Reach(folder)
     reach.replace(
         [
-            {"test": test, "passed": True, "seconds": 0.1, "lines": {"a.py": numbers}}
+            {"test": test, "passed": True, "seconds": 0.1, "lines": {"a.py": list(numbers)}}
             for test, numbers in lines.items()
         ],
-        {f"tests/{test}": "" for test in lines},
+        dict.fromkeys(lines, ""),
     )
     return reach
 

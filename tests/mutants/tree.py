@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from tests.mutants.mutant import Mutant
@@ -46,6 +47,10 @@ class Tree:
         """
         added = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
         return {**os.environ, **added, **({} if forks else {"SDYOPT_LIT_SUBPROCESS": "1"})}
+
+    def version(self, path: str) -> str:
+        """The hash of a file."""
+        return sha256((self.folder / path).read_bytes()).hexdigest()[:8]
 
     @contextlib.contextmanager
     def mutated(self, mutant: Mutant) -> Iterator[None]:

@@ -16,19 +16,20 @@ import sys
 import traceback
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from io import FileIO
 from pathlib import Path
 from select import select
-from typing import IO, Any
+from typing import IO
 
 import pytest
 
 from tests.mutants.tree import Tree
 
-# Not those with a plugin of pytest, which imports them itself.
-_LIBRARIES = ("click", "filecheck.main", "filecheck.matcher", "lark", "numpy", "rich.console", "yaml")
+_LIBRARIES = (
+    *("click", "filecheck.main", "filecheck.matcher", "hypothesis", "lark", "numpy", "rich.console", "yaml"),
+)
 # A test may take so many times its usual processor time, and the start of a child so many seconds.
 _SLOWER, _START_SECONDS = 10, 60
 _BYTES = 4 << 30
@@ -37,14 +38,10 @@ _START, _FAILED, _END = "start", "failed", "end"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The tests that failed, and whether all tests ran.
+    """The test that failed, or was running when the process of the tests ended or had to be ended."""
 
-    If the process of the tests ended or did not end, the last test is the one that was running.
-    """
-
-    failed: list[str]
-    hangs: bool
-    is_complete: bool
+    failed: str = ""
+    hangs: bool = False
 
 
 class Worker:
@@ -64,12 +61,12 @@ class Worker:
             text=True,
         )
 
-    def run(self, tests: Mapping[str, float], stops_early: bool = True) -> Verdict:
-        """Runs tests with their usual times, in this order, until one fails, or all of them."""
+    def run(self, tests: Mapping[str, float]) -> Verdict:
+        """Runs tests with their usual times, in this order, until one fails."""
         limits = {test: _SLOWER * seconds + self._grace for test, seconds in tests.items()}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([list(limits.items()), stops_early]) + "\n")
+        self._process.stdin.write(json.dumps(list(limits.items())) + "\n")
         self._process.stdin.flush()
         return Verdict(**json.loads(self._process.stdout.readline()))
 
@@ -85,38 +82,33 @@ def serve() -> None:
     for library in _LIBRARIES:
         import_module(library)
     for line in sys.stdin:
-        limits, stops_early = json.loads(line)
-        print(json.dumps(_run_in_child(dict(limits), stops_early)), flush=True)
+        print(json.dumps(asdict(_run_in_child(dict(json.loads(line))))), flush=True)
 
 
-def _run_in_child(limits: dict[str, float], stops_early: bool) -> dict[str, Any]:
-    """The verdict of a child, which is ended at the first failure if `stops_early`."""
+def _run_in_child(limits: dict[str, float]) -> Verdict:
+    """The verdict of a child, which is ended at the first failure."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _child(limits, stops_early, writing)
+        _child(limits, writing)
     os.close(writing)
     patience = _START_SECONDS + 2 * max(limits.values())
-    failed: list[str] = []
-    running = kind = ""
+    running = kind = test = ""
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         for kind, test in _events(pipe, patience):
             if kind == _START:
                 running = test
             elif kind == _FAILED:
-                failed.append(test)
-                if stops_early:
-                    break
+                break
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    is_complete = kind == _END
-    if is_complete or kind == _FAILED:
-        return {"failed": failed, "hangs": False, "is_complete": is_complete}
+    if kind in (_END, _FAILED):
+        return Verdict(test)
     # The process of the tests ended, or it waits for something.
     hangs = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGKILL)
-    return {"failed": [*failed, running], "hangs": hangs, "is_complete": False}
+    return Verdict(running, hangs)
 
 
 def _events(pipe: FileIO, seconds: float) -> Iterator[tuple[str, str]]:
@@ -129,7 +121,7 @@ def _events(pipe: FileIO, seconds: float) -> Iterator[tuple[str, str]]:
             yield kind, test
 
 
-def _child(limits: dict[str, float], stops_early: bool, writing: int) -> None:
+def _child(limits: dict[str, float], writing: int) -> None:
     try:
         os.setsid()
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -139,7 +131,7 @@ def _child(limits: dict[str, float], stops_early: bool, writing: int) -> None:
         if "--forks" not in sys.argv:
             import_module("tests.mutants.in_process_lit").install()
         files = dict.fromkeys(test.partition("::")[0] for test in limits)
-        flags = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", *(["-x"] if stops_early else [])]
+        flags = ["-q", "-x", "--assert=plain", "-p", "no:xdist", "-p", "no:cacheprovider"]
         with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as pipe:
             pytest.main([*flags, *files], plugins=[Selection(limits, pipe)])
             pipe.write(_END + "\n")

@@ -1,14 +1,14 @@
 """Each regular expression takes linear time: four times the text takes about four times the time.
 
-The texts start with the start of a match, and repeat what makes a pattern backtrack: white space, quotes,
-brackets, and the words of the pattern.
+The texts start with the start of a match, and repeat what makes a pattern backtrack: examples of parts of the
+pattern that follow each other, white space, quotes and brackets.
 """
 
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -22,78 +22,41 @@ SOURCES = [path for folder in ("sdyopt", "passes") for path in sorted((ROOT / fo
 # These need the extra `run`.
 WITHOUT = ("__main__", "sdyopt.analysis.execution.worker")
 
-# A text of LENGTH that takes less time than this is not quadratic: that is less than a nanosecond per pair of
-# its characters. For the others, twice the growth of linear time is too much. Other processes only make a
-# measurement longer, so the shortest one of several counts.
-LENGTH, SECONDS = 2000, 0.001
+# A text of LENGTH that takes less time than this is not quadratic: that is less than 0.05 nanoseconds for
+# each pair of its characters. For the others, twice the growth of linear time is too much. Other processes
+# only make a measurement longer, so the shortest one of several counts. The patterns of explanations may be
+# quadratic, because long messages are not explained.
+LENGTH, SECONDS = 4000, 0.0008
 GROWTH, TIMES = 8, 6
 
 # Uses of a pattern that look for it, and do not only match it at one position.
 ANYWHERE = r"\b(\w+)\.(?:search|finditer|findall|sub|split)\b"
 
-# What is repeated, what is before it, and what makes a match fail after it.
-REPEATED = (
-    *(
-        " ",
-        "\n",
-        "\t",
-        "a",
-        "0",
-        "_",
-        '"',
-        "\\",
-        '\\"',
-        "/",
-        "//",
-        "(",
-        "[",
-        "{",
-        "<",
-        "@",
-        "%",
-        ",",
-        ".",
-        ":",
-    ),
-    *(
-        "-",
-        " ,",
-        "a,",
-        "a, ",
-        "%a,",
-        "%a:1, ",
-        "a.",
-        "0//",
-        "0\n",
-        '"a"',
-        "'",
-        "'a' ",
-        "<@a",
-        "loc(",
-        "[[",
-        "/*",
-    ),
-)
-BEFORE = ("", '"', "a", "%a ", "//", "{", "dense<", ",")
+# What is repeated besides parts of the pattern, and what makes a match fail after it.
+REPEATED = (" ", "\n", "a", '"', "\\", "(", ",", "//")
 AFTER = ("!", "\n\x01")
+# Characters of the classes of characters; all others have an "a".
+CATEGORIES = {"CATEGORY_SPACE": " ", "CATEGORY_DIGIT": "0"}
+# So many parts of a pattern are repeated together.
+PARTS = 4
 
 
-def patterns() -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
-    """The name, the pattern and whether it is looked for, not only matched at one position."""
+def patterns(folder: str) -> Iterator[tuple[str, "re.Pattern[Any]", bool]]:
+    """The names and patterns of a folder, and whether they are looked for, not only matched at a position."""
     texts = {path: path.read_text(encoding="utf-8") for path in SOURCES}
     used = {path: set(re.findall(ANYWHERE, text)) for path, text in texts.items()}
     shared = {name for names in used.values() for name in names if not name.startswith("_")}
     for path, text in texts.items():
         file = path.relative_to(ROOT).as_posix()
         module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        if any(each in module for each in WITHOUT) or not re.search(r"^import re$|EXPLANATIONS", text, re.M):
+        if not file.startswith(folder) or any(each in module for each in WITHOUT):
+            continue
+        if not re.search(r"^import re$", text, re.M):
             continue
         names = vars(import_module(module))
         for name, value in names.items():
             if isinstance(value, re.Pattern):
                 yield f"{module}.{name}", value, name in shared | used[path]
-        for pattern, _ in names.get("EXPLANATIONS", ()):
-            yield f"{module}: {pattern.pattern}", pattern, True
         for node in ast.walk(ast.parse(text)):
             if (found := _constant(node, names)) is not None:
                 assert isinstance(node, ast.Call)
@@ -122,22 +85,45 @@ def texts(pattern: str, flags: int) -> Iterator[Callable[[int], str]]:
     def text(before: str, word: str, after: str) -> Callable[[int], str]:
         return lambda length: before + word * (length // len(word)) + after
 
-    words = dict.fromkeys([*REPEATED, *re.findall(r"[A-Za-z]{3,}:?", pattern)[:20]])
-    for before, word, after in product(BEFORE, words, AFTER):
+    parsed = import_module("re._parser").parse(pattern, flags)
+    examples, inner_examples = _examples(parsed), _examples(_flat(parsed))
+    words = [*_windows(examples), *_windows(inner_examples)]
+    starts = ["".join(examples[:end]) for end in range(len(examples))]
+    for before, word, after in product(
+        dict.fromkeys(starts), dict.fromkeys([*filter(None, words), *REPEATED]), AFTER
+    ):
         yield text(before, word, after)
-    for start, word, after in product(starts(pattern, flags), REPEATED[:8], AFTER):
-        yield text(start, word, after)
-        yield text("", start + word, after)
 
 
-def starts(pattern: str, flags: int) -> list[str]:
-    """Texts that match the start of a pattern, one for each of its parts, and a letter after each."""
-    text = ""
-    found: list[str] = []
-    for part in import_module("re._parser").parse(pattern, flags):
-        text += _example([part])
-        found += [text, text + "a"]
-    return [each for each in dict.fromkeys(found) if each]
+def _examples(parts: Iterable[Any]) -> list[str]:
+    """An example of each part, and one of characters that follow each other."""
+    groups = groupby(parts, key=lambda part: str(part[0]) == "LITERAL")
+    split = [[each] for is_literal, group in groups for each in ([list(group)] if is_literal else group)]
+    return [_example(each[0] if isinstance(each[0], list) else each) for each in split]
+
+
+def _windows(examples: list[str]) -> Iterator[str]:
+    """Examples that follow each other."""
+    for start in range(len(examples)):
+        for end in range(start + 1, min(start + PARTS, len(examples)) + 1):
+            yield "".join(examples[start:end])
+
+
+def _flat(parts: Iterable[Any]) -> Iterator[Any]:
+    """The parts of a parsed pattern, with those of groups in place of the groups."""
+    for name, value in parts:
+        match str(name):
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                yield from _flat(value[2])
+            case "SUBPATTERN":
+                yield from _flat(value[3])
+            case "ATOMIC_GROUP":
+                yield from _flat(value)
+            case "BRANCH":
+                for branch in value[1]:
+                    yield from _flat(branch)
+            case _:
+                yield name, value
 
 
 def _example(parts: Iterable[Any]) -> str:
@@ -150,7 +136,7 @@ def _example(parts: Iterable[Any]) -> str:
             case "IN":
                 [(kind, first), *_] = value
                 first = first[0] if str(kind) == "RANGE" else first
-                text += chr(first) if str(kind) in ("RANGE", "LITERAL") else "a"
+                text += chr(first) if str(kind) in ("RANGE", "LITERAL") else CATEGORIES.get(str(first), "a")
             case "ANY" | "NOT_LITERAL":
                 text += "a"
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
@@ -196,9 +182,12 @@ def slow_text(pattern: "re.Pattern[Any]", is_anywhere: bool) -> str | None:
     return None
 
 
-def test_time_is_linear() -> None:
-    found = {(each.pattern, each.flags, anywhere): (name, each) for name, each, anywhere in patterns()}
-    assert len(found) > 150
+FOLDERS = ("passes", *(f"sdyopt/{name}" for name in ("base", "mlir", "shardy", "analysis", "tools")))
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_time_is_linear(folder: str) -> None:
+    found = {(each.pattern, each.flags, where): (name, each) for name, each, where in patterns(folder + "/")}
     slow = []
     for (_, _, is_anywhere), (name, pattern) in found.items():
         text = slow_text(pattern, is_anywhere)
@@ -207,7 +196,14 @@ def test_time_is_linear() -> None:
     assert slow == []
 
 
-QUADRATIC = (r"^\s*#", r"RUN:(.*?)\s*$", r"error *(?:@\d)? *\{", '"(?:[^"\\\\]|\\\\.)*"')
+def test_patterns_are_found() -> None:
+    assert len({each.pattern for _, each, _ in patterns("")}) > 150
+
+
+QUADRATIC = (
+    *(r"^\s*#", r"RUN:(.*?)\s*$", r"error *(?:@\d)? *\{", '"(?:[^"\\\\]|\\\\.)*"'),
+    *(r"(ENTRY\s+)?%?([\w.-]+)\s*\(.*\)\s*->.*\{\s*$", "tensor<((?:[0-9?]+x)*)([^<>]+)>"),
+)
 
 
 @pytest.mark.parametrize("pattern", QUADRATIC)

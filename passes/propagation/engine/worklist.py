@@ -109,9 +109,8 @@ def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     user = use.owner
     is_terminator = TERMINATOR in user.traits
     edge_owner = user.parent_op if is_terminator else user
-    if edge_owner is None or edge_owner.data_flow is None:
-        return None
-    if edge_owner.data_flow is SINGLE_BODY and not is_terminator:
+    assert edge_owner is not None
+    if edge_owner.data_flow is None or (edge_owner.data_flow is SINGLE_BODY and not is_terminator):
         return None
     return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
 

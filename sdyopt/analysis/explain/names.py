@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines
-from sdyopt.analysis.notation.partition_spec import short_spec
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
@@ -21,6 +20,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.shardy.notation.partition_spec import short_spec
 from sdyopt.shardy.record import FunctionResult, Subject
 
 

@@ -12,7 +12,7 @@ from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes
 from sdyopt.base.dataclasses import dataclass
 
-_ELEMENT = re.compile(r"tensor<((?:\d+x)*)(.*)>")
+_ELEMENT = re.compile(r"tensor<((?:\d+x)*+)(.*)>")
 _ROUNDS = {"all_reduce": 2}
 
 

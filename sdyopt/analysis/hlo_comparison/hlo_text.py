@@ -22,7 +22,7 @@ from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\(.*\)\s*->.*\{\s*$")
+_COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\((?=.*\{\s*$).*?\)\s*->")
 _OP = re.compile(
     r"\s*+(?:ROOT )?%?([\w.-]++) = (\(.*?\)|\S+) "
     r"(all-reduce|all-gather|reduce-scatter|all-to-all|ragged-all-to-all|collective-permute)(?:-start)?\((.*)"

@@ -42,6 +42,8 @@ _MAX_SEARCHED = 500
 # together are at most this many times as long as the source; after that, only the start of each is read.
 _READS_OF_SOURCE = 4
 _MIN_CHARACTERS = 200
+# Longer messages are not explained: the time to look for a pattern in one may be quadratic.
+_MAX_MESSAGE = 20_000
 # Only the first character of these tokens is underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
@@ -97,6 +99,8 @@ class Explainer:
         return statement
 
     def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
+        if len(diagnostic.message) > _MAX_MESSAGE:
+            return Explanation()
         for pattern, explain in EXPLANATIONS:
             match = pattern.search(diagnostic.message)
             if match is not None:

@@ -20,6 +20,7 @@ from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
 from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
+from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
 
 
 @runtime_checkable
@@ -67,7 +68,8 @@ def parse(
 ) -> Module:
     """Parses and verifies a program: MLIR text or bytecode, a path, or an object that prints itself as MLIR.
 
-    What `jax.export` returns or serializes is a program, too.
+    What `jax.export` returns or serializes is a program, too. A path may be a folder that XLA has dumped to,
+    with the name of a program and a stage: `Path("dump:jit_step:03")`.
 
     Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
     Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
@@ -112,7 +114,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
     if isinstance(program, str):
         return "<string>", program
     if isinstance(program, os.PathLike):
-        path = Path(program)
+        path = _file_of(Path(program))
         return str(path), path.read_bytes()
     name = f"<{type(program).__name__}>"
     if isinstance(program, HasBytecode):
@@ -129,6 +131,16 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
         + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
     )
+
+
+def _file_of(path: Path) -> Path:
+    """The file of a path, which may name a program in a folder that XLA has dumped to."""
+    if not is_dump(str(path)):
+        return path
+    try:
+        return Path(dumped_file(str(path)))
+    except DumpError as error:
+        raise FileNotFoundError(f"{error.message}; {error.help}") from None
 
 
 def _source_of(name: str, text: str | bytes) -> Source:

@@ -60,6 +60,13 @@ def test_help_of_the_diagnostic_is_kept() -> None:
     assert complete(text, message, 1, 1, help="mine").help == "mine"
 
 
+def test_long_messages_are_not_explained() -> None:
+    """A name in the program that makes a pattern take quadratic time is long."""
+    message = "custom op 'stablehlo.ad' is unknown"
+    assert complete("a.b", message + "." * 10_000, 1, 1).help
+    assert not complete("a.b", message + "." * 20_000, 1, 1).help
+
+
 def test_diagnostics_outside_of_the_source_have_no_culprit() -> None:
     diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
     Explainer(Source("f", "a.b"), DialectTable(find_dialect), ParseOptions()).complete(diagnostic)

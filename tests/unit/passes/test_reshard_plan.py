@@ -1,8 +1,12 @@
 """Plans of reshards at one operation."""
 
+from passes.exporting.explicit_reshards.insertion import is_sufficient_key
 from passes.exporting.explicit_reshards.reshard_plan import PlanInput, ReshardPlan, ReshardPlanner
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 from tests.simulation.programs import function_of, read
 
@@ -51,3 +55,11 @@ def test_a_reshape_with_overflow_axes_reshards_only_what_changes() -> None:
     assert found is not None
     assert [index for index, _ in found.operands] == [0]
     assert not found.results
+
+
+def test_plans_are_cached_by_shardings_that_are_not_unreduced() -> None:
+    sharded = TensorSharding(SymbolRef("mesh"), (DimensionSharding((AxisRef("x"),)),))
+    assert is_sufficient_key(None)
+    assert is_sufficient_key(sharded)
+    assert not is_sufficient_key(TensorSharding(sharded.mesh_or_ref, sharded.dims, (), (AxisRef("y"),)))
+    assert not is_sufficient_key("barrier")

@@ -1,6 +1,8 @@
 """The order in which a round visits operations; operations are numbers in program order."""
 
-from passes.propagation.engine.worklist import Worklist
+from passes.propagation.engine.worklist import DependentOps, Worklist
+from sdyopt.mlir.ir.value import BlockArgument
+from tests.simulation.programs import function_of, read
 
 
 def test_a_round_visits_every_dirty_operation_once() -> None:
@@ -62,3 +64,23 @@ def test_results_are_not_popped_but_visited_apart() -> None:
             worklist.mark_dirty(3)
     assert visited == [1, 3], "the visit of result 1 made result 3 dirty"
     assert list(worklist.dirty_results()) == []
+
+
+def test_operands_of_calls_are_no_sources_of_the_edges_of_their_results() -> None:
+    module = read("""
+    func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = call @g(%a) : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    func.func private @g(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.sine %a : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    """)
+    argument = function_of(module).entry.arguments[0]
+    assert isinstance(argument, BlockArgument)
+    assert [op.signature.name for op in DependentOps(module).of_value(argument)] == [
+        "func.func",
+        "stablehlo.sine",
+    ]

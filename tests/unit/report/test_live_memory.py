@@ -1,5 +1,9 @@
 """Peaks of memory, worked out by hand. A tensor<256xf32> takes 1 KiB."""
 
+import pytest
+
+from sdyopt.analysis.figures.local_shapes import element_bits
+from sdyopt.mlir.ir.types import IntegerType
 from tests.unit.report.programs import report
 
 KIB = 1024
@@ -47,6 +51,43 @@ def test_a_value_with_two_users_has_a_buffer_which_the_last_of_them_overwrites()
         """
     ).memory
     assert memory.peak == 4 * KIB
+
+
+def test_an_operation_overwrites_an_operand_of_the_operations_fused_into_it() -> None:
+    # %2 is fused into %3, which is written over %0.
+    memory = report(
+        """
+        func.func @main(%a: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+          %0 = stablehlo.negate %a : tensor<16x16xf32>
+          %1 = stablehlo.sine %0 : tensor<16x16xf32>
+          %2 = stablehlo.cosine %0 : tensor<16x16xf32>
+          %3 = stablehlo.negate %2 : tensor<16x16xf32>
+          %4 = stablehlo.dot %3, %3 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          return %1, %4 : tensor<16x16xf32>, tensor<16x16xf32>
+        }
+        """
+    ).memory
+    assert memory.peak == 4 * KIB
+
+
+@pytest.mark.parametrize(("additions", "peak"), [(8, 4 * KIB), (9, 5 * KIB)])
+def test_at_most_16_operands_of_fused_operations_are_considered(additions: int, peak: int) -> None:
+    # From the last addition on, the operands are %i, the addition before, %i and so on; the last one is %0.
+    chain = "\n".join(f"%{n + 2} = stablehlo.add %{n + 1 if n else 0}, %i : T" for n in range(additions))
+    last = additions + 1
+    memory = report(
+        f"""
+        func.func @main(%a: T) -> (T, T) {{
+          %i = stablehlo.iota dim = 0 : T
+          %0 = stablehlo.negate %a : T
+          %1 = stablehlo.sine %0 : T
+          {chain}
+          %{last + 1} = stablehlo.dot %{last}, %{last} : (T, T) -> T
+          return %1, %{last + 1} : T, T
+        }}
+        """.replace("T", "tensor<16x16xf32>")
+    ).memory
+    assert memory.peak == peak
 
 
 def test_constants_and_what_follows_from_them_are_computed_where_they_are_used() -> None:
@@ -199,13 +240,11 @@ def test_a_timeline_has_what_is_live_at_each_point_of_a_loop() -> None:
     assert max(point.bytes for point in timeline.points) == found.memory.peak
     at = [point.bytes for point in timeline.points].index(found.memory.peak)
     live = [
-        (size, number, group.type)
-        for group in timeline.groups
-        for point, number, size in [[each for each in group.changes if each[0] <= at][-1]]
-        if size
+        [[(0, 0, 0), *(each for each in group.changes if each[0] <= point)][-1] for group in timeline.groups]
+        for point in range(len(timeline.points))
     ]
-    assert sum(size for size, _, _ in live) == found.memory.peak
-    assert sum(number for _, number, _ in live) == timeline.counts[at]
+    assert sum(size for _, _, size in live[at]) == found.memory.peak
+    assert [sum(number for _, number, _ in groups) for groups in live] == timeline.counts
 
 
 def test_a_timeline_of_few_points_has_the_peak() -> None:
@@ -220,3 +259,8 @@ def test_a_timeline_of_few_points_has_the_peak() -> None:
     timeline = found.timeline(7)
     assert len(timeline.points) <= 7
     assert max(point.bytes for point in timeline.points) == found.memory.peak
+
+
+@pytest.mark.parametrize(("width", "bits"), [(1, 8), (2, 2), (4, 4), (7, 7), (8, 8), (9, 16), (64, 64)])
+def test_integers_take_whole_bytes_except_for_those_of_less_than_8_bits(width: int, bits: int) -> None:
+    assert element_bits(IntegerType(width)) == bits

@@ -108,7 +108,7 @@ def assembly(
     return Assembly(format, directives, since, before)
 
 
-_TOKEN = re.compile(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^)]*\))?|\S")
+_TOKEN = re.compile(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
 _DIRECTIVE = re.compile(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
 _FIELD = re.compile(r"\$(\w+)")
 

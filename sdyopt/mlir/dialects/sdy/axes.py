@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from sys import maxsize
 
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -26,9 +27,6 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.ir.attribute import Attribute, StringAttr
-
-# The end of a full axis, whose size only a mesh has: greater than the end of any sub-axis.
-_OPEN_END = 1 << 64
 
 
 @dialect_attribute(sdy, "sub_axis_info", "Sdy_SubAxisInfo")
@@ -66,8 +64,8 @@ class AxisRef(Attribute):
 
     @property
     def interval_end(self) -> int:
-        """The end of the interval, without a mesh: for a full axis, greater than the end of any sub-axis."""
-        return _OPEN_END if self.sub_axis is None else self.sub_axis.next_pre_size
+        """The end of the interval, without a mesh: for a full axis, at least the end of any sub-axis."""
+        return maxsize if self.sub_axis is None else self.sub_axis.next_pre_size
 
     @property
     def sort_key(self) -> tuple[str, int, int]:

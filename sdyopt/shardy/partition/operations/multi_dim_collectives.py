@@ -113,8 +113,6 @@ def _reduce_scatter(
     mesh = local.mesh(op.out_sharding, op)
     groups = local.replica_groups(axes, mesh, op.out_sharding.mesh_or_ref, op)
     shape = list(shape_of(value))
-    if shape[dim] % groups.size:
-        raise op.op_error("dimension not divisible by scattering factor")
     shape[dim] //= groups.size
     attributes = {
         "scatter_dimension": integer(dim, I64),

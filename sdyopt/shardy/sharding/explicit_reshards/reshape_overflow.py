@@ -36,14 +36,20 @@ def axis_places(sharding: TensorSharding, type: Type, mesh: Mesh) -> list[tuple[
     for dim, dim_size in zip(sharding.dims, type.shape, strict=True):
         place = blocks
         for axis in dim.axes:
-            last, start = places[-1] if places else (None, 0)
-            if last is not None and last.can_merge(axis) and start * last.size(mesh) == place:
-                places[-1] = last.merge(axis, mesh), start
-            else:
-                places.append((axis, place))
+            merged, start = axis, place
+            if places and _continues(axis, place, places[-1], mesh):
+                last, start = places.pop()
+                merged = last.merge(axis, mesh)
+            places.append((merged, start))
             place *= axis.size(mesh)
         blocks *= dim_size
     return places
+
+
+def _continues(axis: AxisRef, place: int, last: tuple[AxisRef, int], mesh: Mesh) -> bool:
+    """Whether an axis continues the last one with its place."""
+    last_axis, start = last
+    return last_axis.can_merge(axis) and start * last_axis.size(mesh) == place
 
 
 def find_common_reshape_axes(

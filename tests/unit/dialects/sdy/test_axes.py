@@ -53,6 +53,14 @@ def test_prefix_without_overlap_has_the_factors_before_the_other_axis(one: AxisR
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_suffix_without_overlap_has_the_factors_after_the_other_axis(one: AxisRef, other: AxisRef) -> None:
+    mine, theirs = FACTORS[one], FACTORS[other]
+    suffix = {factor for factor in mine if factor > max(theirs)} if mine & theirs else mine
+    result = one.suffix_without_overlap(other, MESH)
+    assert (set() if result is None else FACTORS[result]) == suffix
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_merged_axes_have_the_factors_of_both(one: AxisRef, other: AxisRef) -> None:
     if one.can_merge(other):
         assert FACTORS[one.merge(other, MESH)] == FACTORS[one] | FACTORS[other]
@@ -67,6 +75,12 @@ def test_different_axes_do_not_overlap() -> None:
     assert full.can_coexist(sub_axis)
     assert full.prefix_without_overlap(sub_axis) is full
     assert not axis("a", 1, 2).can_merge(axis("b", 2, 2))
+
+
+def test_a_full_axis_and_sub_axes_of_other_axes_coexist_with_every_sub_axis() -> None:
+    assert axis("a").can_coexist(axis("a", 1, 3))
+    assert axis("a", 2, 3).can_coexist(axis("a"))
+    assert axis("a", 1, 2).can_coexist(axis("b", 1, 3))
 
 
 @pytest.mark.parametrize(
