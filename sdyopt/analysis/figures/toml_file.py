@@ -46,7 +46,7 @@ class TomlFile:
         except RecursionError:
             error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
             raise error.within(self.source).help(_HELP) from None
-        except tomllib.TOMLDecodeError as problem:
+        except ValueError as problem:  # a TOMLDecodeError, or a number of too many digits
             message = str(problem)
             # The end of the document, unless the message says where.
             line, column = text.count("\n") + 1, len(text) - text.rfind("\n")

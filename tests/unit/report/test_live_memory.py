@@ -245,6 +245,7 @@ def test_a_timeline_has_what_is_live_at_each_point_of_a_loop() -> None:
     ]
     assert sum(size for _, _, size in live[at]) == found.memory.peak
     assert [sum(number for _, number, _ in groups) for groups in live] == timeline.counts
+    assert max(point for group in timeline.groups for point, _, _ in group.changes) < len(timeline.points)
 
 
 def test_a_timeline_of_few_points_has_the_peak() -> None:
