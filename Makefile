@@ -11,7 +11,7 @@ JOBS   ?= auto
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
-.PHONY: test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
+.PHONY: expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,16 +61,21 @@ types: install ## check types
 wheel-check: install ## run sdy-opt from a fresh install of the wheel
 	.ci/wheel-check $(BIN)/python
 
-test-pythons: test wheel-check ## compare outputs under every Python from 3.11 on, and test the newest
+# What the lit tests print, for the comparisons below.
+expected-outputs: install
+	@mkdir -p build/pythons
+	$(BIN)/python -m tests.pythons.outputs build/pythons/expected.txt
+
+test-pythons: test wheel-check expected-outputs ## compare outputs under every Python from 3.11 on, and test the newest
 	JOBS=$(JOBS) .ci/test-pythons $(VENV)
 
-test-pyodide: install ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
+test-pyodide: expected-outputs ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
 	.ci/test-pyodide $(BIN)/python
 
 test-browser: install ## test the HTML pages in chromium, if it is installed
 	.ci/test-browser $(BIN)/python
 
-test-dependencies: install ## test the lowest and the newest versions of dependencies
+test-dependencies: expected-outputs ## test the lowest and the newest versions of dependencies
 	.ci/test-dependencies $(BIN)/python
 
 test-clone: ## run the lit tests in a fresh clone, whose path has spaces
@@ -86,6 +91,7 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.page_image
 	$(BIN)/python -m docs.passes
 	$(BIN)/python -m docs.versions
+	$(BIN)/python -m docs.files
 	$(BIN)/python -m tests.unit.mistakes
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages

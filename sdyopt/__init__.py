@@ -13,8 +13,8 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
-  shardy    sharding ‹ record ‹ partition
-  analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
+  shardy    sharding ‹ notation ‹ record ‹ partition
+  analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
             trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
             explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
@@ -38,6 +38,7 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Explanation",
+    "ExportedFunction",
     "Findings",
     "Function",
     "HloComparison",
@@ -65,6 +66,7 @@ __all__ = [
     "VerifyError",
     "check",
     "create_pass",
+    "exported_function",
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",

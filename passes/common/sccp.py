@@ -18,13 +18,13 @@ that do not fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
-from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.dialect import Dialect
@@ -32,11 +32,13 @@ from sdyopt.mlir.ir.folding import constant_value, insertion_region
 from sdyopt.mlir.ir.interfaces import successor_operand_values, would_be_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import SymbolTableOp, is_public, lookup_symbol, symbol_references
+from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
+
+from .support.call_graph import functions_with_known_calls
 
 
 @register("sccp")
@@ -73,7 +75,7 @@ class _Analysis:
         self.known: dict[Value, _Constant] = {}
         self._executable: set[Block] = set()
         # The functions of which all calls are known, and the calls of each function that may be executed.
-        self._private = set(_functions_with_known_calls(root))
+        self._private = set(functions_with_known_calls(root))
         self._calls: dict[FuncOp, dict[CallOp, None]] = {}
         self._pending: dict[Op, None] = {}
 
@@ -231,30 +233,6 @@ def _folded(op: Op, constants: Sequence[Attribute | None]) -> Sequence[Value | A
         op.signature, op.attributes = signature, attributes
         return None
     return folded
-
-
-def _functions_with_known_calls(root: Op) -> Iterator[FuncOp]:
-    """The functions in `root` that only calls in it refer to: private ones, to which nothing else refers."""
-    tables = [op for op in root.walk() if isinstance(op, SymbolTableOp)]
-    others: set[Op] = set()
-    for op in root.walk():
-        if not isinstance(op, CallOp):
-            for reference in _references(op):
-                symbol = lookup_symbol(op, reference)
-                if symbol is not None:
-                    others.add(symbol)
-    for table in tables:
-        for symbol in table.symbols():
-            if isinstance(symbol, FuncOp) and not is_public(symbol) and not symbol.is_declaration:
-                is_hidden = symbol.sym_visibility == "private" or root.parent is None
-                if is_hidden and symbol not in others:
-                    yield symbol
-
-
-def _references(op: Op) -> Iterator[SymbolRef]:
-    """The symbol references in the attributes of an operation."""
-    yield from symbol_references(op.inherent_attributes())
-    yield from symbol_references(op.attributes)
 
 
 class _Replacement:

@@ -70,7 +70,6 @@ from functools import cache
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.mhlo import RaggedDotOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_list_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -278,7 +277,7 @@ class _ReshardInserter:
 
 def _is_always_full(op: Op) -> bool:
     """Whether the default version handles an operation as the full version does."""
-    if isinstance(op, RaggedDotOp):
+    if op.name == "mhlo.ragged_dot":
         return True
     if not isinstance(op, ConcatenateOp):
         return False

@@ -24,7 +24,6 @@ from collections.abc import Collection, Sequence
 from functools import cache, reduce
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.mhlo import RaggedDotOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
@@ -57,13 +56,12 @@ class TempExplicitReshardsForOptimizations(Pass):
         mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         planner = ReshardPlanner(mesh_of, _find_common_axes)
         for op in function.walk_post_order():
-            plan_input = _plan_input(op) if isinstance(op, DotOp | DotGeneralOp | RaggedDotOp) else None
+            is_ragged = op.name == "mhlo.ragged_dot"
+            is_dot = is_ragged or isinstance(op, DotOp | DotGeneralOp)
+            plan_input = _plan_input(op) if is_dot else None
             if plan_input is None:
                 continue
-            if isinstance(op, RaggedDotOp):
-                plan = planner.plan(plan_input, full=True)
-            else:
-                plan = _plan_dot(plan_input, mesh_of)
+            plan = planner.plan(plan_input, full=True) if is_ragged else _plan_dot(plan_input, mesh_of)
             if plan is not None:
                 apply_plan(op, plan, rewriter)
         return rewriter.changed

@@ -14,6 +14,7 @@ from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.broadcast_to_reshape import BroadcastToReshape
+from ..importing.import_hlo_shardings import ImportHloShardings
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
@@ -35,15 +36,17 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
+    `sdy-import-hlo-shardings`, for a program that has only shardings of HLO,
     `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `cse`, which also removes dead
     operations, and `sdy-broadcast-to-reshape`. Another `cse` merges equal collectives, as XLA does after it
     has partitioned a program.
 
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
     follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
-    the axis of the batch are gathered; other operations are computed with the sharding of their result;
-    reshards may gather whole tensors; each sharding constraint is met by itself; and the all-reduces of a
-    sum are merged only if it has no other terms.
+    the axis of the batch are gathered; a gather or scatter keeps the sharding of the rows of its table if
+    that sends less; other operations are computed with the sharding of their result; reshards may gather
+    whole tensors, and cumulative operations gather the dimension; each sharding constraint is met by itself;
+    and the all-reduces of a sum are merged only if it has no other terms.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.
@@ -52,6 +55,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     operation that needs elements of other shards keeps its operands.
     """
     return [
+        ImportHloShardings(),
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         CSE(),
@@ -98,6 +102,7 @@ def exchanges(
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
             reduce_communication=reduce_communication,
             mark_exchanges=mark_exchanges,
+            as_partitioner=not reduce_communication,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.

@@ -103,7 +103,7 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     if eq:
         methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
     if frozen:
-        methods |= {"__setattr__": _set_frozen, "__delattr__": _delete_frozen}
+        methods |= {"__setattr__": _set_frozen, "__delattr__": _delete_frozen, "__setstate__": _set_state}
     namespace |= {name: method for name, method in methods.items() if name not in cls.__dict__}
     if slots:
         old = {name: value for name, value in cls.__dict__.items() if name not in (*own, *_OF_DICT)}
@@ -168,6 +168,13 @@ def _set_frozen(self: object, name: str, value: object) -> None:
     if name in fields(self):
         raise AttributeError(f"{type(self).__name__} is frozen: its {name!r} cannot change")
     _set(self, name, value)
+
+
+def _set_state(self: object, state: Any) -> None:
+    """Sets what `pickle` and `copy` have kept: a dictionary of attributes, and one of slots."""
+    for part in state if isinstance(state, tuple) else (state,):
+        for name, value in (part or {}).items():
+            _set(self, name, value)
 
 
 def _delete_frozen(self: object, name: str) -> None:

@@ -25,6 +25,8 @@ sync_api = pytest.importorskip(
 CHROMIUM = page_image.chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="requires chromium")
 
+# The example does not fit with 2 devices.
+SWEPT_MEMORY = "200MiB"
 EXAMPLE = "examples/transformer_train.mlir"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1920, "height": 1080}
 _CHECKS = Path(__file__).with_name("checks.js").read_text(encoding="utf-8")
@@ -40,16 +42,18 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of the example: `report.html`, `comparison.html` and `steps.html`."""
+    """The pages of the example: `report.html`, `comparison.html`, `steps.html` and `sweep.html`."""
     folder = tmp_path_factory.mktemp("pages")
     text = Path(EXAMPLE).read_text(encoding="utf-8")
     program, other = sdyopt.parse(text), sdyopt.parse(text.replace('"model"=2', '"model"=4'))
     # The source files are found below the current folder.
+    sweep = sdyopt.mesh_sweep(program, "data=2,4 x model=1,2", topology="tpu-v5e", device_memory=SWEPT_MEMORY)
     with chdir(Path(EXAMPLE).parent):
         pages = {
             "report": sdyopt.check(program, topology="tpu-v5e", device_memory="64MiB").report.to_html(),
             "comparison": other.compare_with(program, "sdy-jax-pipeline").to_html(),
             "steps": steps_page(explained(text, EXAMPLE)),
+            "sweep": sweep.to_html(),
         }
     for name, page in pages.items():
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
@@ -112,6 +116,29 @@ def test_collectives_are_searched_filtered_grouped_and_sorted(browser: Any, fold
         counts = [int(text) for text in texts(page, "#where > table > tbody > tr > td:nth-child(4)")]
         assert counts == sorted(counts, reverse=True)
         assert page.locator("#where th[aria-sort=descending]").inner_text().startswith("count")
+
+
+def test_arguments_are_searched_filtered_grouped_and_sorted(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        names, count = "#boundary > table > tbody td.place", page.locator("#boundary output")
+        assert texts(page, names)[0] == "weights['embedding']"
+        page.locator("#boundary").get_by_label("kind").select_option(label="result")
+        assert all(text.startswith("result[") for text in texts(page, names))
+        page.locator("#boundary").get_by_label("kind").select_option(index=0)
+        page.get_by_label("search arguments and results").fill("momentum['layers']")
+        assert count.inner_text() == "12 values, 3.00 MiB of arguments"
+        page.locator("#boundary").get_by_label("arguments and results", exact=True).first.select_option(
+            label="all layers together"
+        )
+        assert "momentum['layers'][*]['down'] 2 values" in texts(page, names)
+        page.locator("#boundary th button", has_text="name").click()
+        assert texts(page, names) == sorted(texts(page, names))
+
+
+def test_the_shares_of_forward_and_backward_need_no_filter(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        assert "81% backward, 19% forward" in page.locator(".card").first.inner_text()
+        assert "topology tpu-v5e" in page.locator("header").inner_text()
 
 
 def test_a_group_opens_with_the_keyboard(browser: Any, folder: Path) -> None:
@@ -184,7 +211,7 @@ def test_the_program_is_shown_with_its_collectives(browser: Any, folder: Path) -
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "comparison", "steps"])
+@pytest.mark.parametrize("name", ["report", "comparison", "steps", "sweep"])
 def test_on_a_phone_nothing_is_cut_or_faint(browser: Any, folder: Path, name: str, scheme: str) -> None:
     with Opened(browser, folder / f"{name}.html", PHONE, scheme) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -214,6 +241,24 @@ def test_a_comparison_has_both_programs(browser: Any, folder: Path) -> None:
         page.get_by_label("search communication").fill("transformer_train.py:74")
         assert page.locator("#communication tbody tr").count() > 0
         assert all("transformer_train.py:74" in text for text in texts(page, "#communication tr.noted"))
+
+
+def test_a_sweep_has_charts_and_a_table(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "sweep.html") as page:
+        assert texts(page, ".card h3") == ["best of 4 devices", "best of 8 devices"]
+        rows = page.locator("#meshes tbody tr")
+        assert rows.count() == 4
+        assert texts(page, "#meshes tbody tr .badge") == ["does not fit", "best of 4", "fits", "best of 8"]
+        page.locator("#meshes").get_by_label("verdict").select_option(label="best")
+        assert page.locator("#meshes output").inner_text() == "2 meshes"
+        page.locator("#meshes").get_by_label("verdict").select_option(index=0)
+        page.locator("#meshes th button", has_text="memory").click()
+        assert rows.first.inner_text().startswith("2")
+        # Each chart has a point for each mesh, with its figures.
+        assert page.locator("#charts svg").count() == 2
+        assert page.locator("#charts svg .cross").count() == 2
+        page.locator("#charts g[tabindex]").first.focus()
+        assert page.locator("#charts [aria-live]").first.inner_text().startswith("data = 2, model = 1: ")
 
 
 def test_steps_are_searched_and_stepped_through(browser: Any, folder: Path) -> None:

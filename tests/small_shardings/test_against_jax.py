@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.notation.device_tiling import slice_of
-from sdyopt.analysis.notation.gspmd import gspmd_text
-from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.shardy.notation.device_tiling import slice_of
+from sdyopt.shardy.notation.gspmd import gspmd_text
+from sdyopt.shardy.notation.reading import Context, read_sharding
 
 ROOT = Path(__file__).parents[2]
 SIZE = 48

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from sdyopt.analysis.notation.device_tiling import DeviceTiling
-from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, sharding_on, tiling_of
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.shardy.notation.device_tiling import DeviceTiling
+from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_sdy
+from sdyopt.shardy.notation.sharding_on_mesh import ShardingOnMesh, sharding_on, tiling_of
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings
 from tests.small_shardings.golden import GOLDEN, groups
 from tests.small_shardings.xla import gspmd_texts, tiles_and_devices

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.files import PAGE, START, with_files
 from sdyopt.analysis.report.sections import ACCURACY
 from sdyopt.base.diagnostics.ids import SUMMARIES
 from sdyopt.mlir.registry import all_passes
@@ -47,7 +48,8 @@ NOT_IN_THE_CHECKOUT = re.compile(
 
 
 def _text(document: str) -> str:
-    return (ROOT / document).read_text(encoding="utf-8")
+    """The text without the list of files, which is written from the files."""
+    return (ROOT / document).read_text(encoding="utf-8").partition(START)[0]
 
 
 def code_spans(document: str) -> list[str]:
@@ -139,3 +141,9 @@ def test_the_accuracy_of_reports_is_that_of_the_calibration() -> None:
     [near] = re.findall(r"In (\d+) programs, they differ", page)
     [(in_band, _)] = re.findall(r"^(\d+) of (\d+) programs have a ratio from 0\.7 to 1\.5", page, re.M)
     assert re.findall(r"\b\d{2,}\b(?!%)", ACCURACY) == [programs, in_band, near]
+
+
+def test_the_list_of_files_is_current() -> None:
+    """If it is not, `make docs` writes it."""
+    text = PAGE.read_text(encoding="utf-8")
+    assert with_files(text) == text

@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
-shardy    sharding ‹ record ‹ partition
-analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
+shardy    sharding ‹ notation ‹ record ‹ partition
+analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
           trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
@@ -51,6 +51,7 @@ USERS = {
     "htpy": (
         "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
+        "sdyopt/analysis/mesh_sweep/html_sweep",
         "sdyopt/analysis/pages",
         "sdyopt/analysis/report/html_report",
         "sdyopt/analysis/steps/analysis",
@@ -65,7 +66,7 @@ USERS = {
         "sdyopt/analysis/advise",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
-        "sdyopt/analysis/notation/drawing",
+        "sdyopt/shardy/notation/drawing",
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,11 +90,73 @@ def test_unknown_names_suggest_the_most_similar_one() -> None:
     assert caught.value.help == "did you mean 'test-some-pass'?"
 
 
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "affine-loop-fusion",
+        "arith-expand",
+        "buffer-hoisting",
+        "buffer-deallocation-pipeline",
+        "convert-func-to-llvm",
+        "convert-scf-to-cf",
+        "convert-to-llvm",
+        "duplicate-function-elimination",
+        "eliminate-empty-tensors",
+        "expand-realloc",
+        "fold-memref-alias-ops",
+        "gpu-kernel-outlining",
+        "linalg-fuse-elementwise-ops",
+        "lower-affine",
+        "lower-vector-mask",
+        "loop-invariant-subset-hoisting",
+        "mem2reg",
+        "normalize-memrefs",
+        "one-shot-bufferize",
+        "outline-shape-computation",
+        "ownership-based-buffer-deallocation",
+        "resolve-shaped-type-result-dims",
+        "set-llvm-module-datalayout",
+        "sparsifier",
+        "sroa",
+        "stage-sparse-ops",
+        "tosa-to-linalg",
+        "trivial-dce",
+        "vector-bufferize",
+        "view-op-graph",
+    ],
+)
+def test_passes_of_mlir_opt_are_said_to_be_theirs(flag: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry.lookup(flag)
+    assert caught.value.help == "this is a pass of mlir-opt, which sdy-opt does not have"
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "shape-legalize-to-stablehlo",
+        "stablehlo-compatibility-expander",
+        "stablehlo-complex-math-expander",
+        "stablehlo-convert-to-signless",
+        "stablehlo-legalize-deprecated-ops",
+        "stablehlo-legalize-to-linalg",
+        "stablehlo-legalize-quant-to-math",
+        "stablehlo-wrap-in-composite",
+    ],
+)
+def test_passes_of_stablehlo_opt_are_said_to_be_theirs(flag: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry.lookup(flag)
+    assert caught.value.help == "this is a pass of stablehlo-opt, which sdy-opt does not have"
+
+
 def test_every_pass_is_in_a_file_named_after_its_flag() -> None:
     for entry in registry.all_passes():
         if isinstance(entry, registry.PassEntry) and entry.module.split(".")[0] in ("passes", "sdyopt"):
             name = entry.module.rpartition(".")[2]
-            assert entry.flag.replace("-", "_") in (name, f"{entry.flag.partition('-')[0]}_{name}")
+            prefix = re.match(r"xla-sdy|stablehlo-ext|[a-z]+", entry.flag)
+            assert prefix is not None
+            assert entry.flag.replace("-", "_") in (name, f"{prefix[0]}_{name}".replace("-", "_"))
 
 
 def test_a_pass_is_found_without_importing_the_others() -> None:
@@ -125,9 +188,14 @@ def test_a_pass_plugin_is_loaded_by_the_name_of_its_entry_point(
     (tmp_path / "my_passes.py").write_text(MY_PASSES, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     offer(monkeypatch, discovery.PASS_GROUP, "my_passes")
-    assert registry.find_entry("test-of-plugin") is None
+    with pytest.raises(UsageError) as caught:
+        registry.lookup("test-of-plugin")
+    assert caught.value.help == "a pass of an installed plugin needs --load-pass-plugin=mine"
     discovery.load_pass_plugin("mine")
     assert registry.find_entry("test-of-plugin") is not None
+    with pytest.raises(UsageError) as caught:
+        registry.lookup("entirely-unlike-any-name")
+    assert "plugin" not in caught.value.help
     with pytest.raises(UsageError, match="Failed to load passes from 'mien'") as caught:
         discovery.load_pass_plugin("mien")
     assert caught.value.help == "did you mean 'mine'?"

@@ -12,7 +12,7 @@ from sdyopt.mlir.ir.attribute import StringAttr, SymbolRef, string
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import SymbolTableOp, lookup_symbol, symbol_name
+from sdyopt.mlir.ir.symbols import SymbolTableOp, is_public, lookup_symbol, symbol_name, symbol_references
 
 
 def callee_of(call: CallOp) -> FuncOp | None:
@@ -333,3 +333,27 @@ class FreshNames:
             self._number += 1
         self._taken.add(name)
         return name
+
+
+def functions_with_known_calls(root: Op) -> Iterator[FuncOp]:
+    """The functions in `root` that only calls in it refer to: private ones, to which nothing else refers."""
+    tables = [op for op in root.walk() if isinstance(op, SymbolTableOp)]
+    others: set[Op] = set()
+    for op in root.walk():
+        if not isinstance(op, CallOp):
+            for reference in _references(op):
+                symbol = lookup_symbol(op, reference)
+                if symbol is not None:
+                    others.add(symbol)
+    for table in tables:
+        for symbol in table.symbols():
+            if isinstance(symbol, FuncOp) and not is_public(symbol) and not symbol.is_declaration:
+                is_hidden = symbol.sym_visibility == "private" or root.parent is None
+                if is_hidden and symbol not in others:
+                    yield symbol
+
+
+def _references(op: Op) -> Iterator[SymbolRef]:
+    """The symbol references in the attributes of an operation."""
+    yield from symbol_references(op.inherent_attributes())
+    yield from symbol_references(op.attributes)

@@ -15,6 +15,7 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.shardy.notation.hlo_programs import HloShardings, hlo_shardings
 
 # The attribute with which JAX annotates shardings for GSPMD.
 GSPMD_ATTRIBUTE = "mhlo.sharding"
@@ -29,8 +30,9 @@ def warn_of_missing_shardings(module: ModuleOp) -> None:
         return
     annotated = next((op for op in ops if _has_attribute(op, GSPMD_ATTRIBUTE)), None)
     if annotated is not None:
-        message = f"the program has shardings for GSPMD only (`{GSPMD_ATTRIBUTE}`), which do not propagate"
-        op, help, id = annotated, USE_SHARDY, GSPMD_SHARDING
+        message = f"the program has shardings of HLO only (`{GSPMD_ATTRIBUTE}`), which do not propagate"
+        kind = hlo_shardings(module) or HloShardings.BY_DEVICES
+        op, help, id = annotated, f"import them before, with {kind.flag}", GSPMD_SHARDING
     else:
         message = "the program has no mesh and no shardings, so that nothing propagates"
         op, help, id = module, f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}", NO_SHARDING

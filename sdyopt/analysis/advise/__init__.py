@@ -22,7 +22,8 @@ class Options(AnalysisOptions):
 
     Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
     `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the number
-    of changes that are shown on stdout, 0 for all.
+    of changes that are shown on stdout, 0 for all. `may_fork`: this process has no threads that a fork would
+    lack.
     """
 
     order, group = 45, REPORTS
@@ -84,6 +85,7 @@ class Options(AnalysisOptions):
     jax: tuple[str, int, int] = "", 300, 8
     topology: TextFile | None = None
     rows: int = 5
+    may_fork: bool = True
 
     @property
     def is_needed(self) -> bool:

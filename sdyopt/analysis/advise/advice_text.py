@@ -97,7 +97,7 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
-            else f"depends on the partitioner: {_reshards(each.after)}"
+            else f"depends on the partitioner: {_reshards(each.before, each.after)}"
         )
         if each.compiled is not None:
             before, after = each.compiled
@@ -109,6 +109,9 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
             others = f", and {more} more results otherwise" if more else ""
             spec = first.spec or first.sdy
             section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
+        if each.after.carried or each.before.carried:
+            carried = _change_text("between steps", each.before.carried, each.after.carried, bytes_text)
+            section.sentences.append(f"{carried}: results are not sharded as the arguments donated to them")
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
@@ -130,10 +133,12 @@ def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
         yield f"{place} ({count})" if count > 1 else place, spec
 
 
-def _reshards(figures: Figures) -> str:
-    if figures.conflicts:
-        return f"{bytes_text(figures.conflicts)} of reshards of activations"
-    return f"{bytes_text(figures.of_results)} of reshards of results"
+def _reshards(before: Figures, after: Figures) -> str:
+    if after.conflicts:
+        return f"{bytes_text(after.conflicts)} of reshards of activations"
+    if after.of_results > before.of_results:
+        return f"{bytes_text(after.of_results)} of reshards of results"
+    return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"
 
 
 def _effect(before: Figures, after: Figures) -> str:
@@ -198,6 +203,7 @@ def _figures_data(figures: Figures) -> dict[str, object]:
         "peak_bytes": figures.peak_bytes,
         "useful_share": None if share is None else float(share),
         "activation_reshard_bytes": round(figures.conflicts),
+        "carried_reshard_bytes": figures.carried,
     }
 
 

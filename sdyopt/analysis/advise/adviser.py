@@ -20,12 +20,12 @@ from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
-from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
 from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
 from sdyopt.analysis.trials.search import Figures, Search, Trial
 from sdyopt.analysis.trials.trials import Passes, pipeline_of
@@ -33,7 +33,6 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -85,7 +84,10 @@ class Adviser:
         """The trials on the program as it is."""
         program = Rewriter().clone(self._module)
         run_pipeline(pipeline_of(_BEFORE), program, None)
-        return Search(program, self._pipeline, self._topology)
+        return self._search(program)
+
+    def _search(self, program: Op) -> Search:
+        return Search(program, self._pipeline, self._topology, may_fork=self._options.may_fork)
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
@@ -129,35 +131,27 @@ class Adviser:
         before, _ = search.base
         advice.is_above_memory = self._excess(before) > 0
         found = [
-            _advised(trial.move, before, trial.figures)
+            self._advised(search, trial)
             for trial in self._trials(advice, search, self._possible(search, moves))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
-        found = self._verified(advice, search, list(_without_equals(found)))
-        count = 1 if advice.is_sequence else self._options.rows or len(found)
-        return [*(self._with_results(search, each) for each in found[:count]), *found[count:]]
+        return self._verified(advice, search, list(_without_equals(found)))
 
-    def _with_results(self, search: Search, found: AdvisedChange) -> AdvisedChange:
+    def _advised(self, search: Search, trial: Trial) -> AdvisedChange:
         """A change with the results that it shards otherwise, and that are not kept as inputs."""
-        assert search.base is not None
-        after = search.after(found.move)
-        if after.base is None:
+        assert search.base is not None and trial.figures is not None
+        found = _advised(trial.move, search.base[0], trial.figures)
+        if trial.results is None:
             return found
-        (_, old), (_, new) = search.base, after.base
-        made = written(after.made)
+        functions = {op.sym_name: op for op in search.module.walk() if isinstance(op, FuncOp)}
+        made = written((*search.made, trial.move))
         results = []
-        for function in entry_functions([op for op in search.module.walk() if isinstance(op, FuncOp)]):
-            for index in range(len(function.result_attributes)):
-                subject = FunctionResult(function, index)
-                sharding = new.boundary(subject)
-                if (
-                    subject not in made
-                    and sharding is not None
-                    and not _is_same(old.boundary(subject), sharding)
-                ):
-                    change = Change(subject, sharding, found.move.changes[0].mesh)
-                    results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
+        for name, number in changed_results(search.results, trial.results, made):
+            sharding = trial.results[name, number]
+            assert sharding is not None
+            change = Change(FunctionResult(functions[name], number), sharding, trial.move.changes[0].mesh)
+            results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
         return found._replace(results=tuple(results))
 
     def _possible(self, search: Search, moves: Moves) -> list[Move]:
@@ -247,7 +241,7 @@ class Adviser:
         def try_moves(moves: Sequence[Move]) -> None:
             for trial in self._trials(advice, search, moves):
                 if trial.figures is not None and self._is_better(trial.figures, before):
-                    found[trial.move.changes] = _advised(trial.move, before, trial.figures)
+                    found[trial.move.changes] = self._advised(search, trial)
 
         possible = self._possible(search, moves)
         known = [each for each in possible if self._saved.get(each.changes, 0) > 0]
@@ -271,7 +265,7 @@ class Adviser:
             self._memory = advice.given.peak_bytes
         program = given.changed()
         _remove_annotations(program)
-        moves, search = Moves(roles_of(program), mesh), Search(program, self._pipeline, self._topology)
+        moves, search = Moves(roles_of(program), mesh), self._search(program)
         if search.base is None:
             advice.reason = "its pipeline fails without annotations"
             return advice
@@ -359,9 +353,13 @@ class Adviser:
         return self._cost(figures), figures.conflicts, figures.peak_bytes, *move.size
 
     def _cost(self, figures: Figures) -> Fraction:
-        """Seconds, those of reshards that a partitioner may do otherwise included. Excess comes first."""
+        """Seconds, those between steps and of reshards that a partitioner may do otherwise included.
+
+        Excess of memory comes first.
+        """
         is_sdy = self._options.advise_partitioner == SDY
-        return figures.seconds + (0 if is_sdy else figures.penalty) + self._excess(figures)
+        penalty = 0 if is_sdy else figures.penalty
+        return figures.seconds + figures.carrying + penalty + self._excess(figures)
 
     def _excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
@@ -385,11 +383,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
-    axes = [] if before is None else [dim.axes for dim in before.dims]
-    return axes == [dim.axes for dim in after.dims] or (not any(axes) and after.is_fully_replicated)
 
 
 def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:

@@ -23,8 +23,9 @@ from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
-from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
 from sdyopt.analysis.trials.roles import roles_of
 from sdyopt.analysis.trials.search import Figures, Search
 from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of
@@ -45,17 +46,26 @@ _WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
-    """A change that was tried. `subject` is what it shards, in words, and `spec` how."""
+    """A change that was tried. `subject` is what it shards, in words, and `spec` how.
+
+    `results` is the number of other results that are sharded otherwise then.
+    """
 
     subject: str
     spec: str
     before: Figures
     after: Figures
+    results: int
 
     @property
     def sent(self) -> Fraction:
         """The additional bytes that a device sends then; negative if they are fewer."""
         return self.after.wire_bytes - self.before.wire_bytes
+
+    @property
+    def carried(self) -> int:
+        """The additional bytes that a device sends between two steps, at most."""
+        return self.after.carried - self.before.carried
 
     @property
     def memory(self) -> Fraction:
@@ -66,7 +76,7 @@ class Trial(NamedTuple):
     def cost(self) -> tuple[int, Fraction, int]:
         """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
         worse = (self.memory > 0) + (self.after.flops > self.before.flops)
-        return worse, self.after.wire_bytes, self.after.peak_bytes
+        return worse, self.after.wire_bytes + self.after.carried, self.after.peak_bytes
 
     @property
     def changes_memory(self) -> bool:
@@ -147,6 +157,7 @@ class Checker:
         pipeline = pipeline_of(completing_passes(self._module, self._has_passes))
         search = Search(self._module, pipeline, self._topology)
         before = search.figures(report, module)
+        made = shardings_of_results(module)
         originals = Originals(self._module, self._record.values, self._copies)
         proposals = Proposals.on(module, originals)
         alike = Alike(self._module, roles_of(self._module))
@@ -159,13 +170,14 @@ class Checker:
             place.tried = len(chosen)
             for trial in search.trials(chosen, 1, None):
                 if trial.figures is not None:
-                    self._compare(place, trial.move, before, trial.figures)
+                    results = changed_results(made, trial.results or {}, written((trial.move,)))
+                    self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
         return found
 
-    def _compare(self, place: Place, move: Move, before: Figures, after: Figures) -> None:
-        if after.wire_bytes > (1 - _WORTHWHILE) * before.wire_bytes:
+    def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
+        if after.wire_bytes + after.carried - before.carried > (1 - _WORTHWHILE) * before.wire_bytes:
             return
-        trial = Trial("", move.changes[0].jax or "", before, after)
+        trial = Trial("", move.changes[0].jax or "", before, after, results)
         if place.best is None or trial.cost < place.best.cost:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 

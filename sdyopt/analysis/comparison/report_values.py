@@ -11,7 +11,6 @@ from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Memory, Product, Report, Times
 from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -19,6 +18,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.types import F32, RankedTensor
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_sdy
 
 _HELP = "write a report with --report=FILE.json"
 

@@ -9,25 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.notation.device_tiling import (
-    DeviceTiling,
-    Maximal,
-    Sharing,
-    Tiling,
-    Uniform,
-    Unknown,
-    simplified,
-)
-from sdyopt.analysis.notation.gspmd import gspmd_text
-from sdyopt.analysis.notation.named_sharding import parse_hlo_tiling
-from sdyopt.analysis.notation.sharding_on_mesh import (
-    IncompatibleSubAxes,
-    NotExpressible,
-    ShardingOnMesh,
-    sharding_on,
-    sorted_replicas,
-    tiling_of,
-)
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
@@ -38,6 +19,25 @@ from sdyopt.mlir.ir.attribute import DictAttr, StringAttr, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.shardy.notation.device_tiling import (
+    DeviceTiling,
+    Maximal,
+    Sharing,
+    Tiling,
+    Uniform,
+    Unknown,
+    simplified,
+)
+from sdyopt.shardy.notation.gspmd import gspmd_text
+from sdyopt.shardy.notation.named_sharding import parse_hlo_tiling
+from sdyopt.shardy.notation.sharding_on_mesh import (
+    IncompatibleSubAxes,
+    NotExpressible,
+    ShardingOnMesh,
+    sharding_on,
+    sorted_replicas,
+    tiling_of,
+)
 
 # The largest number of devices that are compared one by one.
 MAX_COMPARED = 1 << 12

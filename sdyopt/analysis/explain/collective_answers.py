@@ -16,7 +16,6 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
@@ -30,6 +29,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import Planned, Required, Reshard
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives

@@ -10,7 +10,7 @@ explainer.answer(target, width)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import Advice
@@ -42,7 +42,6 @@ from sdyopt.analysis.explain.targets import (
     unknown_collective,
 )
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
@@ -54,6 +53,7 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.notation.partition_spec import jax_type, short_spec
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
@@ -103,7 +103,7 @@ class Explainer:
             trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
             more = len(values) - len(trees)
             return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
-        return self._explain_values(target.values)
+        return self._explain_values(target.values, called=target.called)
 
     def _explain_output(self, value: Value, name: str) -> Sentence:
         """The answer about a value of the program after the passes."""
@@ -134,23 +134,29 @@ class Explainer:
         return root
 
     def _explain_values(
-        self, values: Sequence[Value], found: dict[Subject, Run] | None = None
+        self,
+        values: Sequence[Value],
+        found: dict[Subject, Run] | None = None,
+        called: Set[Value] = frozenset(),
     ) -> list[Sentence]:
         subjects = dict(found or {})
+        of_called: set[Subject] = set()
         if not subjects:
             for value in values:
-                subjects.update(self._without_dead_copies(self._subjects(value)))
+                of_value = self._without_dead_copies(self._subjects(value))
+                subjects.update(of_value)
+                of_called.update(of_value if value in called else ())
         if not subjects:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(values) > 1:
-            # Of a line, what a person wrote comes before what JAX derives from it.
+            # Of a line, what a person wrote there comes before what it calls, and what JAX derives from it.
             phase = {each: _phase(run, each) for each, run in subjects.items()}
             is_many = len(subjects) > _MAX_VALUES
 
-            def order(each: Subject) -> tuple[int, bool, int]:
+            def order(each: Subject) -> tuple[bool, int, bool, int]:
                 owner = subjects[each].edge_owners.get(each, each)
                 is_derived = isinstance(owner, OpResult) and _is_derived(owner.op)
-                return phase[each], is_many and is_derived, -_size(each) if is_many else 0
+                return each in of_called, phase[each], is_many and is_derived, -_size(each) if is_many else 0
 
             subjects = {each: subjects[each] for each in sorted(subjects, key=order)}
         elif len(subjects) > _MAX_VALUES:
@@ -164,7 +170,8 @@ class Explainer:
             tree = explain_subject(self.record, run, subject, self.names, self.advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
-        trees = _numbered(list(different.values()))
+        asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
+        trees = _numbered(list(different.values()), asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
         more = len(subjects) - seen
@@ -219,15 +226,23 @@ class Explainer:
         return root
 
 
-def _numbered(trees: list[Sentence]) -> list[Sentence]:
-    """The answers about copies of one value, which each say which of them it is about."""
-    counts = Counter(_name(tree) for tree in trees)
+def _numbered(trees: list[Sentence], asked: str) -> list[Sentence]:
+    """The answers about copies of one value, which each say which of them it is about.
+
+    If `asked` is the name of the only value that is explained, all answers are about copies of it, also those
+    that have another name: what a call returns replaces the call.
+    """
+    names = [_name(tree) for tree in trees]
+    if asked and len(set(names)) > 1:
+        texts = [asked + tree.text.removeprefix(_name(tree)) for tree in trees]
+        names = [asked] * len(trees)
+    else:
+        texts = [tree.text for tree in trees]
+    counts = Counter(names)
     seen: Counter[str] = Counter()
     numbered = []
-    for tree in trees:
-        name = _name(tree)
+    for tree, name, text in zip(trees, names, texts, strict=True):
         seen[name] += 1
-        text = tree.text
         if counts[name] > 1:
             text = f"{name} (copy {seen[name]} of {counts[name]}){text.removeprefix(name)}"
         numbered.append(Sentence(text, tree.source_line, tree.children))
@@ -240,7 +255,7 @@ def _name(tree: Sentence) -> str:
 
 
 # The order of the parts of a training step in an answer.
-_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD)
+_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE)
 
 
 def _phase(run: Run, subject: Subject) -> int:

@@ -10,12 +10,11 @@ train.py:120                           the values that a line computes
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.names import InputNames
-from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
@@ -28,6 +27,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import NamedResult, all_names, find_named
+from sdyopt.shardy.notation.text_parser import TextParser, error_at_range
 
 HELP = (
     "such as \"params['w']\", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, "
@@ -43,9 +43,13 @@ _LISTED = 8
 
 
 class ValueTarget(NamedTuple):
-    """Values with one name, of which there are several if regions reuse it, or the values of a line."""
+    """Values with one name, of which there are several if regions reuse it, or the values of a line.
+
+    `called` are those of them that functions compute which the line calls.
+    """
 
     values: Sequence[Value]
+    called: Set[Value] = frozenset()
 
 
 class ResultTarget(NamedTuple):
@@ -86,7 +90,7 @@ def find_target(text: str, inputs: InputNames) -> Target:
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
-        return ValueTarget(_values_of_line(source, match["file"], int(match["line"]), inputs))
+        return _values_of_line(source, match["file"], int(match["line"]), inputs)
     if _PYTHON_NAME.fullmatch(stripped) and (names := all_names(inputs.module)):
         error = error_at_range(source, 0, len(text), "no argument or result of this name in the program")
         raise about(error.help(nearest_or_all(stripped, names, _LISTED)), source)
@@ -206,20 +210,22 @@ def _similar_names(name: str, names: Sequence[str]) -> str:
 # --- Lines ------------------------------------------------------------------------------------------
 
 
-def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) -> Sequence[Value]:
+def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) -> ValueTarget:
     parts = PurePath(file).parts
-    values: list[Value] = []
+    values: dict[Value, None] = {}
+    own: set[Value] = set()
     lines: dict[str, set[int]] = {}
     for op, offset in inputs.offset_of_op.items():
-        own = inputs.source.location(offset)
-        for part in (own, *op.location.walk()):
-            if not isinstance(part, FileLoc | FileRange):
-                continue
+        written = inputs.source.location(offset)
+        stack = [part for part in op.location.walk() if isinstance(part, FileLoc | FileRange)]
+        for part in (written, *stack):
             lines.setdefault(part.file, set()).add(part.line)
             if part.line == line and PurePath(part.file).parts[-len(parts) :] == parts:
-                values += [result for result in op.results if result not in values]
+                values |= dict.fromkeys(op.results)
+                if part in (written, *stack[:1]):
+                    own.update(op.results)
     if values:
-        return values
+        return ValueTarget(list(values), values.keys() - own)
     known = {name: found for name, found in lines.items() if PurePath(name).parts[-len(parts) :] == parts}
     end = len(source.text)
     if not known:

@@ -14,6 +14,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import lookup
+from sdyopt.shardy.notation.hlo_programs import hlo_shardings
 
 # What becomes of a program of JAX.
 PIPELINE = "sdy-jax-pipeline"
@@ -25,6 +26,9 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
     if reason := reason_to_leave(module):
         return f"assumed: no pass, because the program {reason}", pipeline
     pipeline.add_nested(lookup(PIPELINE).build(""))
+    kind = hlo_shardings(module)
+    if kind is not None:
+        return f"assumed: {PIPELINE}, which imports shardings by {kind.pipeline}", pipeline
     return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
 
 
@@ -34,6 +38,9 @@ def reason_to_leave(module: Op) -> str:
     kinds = tuple({type(op): None for op in ops})
     if FuncOp not in kinds:
         return "has no function"
+    # The bodies of manual computations, with their collectives, are functions before they are imported.
+    if hlo_shardings(module) is not None:
+        return ""
     if is_partitioned(module):
         return "is partitioned"
     if any(issubclass(kind, CollectiveOp) for kind in kinds):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions
-from sdyopt.analysis.figures.figures import Carried
+from sdyopt.analysis.figures.figures import Boundary, Carried
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.memory_figures import printed_sharding
+from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT, BUFFER_DONOR, ValueTexts, printed_sharding
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
@@ -21,9 +21,9 @@ from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.value_names import name_of, result_text
+from sdyopt.shardy.sharding.axis_lists import is_prefix
 
-# The attribute of an argument of JAX with the number of the result that takes its memory.
-ALIAS = "tf.aliasing_output"
 # The collectives that reshard without computing anything.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations whose result is their first operand, or a part of it, in another form.
@@ -33,19 +33,19 @@ _MAX_STEPS = 32
 
 def is_activation_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a value that is no argument, no part of one, and no result."""
-    return isinstance(op, _RESHARDS) and not _is_returned(op) and not _is_of_argument(op)
+    return isinstance(op, _RESHARDS) and not _is_returned(op) and not is_of_argument(op)
 
 
 def is_result_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a result that is no argument, and no part of one."""
-    return isinstance(op, _RESHARDS) and _is_returned(op) and not _is_of_argument(op)
+    return isinstance(op, _RESHARDS) and _is_returned(op) and not is_of_argument(op)
 
 
 def _is_returned(op: CollectiveOp) -> bool:
     return any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op))
 
 
-def _is_of_argument(op: CollectiveOp) -> bool:
+def is_of_argument(op: CollectiveOp) -> bool:
     """Whether what is resharded is an argument, or a part of one."""
     value = producer(op)
     for _ in range(_MAX_STEPS):
@@ -76,21 +76,55 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             continue
         pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
         for argument, attributes in pairs:
-            alias = attributes.get(ALIAS)
+            alias = attributes.get(ALIASING_OUTPUT)
             number = alias.value if isinstance(alias, IntegerAttr) else -1
             if not 0 <= number < len(function.result_attributes):
                 continue
             before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
             if isinstance(after, TensorSharding) and not _is_same(before, after):
                 location = source_location(argument.location)
+                taken, made = (
+                    bytes_of(argument.type, shapes.shape_of(argument.type, each)) for each in (before, after)
+                )
                 yield Carried(
                     location.name_stack or names[argument],
                     number,
                     printed_sharding(before),
                     printed_sharding(after),
-                    bytes_of(argument.type, shapes.shape_of(argument.type, after)),
+                    made,
+                    _sent(before, after, taken, made),
                     location,
                 )
+
+
+def boundary_of(module: Op, names: Mapping[Value, str], texts: ValueTexts) -> Boundary:
+    """The arguments and results of the entry functions of a program."""
+    arguments, results = [], []
+    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+        if function.is_declaration:
+            continue
+        for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
+            sharding, name = texts.shapes.sharding(argument), name_of(argument) or names[argument]
+            is_donated = ALIASING_OUTPUT in attributes or BUFFER_DONOR in attributes
+            arguments.append(texts.boundary_value(name, argument.type, sharding, is_donated))
+        for index, type in enumerate(function.function_type.results):
+            attribute = function.result_attributes[index].get(SHARDING)
+            sharding = attribute if isinstance(attribute, TensorSharding) else None
+            results.append(texts.boundary_value(result_text(function, index), type, sharding))
+    return Boundary(arguments, results)
+
+
+def _sent(
+    before: TensorSharding | None, after: TensorSharding, taken: int | None, made: int | None
+) -> int | None:
+    """What a device sends at most, to give a result the sharding of the argument. Slices send nothing."""
+    if taken is None or made is None:
+        return None
+    old = [()] * after.rank if before is None else [dim.axes for dim in before.dims]
+    pairs = [(dim, new.axes) for dim, new in zip(old, after.dims, strict=True)]
+    if all(is_prefix(new, dim) for dim, new in pairs):
+        return 0
+    return taken - made if all(is_prefix(dim, new) for dim, new in pairs) else taken
 
 
 def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -26,6 +26,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import StringAttr
+from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of
@@ -47,7 +48,7 @@ def producer(op: Op) -> Value:
 def consumers(op: Op) -> list[Op]:
     """The operations that use the result of a collective, directly or through other collectives.
 
-    They are in the order of the uses, oldest first; those that use another collective are where it is used.
+    They are in the order of the program, so that the first is in the phase that the collective is for.
     """
     found: dict[Op, None] = {}
     pending = [op]
@@ -57,7 +58,15 @@ def consumers(op: Op) -> list[Op]:
             pending.extend(user.results[0].users)  # the oldest last, which is popped first
         else:
             found[user] = None
-    return list(found)
+    return sorted(found, key=lambda user: _order(user, op.parent)) if len(found) > 1 else list(found)
+
+
+def _order(op: Op, block: Block | None) -> int:
+    """The position of an operation, or of the one around it that is in a block."""
+    here = next(each for each in (op, *op.ancestors()) if each.parent is block)
+    if block is not None and not block.is_ordered:
+        block.number()
+    return here.order
 
 
 def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
@@ -79,6 +88,59 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
         if of_user.line:
             return of_user._replace(name_stack=of_user.name_stack or location.name_stack)
     return location
+
+
+class Updates:
+    """The operations of the update in a training step: not differentiated, and computed from gradients."""
+
+    def __init__(self) -> None:
+        self._known: dict[Op, bool] = {}
+
+    def __contains__(self, op: Op) -> bool:
+        """Whether an operation is of the update, or a collective is for one that is."""
+        if isinstance(op, CollectiveOp) and not self._is_found(op):
+            return any(self._is_found(user) for user in consumers(op)[:1])
+        return self._is_found(op)
+
+    def _is_found(self, op: Op) -> bool:
+        if op not in self._known and _is_differentiated(op):
+            self._known[op] = False
+        elif op not in self._known:
+            visited = {op: None}
+            pending = [op]
+            found = False
+            while pending and not found:
+                for source in _sources(pending.pop()):
+                    if self._known.get(source, False) or _is_gradient(source):
+                        found = True
+                    elif (
+                        source not in visited and source not in self._known and not _is_differentiated(source)
+                    ):
+                        visited[source] = None
+                        pending.append(source)
+            # What a gradient does not reach has no source that it reaches.
+            self._known |= {op: True} if found else dict.fromkeys(visited, False)
+        return self._known[op]
+
+
+def _is_gradient(op: Op) -> bool:
+    return not isinstance(op, CollectiveOp) and source_location(op.location).phase is Phase.BACKWARD
+
+
+def _is_differentiated(op: Op) -> bool:
+    return not isinstance(op, CollectiveOp) and source_location(op.location).is_differentiated
+
+
+def _sources(op: Op) -> Iterator[Op]:
+    """The operations that compute the operands of one, or what its regions return."""
+    blocks = (block for region in op.regions for block in region.blocks)
+    returned = [block.terminator for block in blocks if block.terminator is not None]
+    for each in (op, *returned):
+        for value in each.operands:
+            if (source := value.defining_op) is not None:
+                yield source
+            elif isinstance(value, BlockArgument) and each is op and (around := op.parent_op) is not None:
+                yield from (found for outer in around.operands if (found := outer.defining_op) is not None)
 
 
 def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> SourceLocation:
@@ -150,8 +212,10 @@ def _exchange_key(op: Op, computation: Op | None) -> Hashable:
     for value in op.operands:
         if isinstance(value, BlockArgument) and computation is not None:
             operands.append(computation.operand_at(value.index))
+        elif isinstance(value, OpResult):
+            operands.append((_exchange_key(value.op, computation), value.index))
         else:
-            operands.append(_exchange_key(value.op, computation) if isinstance(value, OpResult) else value)
+            operands.append(value)
     attributes = op.signature.attributes.without("channel_handle")
     return type(op), attributes, op.signature.result_types, tuple(operands)
 
@@ -196,7 +260,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     if (rule := sharding_rule_of(value.op)) is None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')
@@ -260,7 +260,8 @@ class TimeEstimate:
 class Carried:
     """A donated argument whose sharding is not that of the result that takes its place.
 
-    `bytes` are those of the result on one device.
+    `bytes` are those of the result on one device, `wire_bytes` those that it sends at most when it reshards
+    the result for the next step; None if they are unknown.
     """
 
     argument: str
@@ -268,7 +269,32 @@ class Carried:
     sharding_before: str
     sharding_after: str
     bytes: int | None
+    wire_bytes: int | None
     location: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryValue:
+    """An argument or a result of the program. Each of its shards is on `replicas` devices; None if unknown.
+
+    `name` is that of JAX, else the SSA name or the number. `bytes` are those on one device. `is_donated`: an
+    argument whose memory a result takes.
+    """
+
+    name: str
+    type: str
+    sharding: str
+    bytes: int | None
+    replicas: int | None
+    is_donated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The arguments and the results of a program, in its order."""
+
+    arguments: Sequence[BoundaryValue] = ()
+    results: Sequence[BoundaryValue] = ()
 
 
 @dataclass(slots=True)
@@ -279,7 +305,8 @@ class Report:
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
     grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
-    the bytes of a device, if they are given. `unknown_loops` are the loops of unknown trip count.
+    the bytes of a device, if they are given. `unknown_loops` are the loops of unknown trip count. `topology`
+    is the name of the topology that times are estimated for. `boundary` has the arguments and results.
     """
 
     devices: int = 1
@@ -296,6 +323,8 @@ class Report:
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
     device_memory: int | None = None
+    topology: str = ""
+    boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
 
 
@@ -319,9 +348,21 @@ class Total:
         self.count += 1
         if figure is None or low is None or high is None:
             self.unknown += 1
+        elif low == high and self.low == self.high:
+            # Most totals are no ranges, and arithmetic of fractions is slow.
+            self.low = self.high = self.high + (figure if high == 1 else figure * high)
         else:
             self.low += figure * low
             self.high += figure * high
+
+
+def phase_totals(report: Report) -> dict[Phase, Total]:
+    """Wire bytes of one device over all runs, by the part of a training step, in the order of a step.
+
+    Empty without gradients.
+    """
+    found = wire_totals(report.collectives, lambda each: each.location.phase)
+    return {phase: found[phase] for phase in Phase if phase in found} if Phase.BACKWARD in found else {}
 
 
 def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:

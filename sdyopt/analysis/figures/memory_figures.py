@@ -21,13 +21,14 @@ from sdyopt.analysis.figures.execution_counts import (
 from sdyopt.analysis.figures.figures import (
     NEVER,
     NO_TIMELINE,
+    BoundaryValue,
     LiveGroup,
     LiveValue,
     Memory,
     MemoryPoint,
     Timeline,
 )
-from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import dataclass, field
@@ -41,7 +42,7 @@ from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import DYNAMIC
+from sdyopt.mlir.ir.types import DYNAMIC, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import pattern_of
 
@@ -74,6 +75,18 @@ class ValueTexts:
             axis,
             smaller,
             self.origins.name(value),
+        )
+
+    def boundary_value(
+        self, name: str, type: Type, sharding: TensorSharding | None, is_donated: bool = False
+    ) -> BoundaryValue:
+        """An argument or a result of the program."""
+        devices, replicas = 1 if self.mesh is None else self.mesh.total_size, None
+        if not self.shapes.is_partitioned:
+            replicas = max(devices // self.shapes.shard_count(sharding), 1)
+        size = bytes_of(type, self.shapes.shape_of(type, sharding))
+        return BoundaryValue(
+            name, self.printer.type(type), printed_sharding(sharding), size, replicas, is_donated
         )
 
     def replicas(self, value: Value) -> int | None:
@@ -321,8 +334,8 @@ def printed_sharding(sharding: TensorSharding | None) -> str:
 # operands, which are live outside. Neither are the results of regions, which are those of the operation.
 
 _CALLS = (CallOp, CompositeOp)
-_ALIASING_OUTPUT = "tf.aliasing_output"
-_BUFFER_DONOR = "jax.buffer_donor"
+ALIASING_OUTPUT = "tf.aliasing_output"
+BUFFER_DONOR = "jax.buffer_donor"
 
 
 @dataclass(slots=True)
@@ -453,14 +466,14 @@ def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, i
     found: dict[int, int] = {}
     attributes = function.argument_attributes
     for index, each in enumerate(attributes):
-        number = each.get(_ALIASING_OUTPUT)
+        number = each.get(ALIASING_OUTPUT)
         if isinstance(number, IntegerAttr):
             found[index] = number.value
     returned = function.entry.last
     results = [] if returned is None else list(returned.operands)
     free = set(range(len(results))) - set(found.values())
     for index, each in enumerate(attributes):
-        if _BUFFER_DONOR not in each or index in found:
+        if BUFFER_DONOR not in each or index in found:
             continue
         size = bytes_of(function.entry.arguments[index])
         fitting = [each for each in sorted(free) if bytes_of(results[each]) == size]

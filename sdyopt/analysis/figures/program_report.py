@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
+from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import (
+    Updates,
     cause_of,
     cause_of_local,
     change_of,
@@ -38,6 +40,7 @@ from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, sour
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -80,6 +83,7 @@ def report_unless(
         collector = _Collector(module, assumed_trips)
         report = collector.report()
         if topology is not None:
+            report.topology = topology.name
             report.time = time_estimate(report, topology)
         if stops(report):
             return None
@@ -89,6 +93,15 @@ def report_unless(
             report.time = time_estimate(report, topology)
             report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
+
+
+@cache
+def _is_counted(kind: type[Op]) -> bool:
+    """Whether a report looks at operations of a class."""
+    return kind in FLOPS or issubclass(kind, _COUNTED)
+
+
+_COUNTED: tuple[type[Op], ...] = (*COLLECTIVES, ReshardOp, CustomCallOp, ManualComputationOp, WhileOp)
 
 
 def _ignore(_: Diagnostic) -> None:
@@ -109,6 +122,8 @@ class _Collector:
         largest = largest_mesh_op(module)
         self._mesh = None if largest is None else largest.mesh
         self._has_manual = False
+        # None if no collective is in a backward pass.
+        self._updates: Updates | None = None
 
     def report(self) -> Report:
         """The figures of collectives and products."""
@@ -119,6 +134,8 @@ class _Collector:
         products: list[Op] = []
         exchanged: set[Hashable] = set()
         for op in self._module.walk():
+            if not _is_counted(type(op)):
+                continue
             if isinstance(op, COLLECTIVES):
                 if is_repeated_exchange(op, exchanged):
                     continue
@@ -134,8 +151,24 @@ class _Collector:
                 self._has_manual = True
             elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
                 found.unknown_loops.append(self._location(source_location(op.location), op))
+        self._add_updates(found, list(numbers))
         found.products = [self._product(op, numbers) for op in products]
         return found
+
+    def _add_updates(self, found: Report, ops: Sequence[Op]) -> None:
+        """Finds out which collectives of a training step are of its update."""
+        if not any(each.location.phase is Phase.BACKWARD for each in found.collectives):
+            return
+        self._updates = Updates()
+        found.collectives = [
+            replace(each, location=self._with_phase(each.location, op))
+            for op, each in zip(ops, found.collectives, strict=True)
+        ]
+
+    def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:
+        if self._updates is None or location.is_differentiated or op not in self._updates:
+            return location
+        return location._replace(is_update=True)
 
     def add_memory(self, found: Report) -> None:
         """Adds the figures of memory and of carried state."""
@@ -148,6 +181,7 @@ class _Collector:
             self._origins,
             self._manual.devices,
         )
+        found.boundary = lambda: boundary_of(self._module, self._names, values)
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
@@ -255,7 +289,8 @@ class _Collector:
 
     def _location(self, location: SourceLocation, op: Op | None) -> SourceLocation:
         """The line of the user's program for a location of an operation."""
-        return self._lines.chosen(self._calls.completed(location, op))
+        found = self._lines.chosen(self._calls.completed(location, op))
+        return found if op is None else self._with_phase(found, op)
 
     def _reshard(self, op: ReshardOp) -> Undecided:
         return Undecided(

@@ -24,11 +24,15 @@ from sdyopt.base.diagnostics.location import (
 
 
 class Phase(StrEnum):
-    """The part of a training step that an operation belongs to, by JAX's name stack."""
+    """The part of a training step that an operation belongs to, by JAX's name stack.
+
+    What is computed from gradients, outside of functions that are differentiated, is the update.
+    """
 
     FORWARD = "forward"
     BACKWARD = "backward"
     REMATERIALIZED = "rematerialized"
+    UPDATE = "update"
 
 
 class Frame(NamedTuple):
@@ -44,7 +48,8 @@ class SourceLocation(NamedTuple):
     """A point in a file, and JAX's name stack; "" and 0 for what the location does not have.
 
     `frames` are the call stack of the point, which is the first of them. `path` are the name stacks of the
-    operation and of the calls around it, the outermost first.
+    operation and of the calls around it, the outermost first. Name stacks do not tell the update from the
+    forward pass, so that `is_update` is found out otherwise.
     """
 
     file: str = ""
@@ -53,6 +58,7 @@ class SourceLocation(NamedTuple):
     name_stack: str = ""
     frames: tuple[Frame, ...] = ()
     path: str = ""
+    is_update: bool = False
 
     @property
     def path_text(self) -> str:
@@ -67,10 +73,18 @@ class SourceLocation(NamedTuple):
     @property
     def phase(self) -> Phase:
         """The part of a training step."""
+        if self.is_update:
+            return Phase.UPDATE
         path = self.path or self.name_stack
         if "rematted_computation" in path:
             return Phase.REMATERIALIZED
         return Phase.BACKWARD if "transpose(" in path else Phase.FORWARD
+
+    @property
+    def is_differentiated(self) -> bool:
+        """Whether the operation is of a function that is differentiated, in its forward or backward pass."""
+        path = self.path or self.name_stack
+        return "jvp(" in path or "transpose(" in path or "rematted_computation" in path
 
     @property
     def scope(self) -> str:

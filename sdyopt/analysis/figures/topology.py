@@ -57,7 +57,8 @@ class Link:
 class Topology:
     """FLOPs and bytes of memory traffic per second of one device, None if unknown, and the links by axis.
 
-    Other axes have the `local` link within a node of devices, and the `network` between nodes.
+    Other axes have the `local` link within a node of devices, and the `network` between nodes. `name` is that
+    of the machine or of the file.
     """
 
     flops: Fraction | None
@@ -67,6 +68,7 @@ class Topology:
     local: Link | None = None
     network: Link | None = None
     node: int | None = None
+    name: str = ""
 
     def on(self, mesh: str) -> Topology:
         """The topology with a link for each axis of a mesh, whose last axes are within a node."""
@@ -117,7 +119,14 @@ def read_topology(name: str, text: str) -> Topology:
     if node is not None and (type(node) is not int or node < 1):
         raise file.error("'node' is not a number of devices", "", "node").help("write node = 8")
     device = _quantities(file, file.values, _DEVICE, "")
-    return Topology(**device, links=links, local=shared.get("link"), network=shared.get("network"), node=node)
+    return Topology(
+        **device,
+        links=links,
+        local=shared.get("link"),
+        network=shared.get("network"),
+        node=node,
+        name=name,
+    )
 
 
 def _quantities(

@@ -23,8 +23,8 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="FILE",
         needs=("mesh-sweep",),
-        writes=Writes("the sweep", "sweep.json"),
-        help="write the figures of --mesh-sweep to FILE (.json, .md or .txt) instead of stdout",
+        writes=Writes("the sweep", "sweep.html"),
+        help="write the figures of --mesh-sweep to FILE (.html, .json, .md or .txt) instead of stdout",
     )
     memory: int | None = None
     speeds: TextFile | None = None
@@ -44,7 +44,8 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if self.mesh_sweep is None:
             return self
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS, read_sizes
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
+        from sdyopt.analysis.mesh_sweep.sweep import read_sizes
         from sdyopt.analysis.report.formats import check_suffix
 
         read_sizes(self.mesh_sweep)

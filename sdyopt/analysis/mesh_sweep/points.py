@@ -5,16 +5,17 @@ The process reads a request as JSON from stdin, and writes a line of JSON for ea
 
 from __future__ import annotations
 
-import gc
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_total
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.trials.processes import prepare
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
@@ -41,15 +42,10 @@ from sdyopt.mlir.value_names import name_of, name_of_result
 # Axis -> size.
 Sizes = Mapping[str, int]
 
-# Sufficient for programs nested as deeply as the parser accepts.
-_RECURSION_LIMIT = 10_000
-
 
 def main() -> None:
     """Answers a request of the process."""
-    gc.disable()
-    sys.setrecursionlimit(_RECURSION_LIMIT)
-    sys.set_int_max_str_digits(0)
+    prepare()
     for row in rows_of(json.loads(sys.stdin.buffer.read())):
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
@@ -89,7 +85,9 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             report = report_on(module, topology)
             flops, share, time = flop_totals(report)[0], useful_share(report), None
             if report.time is not None:
-                time = float(sum(total.high for total in time_totals(report, report.time)))
+                # As in advice: without overlap, and with elementwise operations that are fused.
+                fused, _ = report.time.elementwise or (Fraction(0), Fraction(0))
+                time = float(sum(total.high for total in time_totals(report, report.time)) + fused)
             yield {
                 "sizes": sizes,
                 "problem": problem,

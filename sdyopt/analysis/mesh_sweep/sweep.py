@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
-from sdyopt.analysis.pages.section import Section
-from sdyopt.analysis.report.markdown_report import section_lines
-from sdyopt.base.dataclasses import asdict, dataclass
+from sdyopt.analysis.trials.processes import started
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
@@ -35,14 +31,7 @@ _AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*
 _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 # More points than this are rather a mistake.
 MAX_POINTS = 512
-_FOLDER = Path(__file__).parents[3]
-# Other packages beside this one must not hide those of the Python that runs.
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import sdyopt; del sys.path[0]; "
-    "from sdyopt.analysis.mesh_sweep.points import main; main()"
-)
 _BAR = 20
-SCHEMA, VERSION = "sdy-opt-mesh-sweep", 1
 
 
 def read_sizes(text: str) -> dict[str, list[int]]:
@@ -127,10 +116,15 @@ class SweptMesh:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The rows of a sweep, in the order of its points, and the memory of a device, if that is given."""
+    """The rows of a sweep, in the order of its points, and the memory of a device, if that is given.
+
+    `title` is the name of the program, `topology` that of the topology, "" without one.
+    """
 
     rows: list[SweptMesh]
     device_memory: int | None
+    title: str = ""
+    topology: str = ""
 
     def fits(self, row: SweptMesh) -> bool:
         """Whether the program can run on a mesh, as far as is known."""
@@ -185,16 +179,16 @@ def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], mem
     by_sizes = {tuple(row["sizes"].items()): row for row in rows}
     missing = {"problem": "the process for this mesh ended"}
     found = [by_sizes.get(tuple(point.items()), {"sizes": point, **missing}) for point in points]
-    return Sweep([SweptMesh(**row) for row in found], memory)
+    topology = request["topology"]
+    return Sweep(
+        [SweptMesh(**row) for row in found], memory, request["name"], topology[0] if topology else ""
+    )
 
 
 def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    command = [sys.executable, "-P", "-c", _START, str(_FOLDER)]
     running = []
     for part in parts:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        process = started("sdyopt.analysis.mesh_sweep.points")
         assert process.stdin is not None
         process.stdin.write(json.dumps(part).encode())
         process.stdin.close()
@@ -215,7 +209,6 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
     first, has_time = sweep.rows[0].sizes, sweep.has_times
     peaks = max((row.peak_bytes or 0 for row in sweep.rows), default=1)
     table = [(*first, "devices", "time" if has_time else "FLOPs", "sent", "memory", "", "")]
-    best = sweep.best
     for row in sweep.rows:
         sizes = tuple(str(size) for size in row.sizes.values())
         if row.peak_bytes is None:
@@ -224,13 +217,25 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
         work = flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds))
         if not has_time and row.useful_share is not None and row.useful_share < 1:
             work += f", {share_text(Fraction(row.useful_share))} useful"
-        note = row.problem or ("" if sweep.fits(row) else "does not fit")
-        if row in best:
-            note = "best" if len(best) == 1 else f"best of {row.devices}"
         bar = "█" * max(round(_BAR * row.peak_bytes / (peaks or 1)), 1)
-        cells = str(row.devices), work, bytes_text(row.wire_bytes), bytes_text(row.peak_bytes), bar, note
+        cells = (
+            str(row.devices),
+            work,
+            bytes_text(row.wire_bytes),
+            bytes_text(row.peak_bytes),
+            bar,
+            note_of(sweep, row),
+        )
         table.append((*sizes, *cells))
     return table
+
+
+def note_of(sweep: Sweep, row: SweptMesh) -> str:
+    """`best of 8`, or what keeps a program from running on a mesh; "" for other meshes."""
+    best = sweep.best
+    if row in best:
+        return "best" if len(best) == 1 else f"best of {row.devices}"
+    return row.problem or ("" if sweep.fits(row) else "does not fit")
 
 
 def sweep_text(sweep: Sweep) -> str:
@@ -254,24 +259,3 @@ def best_text(sweep: Sweep) -> str:
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
     return f"best: {by}, for each number of devices; global shapes are the same"
-
-
-def _markdown(sweep: Sweep) -> str:
-    section = Section(best_text(sweep))
-    header, *rows = sweep_table(sweep)
-    section.add_table("", header, len(header) - 2, rows)
-    return "\n".join(section_lines([section])) + "\n"
-
-
-def sweep_data(sweep: Sweep) -> dict[str, object]:
-    """The data of the JSON."""
-    best = sweep.best
-    rows = [{**asdict(row), "fits": sweep.fits(row), "is_best": row in best} for row in sweep.rows]
-    return {"schema": SCHEMA, "version": VERSION, "device_memory": sweep.device_memory, "meshes": rows}
-
-
-FORMATS: dict[str, Callable[[Sweep], str]] = {
-    ".json": lambda sweep: json.dumps(sweep_data(sweep), indent=1, ensure_ascii=False) + "\n",
-    ".md": _markdown,
-    ".txt": sweep_text,
-}

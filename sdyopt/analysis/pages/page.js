@@ -62,12 +62,20 @@ const figure = (text) => {
   return match ? parseFloat(match[1]) * (UNITS[match[2]] || 1) : text === "" || text === "none" ? -Infinity : Infinity;
 };
 
+// Round values up to `top`, to mark an axis: at most seven, in units of powers of `base`.
+const ticksOf = (top, base = 1024) => {
+  const unit = base === 1024 ? 1024 ** Math.floor(Math.log2(top) / 10) : 10 ** Math.floor(Math.log10(top)), most = top / unit;
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => most / each <= 6) * unit;
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, number) => number * step);
+};
+
 // --- Tables.
 // A table that is searched, filtered and sorted. `columns` are { name, figure, text(row), node(row), order(row) }, `facets`
 // { name, values(row) }, `rowsOf(filter)` the rows for a filter, which takes a text and an object with text and values,
-// `detail(row)` what is below a row when it is opened. `total(rows)` follows their number. It shows `limit` rows, and more on request.
-const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], detail, note, total, limit = 12, what = "row" }) => {
-  const state = { search: "", facets: {}, sort: 0, down: true, limit };
+// `detail(row)` what is below a row when it is opened. `total(rows)` follows their number. It shows `limit` rows, and more on request;
+// `what` and `whats` are one row and several. It is sorted by the first column at first, the greatest first if `down`.
+const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], detail, note, total, limit = 12, what = "row", whats = `${what}s`, down = true }) => {
+  const state = { search: "", facets: {}, sort: 0, down, limit };
   const search = element("input", { type: "search", placeholder: "search", "aria-label": `search ${label}`,
     oninput: () => { state.search = search.value.toLowerCase(); show(); } });
   const selects = facets.map(({ name, options }) => {
@@ -117,9 +125,9 @@ const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], de
     head.childNodes.forEach((cell, number) => (number === state.sort ? cell.setAttribute("aria-sort", state.down ? "descending" : "ascending") : cell.removeAttribute("aria-sort")));
     const shown = sorted.slice(0, state.limit);
     body.replaceChildren(...shown.flatMap(([, row]) => lines(row)));
-    count.textContent = found.length ? counted(found.length, what) + (total ? total(found) : "") : `no ${what} matches`;
+    count.textContent = found.length ? `${found.length.toLocaleString("en")} ${found.length === 1 ? what : whats}` + (total ? total(found) : "") : `no ${what} matches`;
     more.hidden = shown.length === sorted.length;
-    more.textContent = `show all ${sorted.length.toLocaleString("en")} ${what}s`;
+    more.textContent = `show all ${sorted.length.toLocaleString("en")} ${whats}`;
   };
   show();
   return { show, search: (text) => { search.value = text; state.search = text.toLowerCase(); show(); } };

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Collective, Product, wire_totals
+from sdyopt.analysis.figures.figures import Collective, Product, wire_bytes_of_runs
 from sdyopt.analysis.figures.source_locations import SourceLocation
 
 AUTO = "auto"
@@ -70,13 +70,17 @@ def grouping_of(name: str, collectives: Sequence[Collective]) -> Grouping:
     """The grouping of a name. For `auto`, it is by call site unless another one tells much more apart."""
     if name != AUTO:
         return ALL_GROUPINGS[name]
-    largest = {name: _largest(each, collectives) for name, each in ALL_GROUPINGS.items()}
+    sent = [(each, wire_bytes_of_runs(each) or 0) for each in collectives]
+    largest = {name: _largest(each, sent) for name, each in ALL_GROUPINGS.items()}
     first, best = largest[_CALL_SITE.name], min(largest, key=lambda each: largest[each])
     is_better = first > _TOO_MUCH and largest[best] <= first * _BETTER
     return ALL_GROUPINGS[best] if is_better else _CALL_SITE
 
 
-def _largest(grouping: Grouping, collectives: Sequence[Collective]) -> Fraction:
-    """The share of the bytes that the largest group has."""
-    sums = [total.high for total in wire_totals(collectives, grouping.group_of).values()]
-    return max(sums, default=Fraction(0)) / (sum(sums) or 1)
+def _largest(grouping: Grouping, sent: Iterable[tuple[Collective, Fraction | int]]) -> Fraction:
+    """The share of the bytes that the collectives of the largest group send."""
+    sums: dict[str, Fraction | int] = {}
+    for each, size in sent:
+        key = grouping.group_of(each)
+        sums[key] = sums.get(key, 0) + size
+    return Fraction(max(sums.values(), default=0)) / (sum(sums.values()) or 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import htpy as h
 
@@ -25,6 +25,7 @@ from sdyopt.analysis.figures.figures import (
     Times,
     axis_sizes,
     flop_totals,
+    phase_totals,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -33,7 +34,7 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
@@ -43,15 +44,15 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
-from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
+from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
@@ -60,11 +61,10 @@ MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
 _WIDTH_OF_CHANGE = 1000
-_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
+_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])(?:, unreduced=\{([^{}]*)\})?>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
 _NAMES = 6
-_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "recomputed"}
 
 
 def html_report(
@@ -82,6 +82,7 @@ def html_report(
     files = source_files(_files_of(report), title, source_root)
     page.add_data("files", {replace_unprintable(name): program_lines(text) for name, text in files.items()})
     page.add_data("live", _live(report.timeline(MAX_POINTS), places.device_memory))
+    page.add_data("boundary", _boundary(report))
     page.add_text("text-of-program", "\n".join(program_lines(program)))
     communication, memory, compute, *others = sections_of(report)
     charts = [h.h3["by line, module or weight"], h.div("#where"), h.h3["by module or call"], h.div("#flame")]
@@ -89,8 +90,13 @@ def html_report(
         _header(page, report, sizes),
         h.main("#main", tabindex="-1")[
             _summary(page, report, places, check is not None),
-            _section(page, "communication", communication, _by_axes(page, report), charts),
-            _section(page, "memory", memory, h.h3["over the program"], h.div("#curve")),
+            _section(
+                page, "communication", communication, _by_axes(page, report), _by_phase(page, report), charts
+            ),
+            _section(
+                *(page, "memory", memory, h.h3["over the program"], h.div("#curve")),
+                *(h.h3["arguments and results"], h.div("#boundary")),
+            ),
             _section(page, "compute", compute, h.div("#work")),
             [
                 _section(page, "time" if report.time and not position else "accuracy", each)
@@ -113,6 +119,7 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
         h.p[
             counted(report.devices, "device"),
             [", mesh ", page.axis_chips(sizes)] if sizes else ", no mesh",
+            f", topology {replace_unprintable(PurePath(report.topology).name)}" if report.topology else None,
         ],
         h.p(".note")[replace_unprintable(report.assumption)] if report.assumption else None,
         h.nav(aria_label="sections")[(h.a(href=f"#{anchor}")[text] for anchor, text in links)],
@@ -146,8 +153,12 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     time = ""
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
+    parts = sorted(phase_totals(report).items(), key=lambda each: -each[1].high)
+    phases = [f"{_share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
     what = f"sent by each device in {counted(total.count, 'collective')}"
-    return card("communication", total_text(total) if total.count else "none", what, share, time)
+    return card(
+        "communication", total_text(total) if total.count else "none", what, share, ", ".join(phases), time
+    )
 
 
 def _kind(each: Collective) -> str:
@@ -232,7 +243,7 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     place = check.places[number]
     each, total = place.largest, check.wire
     where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
-    phases = " and ".join(_PHASES[phase] for phase in place.phases) if each.location.line else ""
+    phases = " and ".join(PHASES[phase] for phase in place.phases) if each.location.line else ""
     share = f"{share_text(place.total.high / total.high)} of all" if total.high else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
     reason = reason_of(place)
@@ -277,47 +288,46 @@ def _is_shown_otherwise(table: ReportTable) -> bool:
 
 def _by_axes(page: Page, report: Report) -> h.Node:
     """The cost of each axis: a table of the axes, with the kinds of collectives along them."""
+    groups = [each.group.strip("{}") for each in report.collectives]
+    return _shares(page, report, "by axis", "axes", groups) if groups else None
+
+
+def _by_phase(page: Page, report: Report) -> h.Node:
+    """The cost of each part of a training step."""
+    parts = [PHASES[each.location.phase] for each in report.collectives]
+    return _shares(page, report, "by part of the step", "part", parts) if phase_totals(report) else None
+
+
+def _shares(page: Page, report: Report, title: str, column: str, names: Sequence[str]) -> h.Node:
+    """A table of what is sent in collectives with the same name, `names` being those of all collectives."""
     total = wire_total(report).high
-    seconds = _seconds_by_axes(report)
-    parts = wire_totals(report.collectives, lambda each: each.group)
-    if not parts:
-        return None
-    columns = ["axes", "sent", "share", *(["time"] if seconds else []), "collectives"]
-    return [
-        h.h3["by axis"],
-        h.table(".stack")[
-            h.thead[h.tr[(h.th(scope="col")[column] for column in columns)]],
-            h.tbody[
-                (
-                    h.tr[
-                        h.th(scope="row")[page.coloured(group.strip("{}"))],
-                        h.td(data_label="sent")[total_text(part)],
-                        h.td(data_label="share")[_share_text(part.high / total) if total else "unknown"],
-                        h.td(data_label="time")[seconds_text(seconds[group])] if seconds else None,
-                        h.td(data_label="collectives")[_kinds_of(report, group)],
-                    ]
-                    for group, part in parts.items()
-                )
-            ],
-        ],
-    ]
-
-
-def _kinds_of(report: Report, group: str) -> str:
-    along = [each for each in report.collectives if each.group == group]
-    kinds = wire_totals(along, lambda each: each.kind).items()
-    return ", ".join(f"{part.count} {kind}: {total_text(part)}" for kind, part in kinds)
-
-
-def _seconds_by_axes(report: Report) -> dict[str, Fraction | None]:
-    """The estimated time by axes, as far as it is known; None if none of it is."""
-    found: dict[str, Fraction | None] = {}
-    if report.time is not None:
-        for each, timed in zip(report.collectives, report.time.collectives, strict=True):
-            seconds, sum = seconds_of_runs(timed.seconds, each.times), found.setdefault(each.group, None)
-            if seconds is not None:
-                found[each.group] = seconds + (sum or 0)
-    return found
+    by_number = {each.number: name for each, name in zip(report.collectives, names, strict=True)}
+    parts = wire_totals(report.collectives, lambda each: by_number[each.number])
+    times = report.time.collectives if report.time else []
+    columns = [column, "sent", "share", *(["time"] if times else []), "collectives"]
+    rows = []
+    for name, part in parts.items():
+        numbers = {number for number, each in by_number.items() if each == name}
+        found = [each for each in report.collectives if each.number in numbers]
+        kinds = wire_totals(found, lambda each: each.kind).items()
+        timed = [seconds_of_runs(times[each.number].seconds, each.times) for each in found] if times else []
+        known = [seconds for seconds in timed if seconds is not None]
+        share = part.high / total if total else None
+        rows.append(
+            h.tr(style=f"--share:{float(share):.1%}" if share is not None else None)[
+                h.th(scope="row")[page.coloured(name)],
+                h.td(data_label="sent")[total_text(part)],
+                h.td(data_label="share")["unknown" if share is None else _share_text(share)],
+                h.td(data_label="time")[seconds_text(sum(known, Fraction(0)) if known else None)]
+                if times
+                else None,
+                h.td(data_label="collectives")[
+                    ", ".join(f"{each.count} {kind}: {total_text(each)}" for kind, each in kinds)
+                ],
+            ]
+        )
+    header = h.thead[h.tr[(h.th(scope="col")[each] for each in columns)]]
+    return [h.h3[title], h.table(".stack")[header, h.tbody[rows]]]
 
 
 # --- Data of tables and charts ------------------------------------------------------------------------
@@ -333,7 +343,7 @@ class _Rows:
 
     def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
         """Adds a row with its fields, and those of its location."""
-        values |= {"phase": _PHASES[location.phase], "file": location.file}
+        values |= {"phase": PHASES[location.phase], "file": location.file}
         self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
             "at": False,
             "stack": False,
@@ -467,13 +477,13 @@ def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
     strings = Strings()
     return {
         "points": [
-            [point.bytes, count, strings(point.location.file_text), strings(_PHASES[point.location.phase])]
+            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
             for point, count in zip(timeline.points, timeline.counts, strict=True)
         ],
         "groups": [
             [
                 strings(each.name),
-                strings(each.type),
+                strings(jax_type(each.type)),
                 strings(_spec(each.sharding)),
                 strings(each.location.file_text),
                 each.changes,
@@ -488,7 +498,31 @@ def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
 def _spec(sharding: str) -> str:
     """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
     found = _SHARDING.fullmatch(sharding)
-    return sharding if found is None else specs_of(found[1])
+    if found is None:
+        return sharding
+    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
+    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
+
+
+def _boundary(report: Report) -> dict[str, object]:
+    """The arguments and results as data."""
+    boundary, strings = report.boundary(), Strings()
+    rows = [
+        [
+            *(
+                strings(kind),
+                strings(each.name),
+                strings(pattern_of(each.name)),
+                strings(jax_type(each.type)),
+            ),
+            # What has no sharding is on each device.
+            *(strings(_spec(each.sharding) or "P()"), each.bytes),
+            *("" if each.replicas is None else each.replicas, each.is_donated),
+        ]
+        for kind, values in (("argument", boundary.arguments), ("result", boundary.results))
+        for each in values
+    ]
+    return {"rows": rows, "strings": strings.all, "devices": report.devices}
 
 
 def _files_of(report: Report) -> Iterator[str]:

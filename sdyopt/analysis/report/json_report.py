@@ -14,6 +14,7 @@ from sdyopt.analysis.figures.figures import (
     Total,
     activation_total,
     flop_totals,
+    phase_totals,
     time_range,
     time_totals,
     useful_share,
@@ -30,7 +31,7 @@ VERSION = 1
 def json_report(report: Report) -> str:
     """The report as JSON text: totals first, then figures. Fractions of bytes are rounded to bytes."""
     local, whole = flop_totals(report)
-    share = useful_share(report)
+    share, boundary = useful_share(report), report.boundary()
     data = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -42,6 +43,9 @@ def json_report(report: Report) -> str:
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
             "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
             "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
+            "wire_bytes_by_phase": _totals(
+                {str(phase): part for phase, part in phase_totals(report).items()}
+            ),
             "wire_bytes_of_activation_reshards": _total(activation_total(report)),
             "flops": _total(local),
             "global_flops": _total(whole),
@@ -54,7 +58,10 @@ def json_report(report: Report) -> str:
         "device_memory": report.device_memory,
         "fits": None if report.device_memory is None else report.memory.peak <= report.device_memory,
         "carried": report.carried,
+        "arguments": boundary.arguments,
+        "results": boundary.results,
         "products": report.products,
+        "topology": report.topology or None,
         "time": None if report.time is None else _time(report, report.time),
     }
     return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"

@@ -251,11 +251,6 @@ const flame = (host) => {
 flame(at("flame"));
 
 // --- The memory over the program, and what is live at a point.
-const ticksOf = (top) => {
-  const unit = 1024 ** Math.floor(Math.log2(top) / 10), most = top / unit;
-  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => most / each <= 5) * unit;
-  return Array.from({ length: Math.floor(top / step) + 1 }, (_, number) => number * step);
-};
 const curve = (host) => {
   const { points, groups, strings: texts, memory } = data.live;
   if (points.length < 2) {
@@ -330,6 +325,45 @@ const curve = (host) => {
   draw();
 };
 curve(at("curve"));
+
+// --- Arguments and results, each or those of all layers together.
+const boundary = (host) => {
+  const { rows, strings: texts, devices } = data.boundary;
+  if (!rows.length) {
+    host.append(element("p", { class: "note", text: "The program has no arguments and no results." }));
+    return;
+  }
+  const items = rows.map(([kind, name, pattern, type, spec, size, replicas, donated]) => ({ kind: texts[kind], name: texts[name], pattern: texts[pattern],
+    type: texts[type], spec: texts[spec], size, copies: replicas === "" ? "" : `${replicas} of ${devices}`, replicas, donated: donated ? "donated" : "" }));
+  const isRepeated = items.some((item) => item.name !== item.pattern);
+  const by = element("select", { "aria-label": "arguments and results", onchange: () => table.show() },
+    element("option", { value: "name", text: "each alone" }), element("option", { value: "pattern", text: "all layers together" }));
+  const one = (row, name) => { const found = uniqueOf(row.items, name); return found.length > 1 ? `${found[0]} and others` : found[0]; };
+  const sizeText = (found) => { const unknown = found.filter((item) => item.size === null).length; return unknown === found.length ? "unknown" : bytesText(sumOf(found, "size")) + (unknown ? ` + ${unknown} unknown` : ""); };
+  const total = sumOf(items.filter((item) => item.kind === "argument"), "size");
+  const elementOf = (item) => item.type.split("[")[0];
+  const table = dataTable(host, {
+    label: "arguments and results",
+    what: "value",
+    choices: isRepeated ? [by] : [],
+    facets: [{ name: "kind", options: uniqueOf(items, "kind") }, { name: "element type", options: [...new Set(items.map(elementOf))] },
+      { name: "sharding", options: uniqueOf(items, "spec") }],
+    rowsOf: (matches) => {
+      const found = items.filter((item) => matches(Object.values(item).join(" "), { kind: item.kind, "element type": elementOf(item), sharding: item.spec }));
+      return [...groupsOf(found, (item) => `${item.kind}\n${item[by.value]}`)].map(([, group]) => ({ items: group, name: group[0][by.value], share: total ? sumOf(group, "size") / total : undefined }));
+    },
+    columns: [
+      { name: "bytes per device", figure: true, text: (row) => sizeText(row.items), order: (row) => sumOf(row.items, "size") || (row.items.some((item) => item.size === null) ? 1e-9 : 0) },
+      { name: "name", class: "place", text: (row) => row.name, node: (row) => [row.name, row.items.length > 1 ? element("span", { class: "note", text: ` ${counted(row.items.length, "value")}` }) : null] },
+      { name: "kind", text: (row) => [row.items[0].kind, one(row, "donated")].filter(Boolean).join(", ") },
+      { name: "type", class: "code", text: (row) => one(row, "type") },
+      { name: "sharding", class: "code", text: (row) => one(row, "spec") },
+      { name: "copies", figure: true, text: (row) => one(row, "copies"), order: (row) => Number(row.items[0].replicas) || 0 },
+    ],
+    total: (found) => [...groupsOf(found.flatMap((row) => row.items), (item) => item.kind)].map(([kind, group]) => `, ${sizeText(group)} of ${kind}s`).join(""),
+  });
+};
+boundary(at("boundary"));
 
 // --- The source, with the cost at each line as a profiler shows it: of the line alone, and with all that it calls.
 const costs = new Map();

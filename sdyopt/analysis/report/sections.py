@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import PurePath
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.figures import (
@@ -17,6 +18,7 @@ from sdyopt.analysis.figures.figures import (
     Total,
     activation_total,
     flop_totals,
+    phase_totals,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -38,7 +40,19 @@ from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.diagnostics.text import counted
 
-_PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
+_PHASES = {
+    Phase.FORWARD: "",
+    Phase.BACKWARD: "in a gradient, ",
+    Phase.REMATERIALIZED: "recomputed, ",
+    Phase.UPDATE: "in the update, ",
+}
+# The parts of a training step, as people call them.
+PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "recomputed",
+    Phase.UPDATE: "update",
+}
 # From docs/calibration.md.
 ACCURACY = (
     "accuracy: of 104 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 93, "
@@ -76,6 +90,9 @@ def _communication(report: Report) -> Section:
             f"activation reshards: {total_text(activations)} in {activations.count} of them; XLA may do them "
             "otherwise, and at more expense"
         )
+    if parts := phase_totals(report):
+        named = (f"{PHASES[phase]} {total_text(part)}{_of(part, total)}" for phase, part in parts.items())
+        section.sentences.append(f"by part of the step: {', '.join(named)}")
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
@@ -170,6 +187,10 @@ def _order(each: Collective) -> tuple[int, Fraction, int]:
     """Sorts unknown sizes first, then larger ones before smaller ones, then by number."""
     size = wire_bytes_of_runs(each)
     return (0, Fraction(0), each.number) if size is None else (1, -size, each.number)
+
+
+def _of(part: Total, total: Total) -> str:
+    return f" ({_share(part, total)})" if total.high else ""
 
 
 def _share(part: Total, total: Total) -> str:
@@ -305,8 +326,10 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
         "the least if communication overlaps with all else and elementwise operations are fused, the most if "
         "nothing overlaps and each runs alone"
     )
+    machine = f" for {PurePath(report.topology).name}" if report.topology else ""
     section.sentences.append(
-        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of operations"
+        f"an estimate{machine} from wire bytes, bandwidths and "
+        "latencies, and from FLOPs and bytes of operations"
     )
     rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
     section.add_table(

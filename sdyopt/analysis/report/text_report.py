@@ -32,7 +32,7 @@ _DETAILS = (COLLECTIVES,)
 _NOTED_ROWS = 3
 _NOTE_LINES = 3
 # The largest widths of columns that are not the last; figures are never cut.
-_MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
+_MAX_WIDTH = {"kind": 24, "type": 28, "where": 28, "report": 36}
 _INDENT, _NOTE_INDENT = "  ", "        "
 
 
@@ -41,18 +41,19 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 
     `rows` limits every table; None shows all rows.
     """
-    lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
+    sections, width = sections_of(report), max(width, MIN_WIDTH)
+    lines, fewer = list(_lines(report, sections, width, rows)), ROWS
     while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
         fewer -= 1
-        lines = list(_lines(report, max(width, MIN_WIDTH), fewer))
+        lines = list(_lines(report, sections, width, fewer))
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
+def _lines(report: Report, sections: Sequence[Section], width: int, rows: int | None) -> Iterator[str]:
     devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
     mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
     header = filter(None, (f"{devices}, {mesh}", report.assumption))
-    yield from section_lines(list(header), sections_of(report), width, rows)
+    yield from section_lines(list(header), sections, width, rows)
 
 
 def section_lines(

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sdyopt.analysis.notation.partition_spec import partition_spec_text
-from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -26,6 +24,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import result_text
+from sdyopt.shardy.notation.partition_spec import partition_spec_text
+from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.shardy.record import FunctionResult, Subject
 
 

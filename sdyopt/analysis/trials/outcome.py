@@ -5,10 +5,12 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.figures.causes import consumers, producer
+from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.trials.originals import Originals
@@ -24,6 +26,34 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, LazyLocation
 from sdyopt.shardy.record import FunctionResult, Subject
+
+# The shardings of the results of the entry functions, by function and number.
+Results = dict[tuple[str, int], TensorSharding | None]
+
+
+def shardings_of_results(module: Op) -> Results:
+    """The shardings of the results of a program."""
+    return {
+        (function.sym_name, number): sharding if isinstance(sharding, TensorSharding) else None
+        for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)])
+        for number, attributes in enumerate(function.result_attributes)
+        for sharding in (attributes.get(SHARDING),)
+    }
+
+
+def changed_results(before: Results, after: Results, written: Iterable[Subject]) -> Iterator[tuple[str, int]]:
+    """The results that are sharded otherwise after a change, without those that it writes."""
+    known = {
+        (each.function.sym_name, each.result_index) for each in written if isinstance(each, FunctionResult)
+    }
+    for key, sharding in after.items():
+        if key not in known and sharding is not None and not _is_same(before.get(key), sharding):
+            yield key
+
+
+def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
+    axes = [] if before is None else [dim.axes for dim in before.dims]
+    return axes == [dim.axes for dim in after.dims] or (not any(axes) and after.is_fully_replicated)
 
 
 class Outcome:

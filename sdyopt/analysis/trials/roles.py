@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.boundary import ALIAS
 from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -125,7 +125,7 @@ class _Classes:
         self._functions.append(function)
         returned = function.entry.terminator
         for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
-            alias = attributes.get(ALIAS)
+            alias = attributes.get(ALIASING_OUTPUT)
             if isinstance(alias, IntegerAttr) and isinstance(returned, ReturnOp):
                 # A donated argument is what the next step gets.
                 for value in returned.operands[alias.value : alias.value + 1]:

@@ -173,13 +173,9 @@ class _FileReader:
             number, is_registered = reader.flagged()
         name = f"{dialect.name}.{self._table.string(number, reader)}"
         op_class = self._dialects.op_class(name)
-        if op_class is None:
-            is_known = self._dialects.find(dialect.name) is not None
-            if not (is_known or self._options.allow_unregistered_dialects):
-                reader.fail(
-                    f"the operation '{name}' is of a dialect that is not registered; "
-                    "-allow-unregistered-dialect reads it"
-                )
+        is_allowed = self._options.allow_unregistered_dialects or self._dialects.has_all_of(dialect.name)
+        if op_class is None and not is_allowed:
+            reader.fail(f"the operation '{name}' is not registered; -allow-unregistered-dialect reads it")
         return OpName(name, op_class or UnregisteredOp, dialect, is_registered)
 
     def _read_resources(self) -> None:

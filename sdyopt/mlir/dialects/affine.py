@@ -276,7 +276,7 @@ def _linear_terms(expression: AffineExpr) -> dict[AffineExpr | None, int] | None
     return terms_of(expression)
 
 
-affine = Dialect("affine")
+affine = Dialect("affine", is_partial=True)
 affine.is_inlinable = True
 affine.materialize_constant = make_constant
 

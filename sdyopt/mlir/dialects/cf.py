@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.mlir.ir.value import Value
 
-cf = DIALECT = Dialect("cf")
+cf = DIALECT = Dialect("cf", is_partial=True)
 cf.is_inlinable = True
 cf.materialize_constant = make_constant
 

@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.mlir.ir.types import FloatType, RankedTensor, Type, element_of
 from sdyopt.mlir.ir.value import Value
 
-linalg = DIALECT = Dialect("linalg")
+linalg = DIALECT = Dialect("linalg", is_partial=True)
 linalg.materialize_constant = make_constant
 linalg.is_inlinable = True
 

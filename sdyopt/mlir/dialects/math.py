@@ -12,7 +12,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.mlir.ir.traits import PURE
 
-math = DIALECT = Dialect("math")
+math = DIALECT = Dialect("math", is_partial=True)
 math.is_inlinable = True
 math.materialize_constant = make_constant
 

@@ -14,7 +14,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.floats import decode, encode_double, float_text
 from sdyopt.mlir.ir.types import F64, FloatType, IntegerType, Type
 
-quant = Dialect("quant")
+quant = Dialect("quant", is_partial=True)
 quant.unknown_type = "unknown quantized type {mnemonic}"
 
 

@@ -18,7 +18,7 @@ from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.mlir.ir.types import Type
 
-scf = DIALECT = Dialect("scf")
+scf = DIALECT = Dialect("scf", is_partial=True)
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
 

@@ -71,7 +71,8 @@ def _unregistered_operation(case: Case) -> Explanation:
 
 def _dialect_help(name: str, dialects: DialectTable) -> str:
     namespace, _, mnemonic = name.partition(".")
-    help = did_you_mean(namespace, dialects.names(), lambda other: f"`{other}.{mnemonic}`")
+    owners = [other for other in dialects.names() if _has_operation(dialects, other, mnemonic)]
+    help = did_you_mean(namespace, owners, lambda other: f"`{other}.{mnemonic}`")
     return help or (
         "load the dialect of another package with --load-dialect-plugin=NAME, or accept unknown operations "
         "in generic form with --allow-unregistered-dialect"
@@ -79,8 +80,18 @@ def _dialect_help(name: str, dialects: DialectTable) -> str:
 
 
 def _similar_operation(name: str, dialects: DialectTable) -> str:
-    namespace = name.partition(".")[0]
-    return did_you_mean(name, [f"{namespace}.{op}" for op in _operations(dialects, namespace)])
+    """Suggests an operation of the same dialect; of a partial one, only one with the same letters."""
+    namespace, _, mnemonic = name.partition(".")
+    dialect = dialects.find(namespace)
+    if dialect is None or not dialect.is_partial:
+        known = _operations(dialects, namespace)
+        return did_you_mean(mnemonic, known, lambda other: f"`{namespace}.{other}`")
+    letters = sorted(mnemonic.lower())
+    typos = [other for other in dialect.ops if sorted(other) == letters]
+    return did_you_mean(mnemonic, typos, lambda other: f"`{namespace}.{other}`") or (
+        f"only some operations of {namespace} are supported; accept others in generic form with "
+        "--allow-unregistered-dialect"
+    )
 
 
 def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:

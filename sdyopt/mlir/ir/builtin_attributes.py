@@ -70,6 +70,11 @@ TRUE = IntegerAttr(1, I1)
 FALSE = IntegerAttr(0, I1)
 
 
+# The number of elements to which a splat is expanded. Operations compare the length of the list with a rank,
+# or twice a rank, or reject equal elements; for both, this many elements are enough.
+MAX_EXPANDED = 1 << 17
+
+
 class DenseElements(Attribute):
     """`dense<[1, 2]> : tensor<2xi32>`: the bytes of the elements, little-endian, in row-major order.
 
@@ -89,6 +94,14 @@ class DenseElements(Attribute):
     def expanded(self) -> bytes:
         """The bytes of all elements, those of a splat repeated."""
         return self.data * self.type.num_elements if self.is_splat else self.data
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The elements of an integer attribute, read as signed; of a splat at most `MAX_EXPANDED`."""
+        size = element_size(self.type.element)
+        offsets = range(0, len(self.data), size)
+        found = [int.from_bytes(self.data[at : at + size], "little", signed=True) for at in offsets]
+        return tuple(found * min(self.type.num_elements, MAX_EXPANDED) if self.is_splat else found)
 
 
 class DenseStringElements(Attribute):

@@ -80,8 +80,8 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
 
 
 def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
-    """The attributes of a Python class; the Python value is the attribute itself."""
-    return AttrConstraint(description, _is_a(cls), lambda attribute: attribute, cls=cls)
+    """The attributes of a Python class, not of its subclasses; the Python value is the attribute itself."""
+    return AttrConstraint(description, lambda a: type(a) is cls, lambda attribute: attribute, cls=cls)
 
 
 def exactly(type: Type, description: str) -> TypeConstraint[Type]:
@@ -145,7 +145,14 @@ FUNCTION_TYPE_ATTR: AttrConstraint[FunctionType] = AttrConstraint(
     lambda a: a.type,
     _is_a(TypeAttr),
 )
-ANY_ATTR = of_class(Attribute, "any attribute")
+
+
+def any_attribute(description: str) -> AttrConstraint[Attribute]:
+    """All attributes."""
+    return AttrConstraint(description, lambda a: True, lambda a: a, cls=Attribute)
+
+
+ANY_ATTR = any_attribute("any attribute")
 ARRAY_ATTR = of_class(ArrayAttr, "array attribute")
 DICT_ATTR = of_class(DictAttr, "dictionary of named attribute values")
 DICT_ARRAY_ATTR = AttrConstraint[ArrayAttr](

@@ -12,6 +12,7 @@ parses and prints; the parsers and printers of dialect attributes and types that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TypeVar
 
 from sdyopt.base.releases import Behavior, on_change
@@ -47,14 +48,21 @@ PRINTERS: dict[AttributeClass, Callable[..., str]] = {}
 
 
 class Dialect:
-    """A namespace with its operations, attributes, types and hooks."""
+    """A namespace with its operations, attributes, types and hooks.
 
-    def __init__(self, name: str) -> None:
+    `contents` is the module that registers the operations, attributes and types, imported when a program
+    first uses one of them: programs from JAX have discardable attributes of dialects that they do not use.
+    Of a dialect that `is_partial`, only some operations are known; a program may be allowed to have others.
+    """
+
+    def __init__(self, name: str, contents: str = "", is_partial: bool = False) -> None:
         self.name = name
-        self.ops: dict[str, type[Op]] = {}
+        self.is_partial = is_partial
+        self._contents = contents
+        self._ops: dict[str, type[Op]] = {}
         # Mnemonic -> parser of the text after it.
-        self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
-        self.type_parsers: dict[str, Callable[..., Type]] = {}
+        self._attribute_parsers: dict[str, Callable[..., Attribute]] = {}
+        self._type_parsers: dict[str, Callable[..., Type]] = {}
         # The errors for a mnemonic without a parser.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
@@ -75,6 +83,29 @@ class Dialect:
         # Whether the inliner may inline functions with operations of this dialect.
         self.is_inlinable = False
 
+    @property
+    def ops(self) -> dict[str, type[Op]]:
+        """The operations by mnemonic."""
+        self._load()
+        return self._ops
+
+    @property
+    def attribute_parsers(self) -> dict[str, Callable[..., Attribute]]:
+        """The parsers of what follows the mnemonic of an attribute, by mnemonic."""
+        self._load()
+        return self._attribute_parsers
+
+    @property
+    def type_parsers(self) -> dict[str, Callable[..., Type]]:
+        """The parsers of what follows the mnemonic of a type, by mnemonic."""
+        self._load()
+        return self._type_parsers
+
+    def _load(self) -> None:
+        if self._contents:
+            contents, self._contents = self._contents, ""
+            import_module(contents)
+
     def op(self, mnemonic: str, *traits: Trait, since: Behavior | None = None) -> Callable[[C], C]:
         """Class decorator: registers the class as the operation `name.mnemonic`.
 
@@ -82,7 +113,7 @@ class Dialect:
         """
 
         def register(cls: C) -> C:
-            assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
+            assert mnemonic not in self._ops, f"{self.name}.{mnemonic} is defined twice"
             cls.name = f"{self.name}.{mnemonic}"
             cls.dialect = self
             cls.since = since
@@ -98,7 +129,7 @@ class Dialect:
             for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
                 field.index = index
                 cls.declares_regions = True
-            self.ops[mnemonic] = cls
+            self._ops[mnemonic] = cls
             return cls
 
         return register
@@ -107,8 +138,8 @@ class Dialect:
         """Decorator of the function that parses what follows `#name.mnemonic`."""
 
         def add(function: A) -> A:
-            _check_is_new(self.attribute_parsers, mnemonic, self.name)
-            self.attribute_parsers[mnemonic] = function
+            _check_is_new(self._attribute_parsers, mnemonic, self.name)
+            self._attribute_parsers[mnemonic] = function
             return function
 
         return add
@@ -117,8 +148,8 @@ class Dialect:
         """Decorator of the function that parses what follows `!name.mnemonic`."""
 
         def add(function: T) -> T:
-            _check_is_new(self.type_parsers, mnemonic, self.name)
-            self.type_parsers[mnemonic] = function
+            _check_is_new(self._type_parsers, mnemonic, self.name)
+            self._type_parsers[mnemonic] = function
             return function
 
         return add
@@ -197,6 +228,11 @@ class DialectTable:
         except KeyError:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
+
+    def has_all_of(self, namespace: str) -> bool:
+        """Whether the dialect of this namespace is registered with all its operations."""
+        dialect = self.find(namespace)
+        return dialect is not None and not dialect.is_partial
 
     def is_used(self, namespace: str) -> bool:
         """Whether the dialect of this namespace has been loaded."""

@@ -345,6 +345,10 @@ class Rewriter:
         self._edits.record_signature_change(op)
         self._operands_changed(op)
 
+    def visit_again(self, op: Op) -> None:
+        """Notifies the listener as an edit of the operation would."""
+        self._modified(op)
+
     def set_operand(self, use: OpOperand, value: Value) -> None:
         """Sets an operand. The new value may have another type."""
         if use.value is not value:

@@ -123,12 +123,9 @@ class Verifier:
             raise _signature_error(op, problem) from None
 
     def _check_unregistered(self, op: Op) -> None:
-        """Checks that an operation without a class is of an unregistered dialect."""
-        if self.dialects.find(op.dialect_name) is not None:
-            raise op.error(
-                f"unregistered operation '{op.signature.name}' found in dialect ('{op.dialect_name}') that"
-                " does not allow unknown operations"
-            )
+        """Checks that an operation without a class is of an unregistered or a partial dialect."""
+        if self.dialects.has_all_of(op.dialect_name):
+            raise op.error(unknown_operation(op.signature.name))
 
     def _check_discardable_attributes(self, op: Op) -> None:
         for name, attribute in op.attributes.entries:
@@ -330,3 +327,11 @@ def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
         error.note(note)
     error.diagnostic.followers = [_signature_error(op, follower).diagnostic for follower in problem.followers]
     return error
+
+
+def unknown_operation(name: str) -> str:
+    """The error message for an operation that its registered dialect does not have."""
+    return (
+        f"unregistered operation '{name}' found in dialect ('{name.partition('.')[0]}') that does not allow "
+        "unknown operations"
+    )

@@ -10,6 +10,7 @@ from sdyopt.mlir.registry.discovery import (
     import_passes,
     lookup,
     of_other_tool,
+    plugins_not_loaded,
 )
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
@@ -25,6 +26,7 @@ __all__ = [
     "import_passes",
     "lookup",
     "of_other_tool",
+    "plugins_not_loaded",
     "register",
     "register_pipeline",
 ]

@@ -60,7 +60,9 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
     entry = find_entry(flag)
     if entry is None:
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
-        raise UsageError(message, of_other_tool(flag) or nearest(flag, entries) or LIST_PASSES)
+        raise UsageError(
+            message, of_other_tool(flag) or nearest(flag, entries) or plugins_not_loaded() or LIST_PASSES
+        )
     return entry
 
 
@@ -68,19 +70,25 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 _FOREIGN: Final = MappingProxyType(
     {
         "stablehlo-opt": re.compile(
-            r"stablehlo-(aggressive-(folder|simplification)|target-independent-optimization|canonicalize-dynamism|"
-            r"check-shape-assertions|(compatibility|complex-math)-expander|convert-to-signless|refine-(arguments|shapes)|"
+            r"stablehlo-(aggressive-simplification|target-independent-optimization|"
+            r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
-            r"wrap-in-composite)|(chlo|shape)-legalize-to-stablehlo"
+            r"wrap-in-composite)|shape-legalize-to-stablehlo"
         ),
         "mlir-opt": re.compile(
             r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
             r"nvvm|rocdl|scf|shape|sparse|spirv|tensor|tosa|transform|vector|x86vector|xegpu)-[\w-]+"
             r"|(convert|lower|fold|expand|finalize|lift|raise|promote|map)-[\w-]+-(to|into|from|in)-[\w-]+"
-            r"|one-shot-bufferize|buffer-[\w-]+|composite-fixed-point-pass|control-flow-sink|empty-tensor-[\w-]+"
-            r"|generate-runtime-verification|int-range-optimizations|loop-invariant-[\w-]+|mem2reg|normalize-memrefs"
-            r"|reconcile-unrealized-casts|remove-dead-values|remove-shape-constraints|sccp|sparsification|sroa"
-            r"|strip-func-quant-types|symbol-privatize|topological-sort|trivial-dce|view-op-graph"
+            r"|(decorate|launch|map|outline|resolve|set|stage)-[\w-]*(spirv|func|shape|shaped|llvm|sparse)-[\w-]+"
+            r"|(ownership-based-)?buffer-[\w-]+|composite-fixed-point-pass|control-flow-sink|convert-shape-constraints"
+            r"|convert-to-(llvm|spirv)|drop-equivalent-buffer-results|duplicate-function-elimination"
+            r"|(eliminate-)?empty-tensors?(-[\w-]+)?|enable-arm-streaming|ensure-debug-info-scope-on-llvm-func"
+            r"|expand-(realloc|strided-metadata)|finalizing-bufferize|fold-(memref|tensor)-[\w-]+|form-expressions"
+            r"|generate-runtime-verification|int-range-optimizations|(location-snapshot|snapshot-op-locations)"
+            r"|loop-invariant-[\w-]+|lower-(affine|vector-[\w-]+)|mem2reg|mlprogram-[\w-]+|normalize-memrefs"
+            r"|one-shot-bufferize|openacc-[\w-]+|(pre-)?sparsif(ier|ication)(-[\w-]+)?|reconcile-unrealized-casts"
+            r"|remove-shape-constraints|slice-analysis-test|sroa|strip-func-quant-types|topological-sort"
+            r"|trivial-dce|view-op-graph"
         ),
     }
 )
@@ -90,6 +98,14 @@ def of_other_tool(flag: str) -> str:
     """Help for the name of a pass of another C++ tool; empty for other names."""
     tool = next((tool for tool, names in _FOREIGN.items() if names.fullmatch(flag)), "")
     return tool and f"this is a pass of {tool}, which sdy-opt does not have"
+
+
+def plugins_not_loaded() -> str:
+    """Help for an unknown pass: the flags that load the passes of installed plugins; empty without these."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
+
+    flags = [f"--load-pass-plugin={name}" for name in sorted(entry_points(group=PASS_GROUP).names - _loaded)]
+    return f"a pass of an installed plugin needs {' or '.join(flags)}" if flags else ""
 
 
 def all_passes() -> list[PassEntry | PipelineEntry]:
@@ -112,7 +128,9 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
         by_name.setdefault(module.rpartition(".")[2], []).append(module)
     name = flag.replace("-", "_")
     yield by_name.get(name, [])
-    yield by_name.get(name.partition("_")[2], [])
+    # XLA's passes have names of two words in front.
+    short = re.sub(r"^(xla_sdy|stablehlo_ext|[a-z]+)_", "", name)
+    yield by_name.get(short, [])
     yield list(_pass_modules())
 
 
@@ -191,9 +209,14 @@ def _split_flags(text: str) -> list[str]:
 PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
 
 
+# The names of the entry points whose passes are loaded.
+_loaded: set[str] = set()
+
+
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
     load_plugin(PASS_GROUP, name, f"Failed to load passes from '{name}'")
+    _loaded.add(name)
 
 
 def load_dialect_plugin(name: str) -> None:

@@ -12,7 +12,7 @@ global types. It returns one of
 
 Operations of classes without a lowering are local if no factor of their sharding rule forbids it
 (`sdyopt.shardy.partition.conversion`). The other tables are `crosses_shards` (`replication.py`),
-`exchanges_halos` (`halo_registry.py`) and `pads` (`padding.py`).
+`exchanges_halos` (`sharded_body.py`) and `pads` (`padding.py`).
 """
 
 from __future__ import annotations

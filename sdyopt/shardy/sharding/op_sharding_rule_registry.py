@@ -99,13 +99,11 @@ def derived_rule_of(op: Op) -> OpShardingRule | None:
 
 def reduction_of(op: Op) -> Reduction | None:
     """The combination of partial results of an operation, as its rule declares; None if it is unknown."""
-    _load_rules()
-    return _entries.get(type(op), _UNKNOWN).reduction
+    return _entry_of(op).reduction
 
 
 def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
-    _load_rules()
-    entry = _entries.get(type(op), _UNKNOWN)
+    entry = _entry_of(op)
     context = () if entry.context is None else (entry.context(op),)
     key = (_KEYS[is_conservative], *context) if context else _KEYS[is_conservative]
     rules = op.signature.cache
@@ -119,8 +117,7 @@ def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
 
 def is_rule_context_free(op: Op) -> bool:
     """Whether the rule depends on the signature and attributes of the operation only."""
-    _load_rules()
-    return _entries.get(type(op), _UNKNOWN).context is None or SHARDING_RULE in op.attributes
+    return _entry_of(op).context is None or SHARDING_RULE in op.attributes
 
 
 def _derive(
@@ -159,6 +156,16 @@ def _warn(op: Op, unknown: NoRule) -> None:
     diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
     diagnostic.id = UNKNOWN_SHARDING_RULE
     emit(diagnostic)
+
+
+def _entry_of(op: Op) -> _Entry:
+    _load_rules()
+    entry = _entries.get(type(op))
+    if entry is None and op.dialect_name == "mhlo":
+        # A large dialect, of which few programs have an operation.
+        import_module("sdyopt.shardy.sharding.mhlo_rules")
+        entry = _entries.get(type(op))
+    return _UNKNOWN if entry is None else entry
 
 
 @cache

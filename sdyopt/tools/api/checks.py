@@ -17,7 +17,7 @@ from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source
-from sdyopt.tools.api.html import as_html, bar, cards, coloured, fill, html_fragment, table
+from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard, session
@@ -164,9 +164,20 @@ class MeshSweep:
 
     def to_json(self) -> str:
         """The sweep as JSON, whose schema is versioned."""
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".json"](self.ir)
+
+    def to_markdown(self) -> str:
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
+
+        return FORMATS[".md"](self.ir)
+
+    def to_html(self) -> str:
+        """The sweep as an HTML page, with charts of time and memory."""
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
+
+        return FORMATS[".html"](self.ir)
 
     def to_dict(self) -> dict[str, Any]:
         """The data of the JSON."""
@@ -194,7 +205,8 @@ class MeshSweep:
         best = [number for number, each in enumerate(self.rows) if each in self.best]
         columns = list(map(as_html, header))
         shown = table(columns, cells, len(columns) - 2, best=best)
-        return html_fragment([shown, f"<p>{as_html(best_text(self.ir))}</p>"])
+        page = details("the page, with charts", frame(self.to_html(), "mesh sweep"))
+        return html_fragment([shown, f"<p>{as_html(best_text(self.ir))}</p>", page])
 
 
 def mesh_sweep(

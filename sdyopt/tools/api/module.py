@@ -125,6 +125,8 @@ class Module(ProgramView):
             advise_verify=verify,
             jax=(python, 300, 8),
             memory=memory,
+            # Python may have threads, such as those of JAX.
+            may_fork=False,
         )
         with session(discard, self._program.sdy_version):
             return advice_on(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
+from sdyopt.shardy.notation.partition_spec import jax_type, short_spec
 from sdyopt.tools.api.attributes import Type
 from sdyopt.tools.api.html import as_html, coloured, details, html_fragment, table
 from sdyopt.tools.api.operations import Function

@@ -21,7 +21,14 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.mlir.pipeline.run import COUNTED
 from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
-from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup, of_other_tool
+from sdyopt.mlir.registry import (
+    LIST_PASSES,
+    all_passes,
+    find_entry,
+    lookup,
+    of_other_tool,
+    plugins_not_loaded,
+)
 from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
 from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
@@ -81,8 +88,8 @@ def _unknown(flag: PassFlag) -> UsageError:
     names = flag.name.split(",")
     if len(names) > 1 and all(map(find_entry, names)):
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
-    help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
-    return UsageError(message, of_other_tool(flag.name) or help.replace("'", "'--", 1))
+    help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)]).replace("'", "'--", 1)
+    return UsageError(message, of_other_tool(flag.name) or help or plugins_not_loaded())
 
 
 def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:

@@ -6,9 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from sdyopt.analysis.flag import STDIN
-from sdyopt.analysis.notation.drawing import drawing
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.analysis.notation.reading import (
+from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.render import render
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.notation.drawing import drawing
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.shardy.notation.reading import (
     Context,
     ShardingView,
     mesh_name,
@@ -16,13 +22,7 @@ from sdyopt.analysis.notation.reading import (
     read_sharding,
     view_of_sharding,
 )
-from sdyopt.analysis.notation.value_lookup import only_mesh, sharding_of_value
-from sdyopt.base.dataclasses import dataclass, field, replace
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import Source
-from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.notation.value_lookup import only_mesh, sharding_of_value
 from sdyopt.tools.cli.arguments import Arguments
 from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.tools.cli.files import Input, Output, read_input, write_to_stderr

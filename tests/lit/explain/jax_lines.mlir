@@ -3,11 +3,12 @@
 // RUN: sdy-opt %s --explain='#0' | filecheck %s --check-prefix=NUMBER
 
 // Of a line of Python, the forward value comes before that of the backward pass, which is earlier in the program here.
-// A constraint in a helper is at the line that calls the helper, as in reports. Values say which operation they are of.
+// What a function computes that the line calls comes last. A constraint in a helper is at the line that calls the helper, as in reports. Values say which operation they are of.
 // CHECK:      {{^}}%1 (dot_general): f32[8,8] is sharded P('x', None) model.py:7
 // CHECK-NEXT: ├─ in sdy: tensor<8x8xf32> [{"x"}, {}]
 // CHECK:      ├─ with_sharding_constraint on %1, which its input got before propagation  model.py:8
 // CHECK:      {{^}}%0 (dot_general, backward): f32[8,8] is sharded P('x', None) model.py:7
+// CHECK:      {{^}}%called (tanh): f32[8,8] is sharded P('x', None) model.py:20
 
 // The number of a collective in a report is that which --explain takes.
 // REPORT: model.py:9 all_reduce {"x"}
@@ -21,12 +22,15 @@
 #other = loc("jit(step)/jvp()/sharding_constraint"(#second))
 #forward = loc("jit(step)/jvp()/dot_general"("step"("model.py":7:1)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("step"("model.py":7:1)))
+#helper = loc("helper"("model.py":20:1))
+#called = loc("jit(step)/jvp()/tanh"(callsite(#helper at "step"("model.py":7:1))))
 #sum = loc("jit(step)/reduce_sum"("step"("model.py":9:1)))
 
 sdy.mesh @mesh = <["x"=2]>
 func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<8x8xf32>)
     -> (tensor<8x8xf32>, tensor<8xf32>) {
-  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#backward)
+  %called = stablehlo.tanh %a : tensor<8x8xf32> loc(#called)
+  %0 = stablehlo.dot_general %called, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#backward)
   %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#forward)
   %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32> loc(#constraint)
   %3 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32> loc(#other)

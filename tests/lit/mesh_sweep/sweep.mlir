@@ -3,7 +3,8 @@
 // RUN: sdy-opt %s --mesh-sweep='x=128' | filecheck %s --check-prefix=UNDIVIDED
 // RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.json && filecheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.md && filecheck %s --check-prefix=MARKDOWN --input-file=%t.md
-// RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.html 2>&1 | filecheck %s --check-prefix=FORMAT
+// RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.html --topology=tpu-v5e && filecheck %s --check-prefix=PAGE --input-file=%t.html
+// RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.csv 2>&1 | filecheck %s --check-prefix=FORMAT
 // RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
 // RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
@@ -37,8 +38,11 @@
 // MARKDOWN: ### best: fewest bytes sent, for each number of devices
 // MARKDOWN: | 4 | 8 | 65.5 kFLOP | 6.00 KiB | 16.0 KiB |
 
-// FORMAT:      .html' has the suffix of no sweep format
-// FORMAT-NEXT: help: choose from .json, .md, .txt
+// PAGE: <p>2 meshes of other sizes, topology tpu-v5e</p>
+// PAGE: best of 8 devices
+
+// FORMAT:      .csv' has the suffix of no sweep format
+// FORMAT-NEXT: help: choose from .html, .json, .md, .txt
 
 // AXIS: sweep.mlir:[[#]]:1: error: for the --mesh-sweep option: the program has no mesh axis 'z'
 // AXIS: help: choose from x, y

@@ -11,7 +11,7 @@
 // CHECK-NEXT:   communication 6.00 s, products 8.19 s, elementwise operations 0.00 s
 // CHECK-NEXT:   the least if communication overlaps with all else and elementwise operations are fused, the most
 // CHECK-NEXT:   if nothing overlaps and each runs alone
-// CHECK-NEXT:   an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of operations
+// CHECK-NEXT:   an estimate for topology.toml from wire bytes, bandwidths and latencies, and from FLOPs and bytes
 // CHECK:        8.19 s    58%      1  topology.mlir:{{[0-9]+}}  dot_general       compute
 // CHECK:        6.00 s    42%      1  topology.mlir:{{[0-9]+}}  all_gather {"x"}  communication
 // JSON:      "time": {

@@ -17,7 +17,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 @pytest.mark.parametrize("name", [module.name for module in iter_modules(dialects.__path__)])
 def test_every_format_of_a_dialect_can_be_read(name: str) -> None:
     module = import_module(f"{dialects.__name__}.{name}")
-    for dialect in vars(module).values():
+    for dialect in list(vars(module).values()):
         if isinstance(dialect, Dialect):
             for op_class in dialect.ops.values():
                 format = op_class.assembly

@@ -11,10 +11,10 @@ from sdyopt.analysis.comparison.value_sharding import (
     same_annotation,
     same_placement,
 )
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.ir.types import F32, RankedTensor
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_sdy
 
 
 def mesh(text: str) -> Mesh:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.analysis.notation.device_tiling import (
+from sdyopt.shardy.notation.device_tiling import (
     DeviceOrder,
     Digit,
     canonical_order,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileRange, Source, resolve_file_location
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.shardy.notation.reading import Context, read_sharding
 
 MESH = parse_mesh(Source("mesh", "x=4, y=6"))
 

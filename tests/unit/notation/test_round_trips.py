@@ -6,19 +6,6 @@ from math import prod
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sdyopt.analysis.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
-from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.analysis.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
-from sdyopt.analysis.notation.mesh_text import parse_sdy
-from sdyopt.analysis.notation.named_sharding import UniformOnMesh, named_sharding_text, parse_named_sharding
-from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partition_spec_text
-from sdyopt.analysis.notation.reading import as_iota
-from sdyopt.analysis.notation.sharding_on_mesh import (
-    ShardingOnMesh,
-    sharding_on,
-    sharding_on_new_mesh,
-    tiling_of,
-)
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
@@ -26,6 +13,19 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding,
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.types import F32, RankedTensor
+from sdyopt.shardy.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
+from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.shardy.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.shardy.notation.mesh_text import parse_sdy
+from sdyopt.shardy.notation.named_sharding import UniformOnMesh, named_sharding_text, parse_named_sharding
+from sdyopt.shardy.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.shardy.notation.reading import as_iota
+from sdyopt.shardy.notation.sharding_on_mesh import (
+    ShardingOnMesh,
+    sharding_on,
+    sharding_on_new_mesh,
+    tiling_of,
+)
 
 MESH = SymbolRef("mesh")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.notation.drawing import drawing
-from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.shardy.notation.drawing import drawing
+from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.shardy.notation.reading import Context, read_sharding
 from sdyopt.tools.cli import main
 
 ROOT = Path(__file__).parents[3]
@@ -67,7 +67,7 @@ def test_large_meshes_need_little_time_and_memory() -> None:
 def test_other_runs_do_not_import_notations() -> None:
     code = (
         "import sys; from sdyopt.tools.cli import main; main(['benchmarks/small.mlir', '-o', '/dev/null']);"
-        "print([name for name in sys.modules if name.startswith('sdyopt.analysis.notation')])"
+        "print([name for name in sys.modules if name.startswith('sdyopt.shardy.notation')])"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

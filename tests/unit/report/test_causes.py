@@ -1,5 +1,6 @@
 """Why a collective is needed: which consumer is named, and which dimension shards the axes."""
 
+from sdyopt.analysis.figures.source_locations import Phase
 from tests.unit.report.programs import report
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>'
@@ -20,6 +21,22 @@ def test_the_oldest_use_is_named_first_also_if_a_later_one_is_a_collective() -> 
     ).collectives[0]
     assert found.location.file_text == "m.py:1"
     assert found.cause.startswith("abs and 1 more needs this sharding of a function argument")
+
+
+def test_the_first_use_in_the_program_is_named_and_not_that_of_an_earlier_collective() -> None:
+    found = report(
+        f"""
+        {MESH}
+        func.func @main(%a: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) {{
+          %0 = sdy.all_gather [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
+          %1 = sdy.all_slice [{{}}, {{"x"}}] %0 out_sharding=<@mesh, [{{}}, {{"x"}}]> : tensor<4x4xf32>
+          %2 = stablehlo.abs %0 : tensor<4x4xf32> loc("jit(f)/jvp()/abs"("m.py":1:1))
+          %3 = stablehlo.negate %1 : tensor<4x4xf32> loc("jit(f)/transpose(jvp())/neg"("m.py":2:1))
+          return
+        }}
+        """
+    ).collectives[0]
+    assert (found.location.file_text, found.location.phase) == ("m.py:1", Phase.FORWARD)
 
 
 def test_a_dimension_of_the_same_operand_is_called_so() -> None:

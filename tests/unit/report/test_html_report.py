@@ -9,7 +9,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.pages.source_files import source_files
-from sdyopt.analysis.report.html_report import html_report
+from sdyopt.analysis.report.html_report import _spec, html_report
 from tests.unit.report.programs import report
 
 LOOP = """
@@ -102,3 +102,55 @@ def test_the_page_of_a_check_has_what_was_tried() -> None:
 
 def test_a_page_is_the_same_every_time() -> None:
     assert html_report(report(LOOP), LOOP, "a") == html_report(report(LOOP), LOOP, "a")
+
+
+STEP = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%a: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>,
+    tf.aliasing_output = 0 : i32} loc("params[0]['w']"), %b: tensor<4xf32> loc("step"))
+    -> (tensor<8x8xbf16> {jax.result_info = "result[0]", sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16> loc("jit(f)/jvp()/dot")
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16>
+      loc("jit(f)/transpose(jvp())/dot")
+  %2 = stablehlo.add %1, %1 : tensor<8x8xbf16> loc("jit(f)/transpose(jvp())/add")
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16> loc("jit(f)/sub")
+  %4 = stablehlo.subtract %a, %3 : tensor<8x8xbf16> loc("jit(f)/sub")
+  return %4 : tensor<8x8xbf16>
+}
+"""
+
+
+def test_a_page_has_arguments_and_results() -> None:
+    found = data_of(html_report(report(STEP), STEP, "step.mlir"))["boundary"]
+    rows = [[found["strings"][each] for each in row[:5]] + row[5:] for row in found["rows"]]
+    assert rows == [
+        ["argument", "params[0]['w']", "params[*]['w']", "bf16[8,8]", "P('x', None)", 64, 1, True],
+        ["argument", "step", "step", "f32[4]", "P()", 16, 2, False],
+        ["result", "result[0]", "result[*]", "bf16[8,8]", "P('x', None)", 64, 1, False],
+    ]
+
+
+def test_a_page_has_the_shares_of_the_parts_of_a_step() -> None:
+    page = html_report(report(STEP), STEP, "step.mlir")
+    assert "by part of the step: forward 64 B (20%), backward 128 B (40%), update 128 B (40%)" in page
+    assert "<h3>by part of the step</h3>" in page
+    data = data_of(page)
+    phase = data["collectives"]["fields"].index("phase")
+    phases = [data["strings"][row[phase]] for row in data["collectives"]["rows"]]
+    assert phases == ["forward", "backward", "update"]
+    # Without gradients, there are no such parts.
+    assert "by part of the step" not in html_report(report(LOOP), LOOP, "loop.mlir")
+
+
+@pytest.mark.parametrize(
+    ("sharding", "spec"),
+    [
+        ('<@mesh, [{"x"}, {}]>', "P('x', None)"),
+        ("<@mesh, []>", "P()"),
+        ('<@mesh, [{}], unreduced={"x", "y"}>', "P(None, unreduced={'x', 'y'})"),
+        ('<@mesh, [{"x", ?}]>', '<@mesh, [{"x", ?}]>'),
+        ("", ""),
+    ],
+)
+def test_shardings_are_shown_as_in_jax(sharding: str, spec: str) -> None:
+    assert _spec(sharding) == spec

@@ -6,11 +6,12 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.lexical import PROPERTIES
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.dialect import inherent_names
-from sdyopt.mlir.ir.op_fields import AttrField
+from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField
 from sdyopt.mlir.ir.operation import UnregisteredOp
 from sdyopt.mlir.ir.types import FunctionType
+from sdyopt.mlir.ir.verify import unknown_operation
 
 
 def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
@@ -34,17 +35,33 @@ def parse_generic(region_parser: RegionParser, name: str, offset: int, position:
         while op_parser.accept(","):
             op_parser.region()
         op_parser.expect(")", " to end region list")
-    attributes = op_parser.attribute_dictionary()
+    attributes = with_new_names(op_parser.attribute_dictionary())
+    if _OLD_NAMES.keys() & op_parser.dictionary_attributes.keys():
+        op_parser.dictionary_attributes = dict(attributes.entries)
     _function_type(op_parser, names)
     if op_parser.properties is None:
         op_parser.check_attributes(attributes, offset)
     return op_parser
 
 
+_OLD_NAMES = {"operand_segment_sizes": OPERAND_SEGMENTS, "result_segment_sizes": RESULT_SEGMENTS}
+
+
+def with_new_names(attributes: DictAttr) -> DictAttr:
+    """The attributes with the segment sizes under the names that they have since LLVM 17."""
+    if not any(name in _OLD_NAMES for name, _ in attributes.entries):
+        return attributes
+    return dictionary({_OLD_NAMES.get(name, name): value for name, value in attributes.entries})
+
+
 def _check_unregistered(op_parser: OpAsmParser) -> None:
-    # The verifier rejects unknown operations of registered dialects.
-    is_registered = op_parser.dialects.find(op_parser.name.partition(".")[0]) is not None
-    if not is_registered and not op_parser.region_parser.allows_unregistered:
+    if op_parser.region_parser.allows_unregistered:
+        return
+    dialect = op_parser.dialects.find(op_parser.name.partition(".")[0])
+    # The verifier rejects unknown operations of dialects that are not partial.
+    if dialect is not None and dialect.is_partial:
+        raise op_parser.error(unknown_operation(op_parser.name), op_parser.offset)
+    if dialect is None:
         raise op_parser.error(
             "operation being parsed with an unregistered dialect. If this is intended, please use "
             "-allow-unregistered-dialect with the MLIR tool used"
@@ -70,7 +87,8 @@ def parse_properties(op_parser: OpAsmParser) -> bool:
     """Parses `<{…}>` if it is next; returns whether it was."""
     if not op_parser.accept("<"):
         return False
-    op_parser.properties = op_parser.attribute()
+    properties = op_parser.attribute()
+    op_parser.properties = with_new_names(properties) if isinstance(properties, DictAttr) else properties
     op_parser.expect(">", " to close properties")
     return True
 

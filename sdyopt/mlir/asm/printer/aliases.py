@@ -1,4 +1,4 @@
-"""Aliases: `#map`, `#set`, `#distinct` and `#loc3` for affine maps, sets, distinct attributes, locations.
+"""Aliases: `#map`, `#set`, `#distinct`, `#loc3` and `!tuple`, of attributes, locations and long tuple types.
 
 Which attributes get an alias, its number, and whether it is defined before or after the module follow
 MLIR: attributes are visited in the order of printing, nested ones get their alias first, and those
@@ -20,6 +20,10 @@ from sdyopt.base.diagnostics.location import (
 from sdyopt.base.interning import Interned
 from sdyopt.mlir.ir.affine import AffineMapAttr, IntegerSetAttr
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DistinctAttr, LocationAttr, immediate_sub_elements
+from sdyopt.mlir.ir.types import TupleType, Type
+
+# The largest number of elements of a tuple type without an alias.
+MAX_UNNAMED_TUPLE = 16
 
 _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", DistinctAttr: "distinct"}
 
@@ -59,10 +63,11 @@ class AliasFinder:
         counts: dict[str, int] = {}
         named = [(element, visited) for element, visited in self._visited.items() if visited.name]
         # The sort is stable: attributes of the same depth and name are in the order of their visits.
-        for element, visited in sorted(named, key=lambda item: (item[1].depth, item[1].name)):
+        for element, visited in sorted(named, key=_alias_order):
             number = counts.get(visited.name, 0)
             counts[visited.name] = number + 1
-            text = aliases.texts[element] = f"#{visited.name}{number or ''}"
+            sigil = "!" if isinstance(element, Type) else "#"
+            text = aliases.texts[element] = f"{sigil}{visited.name}{number or ''}"
             if isinstance(element, Location):
                 aliases.texts[LocationAttr(element)] = text
             assert isinstance(element, Attribute | Location)
@@ -97,10 +102,17 @@ class AliasFinder:
             )
 
 
+def _alias_order(item: tuple[Interned, _Visited]) -> tuple[int, bool, str]:
+    element, visited = item
+    return visited.depth, not isinstance(element, Type), visited.name
+
+
 def _name_of_alias(element: Interned) -> str:
     """The alias name of an attribute, empty if it gets none."""
     if isinstance(element, Location):
         return "loc"
+    if isinstance(element, TupleType):
+        return "tuple" if len(element.types) > MAX_UNNAMED_TUPLE else ""
     is_bare = isinstance(element, DistinctAttr) and element.attribute is UNIT
     return "" if is_bare else _NAMES.get(type(element), "")
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from sdyopt.base.interning import Interned
 from sdyopt.mlir.asm.lexical import escape
+from sdyopt.mlir.asm.printer.aliases import MAX_UNNAMED_TUPLE
 from sdyopt.mlir.ir.affine import (
     AffineBinary,
     AffineConstant,
@@ -131,7 +132,9 @@ def _complex_type(_attribute_printer: object, type: ComplexType) -> Parts:
 
 
 @prints(TupleType)
-def _tuple_type(_attribute_printer: object, type: TupleType) -> Parts:
+def _tuple_type(attribute_printer: Any, type: TupleType) -> Parts:
+    if len(type.types) > MAX_UNNAMED_TUPLE:
+        attribute_printer.lacks_alias = True
     return ["tuple<", *comma_separated(type.types), ">"]
 
 

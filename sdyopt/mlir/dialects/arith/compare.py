@@ -31,13 +31,13 @@ from sdyopt.mlir.ir.builtin_attributes import (
     SparseElements,
     integer,
 )
-from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, of_class
+from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, any_attribute
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, Trait
-from sdyopt.mlir.ir.types import I1, I64, NONE, IndexType, IntegerType, ShapedType, Type
+from sdyopt.mlir.ir.types import I1, I64, NONE, IndexType, IntegerType, ShapedType, Type, element_of
 from sdyopt.mlir.ir.value import LazyLocation
 
 
@@ -164,7 +164,7 @@ def _parse_value(op_parser: OpAsmParser) -> Attribute:
 
 
 # Any attribute that has a type.
-_TYPED_ATTR = of_class(Attribute, "any attribute")
+_TYPED_ATTR = any_attribute("any attribute")
 declare_syntax(_TYPED_ATTR, _parse_value, lambda value, attribute_printer: attribute_printer.attribute(value))
 
 
@@ -202,7 +202,8 @@ class ConstantOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         type = signature.result_types[0]
-        if isinstance(type, IntegerType) and not type.is_signless:
+        element = element_of(type)
+        if isinstance(element, IntegerType) and not element.is_signless:
             raise signature.op_error("integer return type must be signless")
         if not isinstance(signature[ConstantOp.value], _CONSTANT_ATTRIBUTES):
             raise signature.op_error("value must be an integer, float, or elements attribute")

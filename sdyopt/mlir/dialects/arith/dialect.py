@@ -22,7 +22,7 @@ from sdyopt.mlir.ir.types import (
     UnrankedMemRef,
 )
 
-arith = Dialect("arith")
+arith = Dialect("arith", is_partial=True)
 arith.is_inlinable = True
 
 

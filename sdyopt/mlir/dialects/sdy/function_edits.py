@@ -63,7 +63,7 @@ def erase_argument(function: FuncOp, index: int, rewriter: Rewriter) -> None:
 def add_result(function: FuncOp, value: Value, rewriter: Rewriter) -> None:
     """Appends a value to the results of a function with one return, and to those of its calls."""
     for call in calls_of(function):
-        _replace_call(call, range(len(call.results)), [value.type], rewriter)
+        replace_call(call, range(len(call.results)), [value.type], rewriter)
     [end] = returns_of(function)
     rewriter.set_operands(end, [*end.operands, value])
     old, dictionaries = function.function_type, [*function.result_attributes, EMPTY_DICT]
@@ -74,7 +74,7 @@ def add_result(function: FuncOp, value: Value, rewriter: Rewriter) -> None:
 def erase_result(function: FuncOp, index: int, rewriter: Rewriter) -> None:
     """Erases a result of a function, which its calls must not use."""
     for call in calls_of(function):
-        _replace_call(call, _others(len(call.results), index), (), rewriter)
+        replace_call(call, _others(len(call.results), index), (), rewriter)
     for end in returns_of(function):
         rewriter.erase_operands(end, [index])
     old, dictionaries = function.function_type, function.result_attributes
@@ -93,8 +93,8 @@ def inline_call(call: CallOp, function: FuncOp, rewriter: Rewriter) -> None:
             rewriter.insert(rewriter.clone(op, values), before=call)
 
 
-def _replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewriter: Rewriter) -> None:
-    """Replaces a call by one with some of its results, and with further ones."""
+def replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewriter: Rewriter) -> None:
+    """Replaces a call by one with some of its results, which alone may be used, and with further ones."""
     attributes = dict((*call.inherent_attributes().entries, *call.attributes.entries))
     attributes.pop("res_attrs", None)
     shardings = attributes.pop(SHARDING, None)

@@ -266,7 +266,7 @@ def data_types(signature: OpSignature) -> Sequence[Type]:
 
 
 def _check_roots(signature: OpSignature) -> None:
-    name = signature.name.removeprefix("stablehlo.")
+    name = signature.name.partition(".")[2]
     count = len(data_types(signature))
     if signature.attributes.get("has_dynamic_root") is None:
         if not count:

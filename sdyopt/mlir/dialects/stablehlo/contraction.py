@@ -206,11 +206,18 @@ def check_ragged_dot(
     check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
     _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
     _check_group_dimension(signature, dims, rhs, group_sizes.shape[-1], ragged)
-    groups = [group_sizes.shape[-1]] if ragged in dims.lhs_contracting else []
+    check_result_shape(signature, ragged_dot_result_shape(lhs, rhs, group_sizes, dims))
+
+
+def ragged_dot_result_shape(
+    lhs: RankedTensor, rhs: RankedTensor, group_sizes: RankedTensor, dims: RaggedDimensions
+) -> list[int]:
+    """The group dimension if a contracting dimension is ragged, then batching, lhs and rhs dimensions."""
+    groups = [group_sizes.shape[-1]] if dims.lhs_ragged[0] in dims.lhs_contracting else []
     batches = [lhs.shape[dimension] for dimension in dims.lhs_batching]
     rows = free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
     columns = free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting, dims.rhs_group)
-    check_result_shape(signature, [*groups, *batches, *rows, *columns])
+    return [*groups, *batches, *rows, *columns]
 
 
 def _check_group_sizes(

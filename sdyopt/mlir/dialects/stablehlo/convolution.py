@@ -7,11 +7,13 @@ and `o` the kernel's input and output feature dimensions, and numbers the spatia
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import Attr, directive
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
@@ -47,6 +49,7 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import BOOL_ARRAY, I64_ARRAY, of_class
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -67,6 +70,8 @@ class ConvDimensions(Attribute):
     output_feature: int
     output_spatial: tuple[int, ...]
     dialect = "stablehlo"
+    # Whether a tensor may have dimensions that are in no list, written `?`.
+    allows_others: ClassVar[bool] = False
 
     @property
     def input(self) -> tuple[int, ...]:
@@ -104,25 +109,41 @@ _MAX_LISTED = 10
 @directive("ConvolutionDimensions")
 def conv_dimensions_attr(field: str) -> Attr:
     """The dimension numbers without mnemonic and angle brackets."""
-    return Attr(field, _parse_lists, lambda dims, attribute_printer: _print_lists(dims))
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        declared = op_parser.op_class.fields[field]
+        assert isinstance(declared, op_fields.AttrField) and declared.constraint.cls is not None
+        return _parse_lists(op_parser, declared.constraint.cls)
+
+    return Attr(field, parse, lambda dims, attribute_printer: _print_lists(dims))
 
 
-@stablehlo.attribute("conv")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    if parser.accept("raw"):
-        # As in StableHLO, the diagnostic names dot dimension numbers.
-        values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
-        defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
-        return ConvDimensions(*(values.get(name, default) for name, default in defaults.items()))
-    dims = _parse_lists(parser)
-    parser.expect(">")
-    return dims
+def register_conv_dimensions(dialect: Dialect, cls: type[ConvDimensions]) -> None:
+    """Registers the parser and printer of the class of a dialect's dimension numbers."""
+
+    @dialect.attribute("conv")
+    def parse(parser: AsmParser) -> Attribute:
+        parser.expect("<")
+        if parser.accept("raw"):
+            # As in StableHLO, the diagnostic names dot dimension numbers.
+            values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
+            defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
+            return cls(*(values.get(name, default) for name, default in defaults.items()))
+        dims = _parse_lists(parser, cls)
+        parser.expect(">")
+        return dims
+
+    @dialect.printer(cls)
+    def print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
+        text = _print_lists(dims)
+        if "?" in text and not dims.allows_others:
+            values = zip(_RAW_ENTRIES, (getattr(dims, name) for name in cls.__match_args__), strict=True)
+            entries = (f"{name} = {list(v) if isinstance(v, tuple) else v}" for name, v in values)
+            text = f"raw {', '.join(entries)}"
+        return f"conv<{text}>"
 
 
-@stablehlo.printer(ConvDimensions)
-def _print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
-    return f"conv<{_print_lists(dims)}>"
+register_conv_dimensions(stablehlo, ConvDimensions)
 
 
 def _print_lists(dims: ConvDimensions) -> str:
@@ -131,10 +152,10 @@ def _print_lists(dims: ConvDimensions) -> str:
 
 
 def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
-    entries = ["0"] * len(dimensions)
+    entries = ["?"] * (max(dimensions) + 1)
     for dimension, name in zip(dimensions, (*letters, *range(len(dimensions))), strict=False):
-        # The raw syntax can contain out-of-range dimensions, which this syntax cannot express.
-        if 0 <= dimension < len(entries):
+        # The raw syntax can contain negative dimensions, which this syntax cannot express.
+        if dimension >= 0:
             entries[dimension] = str(name)
     return print_list(entries)
 
@@ -142,28 +163,30 @@ def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
 # --- Parsing ------------------------------------------------------------------------------------
 
 
-def _parse_lists(parser: AsmParser) -> ConvDimensions:
+def _parse_lists(parser: AsmParser, cls: type[ConvDimensions]) -> ConvDimensions:
     """Parses the lists of input, kernel and output."""
-    input, input_spatial = _parse_one_list(parser, "bf")
+    others = cls.allows_others
+    input, input_spatial = _parse_one_list(parser, "bf", others)
     parser.expect("x")
-    kernel, kernel_spatial = _parse_one_list(parser, "io")
+    kernel, kernel_spatial = _parse_one_list(parser, "io", others)
     parser.expect("->")
-    output, output_spatial = _parse_one_list(parser, "bf")
-    return ConvDimensions(
+    output, output_spatial = _parse_one_list(parser, "bf", others)
+    return cls(
         *(input["b"], input["f"], input_spatial),
         *(kernel["i"], kernel["o"], kernel_spatial),
         *(output["b"], output["f"], output_spatial),
     )
 
 
-def _parse_one_list(parser: AsmParser, letters: str) -> tuple[dict[str, int], tuple[int, ...]]:
+def _parse_one_list(parser: AsmParser, letters: str, others: bool) -> tuple[dict[str, int], tuple[int, ...]]:
     """Parses one list; returns the dimension index of each letter, and the spatial dimensions."""
     parser.expect("[")
     non_spatial: dict[str, int] = {}
     spatial: dict[int, int] = {}
     index = 0
     while True:
-        _parse_entry(parser, letters, index, non_spatial, spatial)
+        if not others or not parser.accept("?"):
+            _parse_entry(parser, letters, index, non_spatial, spatial)
         index += 1
         if not parser.accept(","):
             break
@@ -239,8 +262,8 @@ class ConvolutionOp(ConvolutionBaseOp):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         _check_operands(signature)
-        padding = padding_pairs(signature, signature[ConvolutionOp.padding])
-        check_result_shape(signature, _result_shape(signature, padding))
+        _check_rank(signature)
+        _check_result(signature)
         _check_quantized(signature)
 
 
@@ -255,6 +278,7 @@ class DynamicConvOp(ConvolutionBaseOp):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         _check_operands(signature)
+        _check_rank(signature)
         shape = list(signature[DynamicConvOp.padding].shape)
         expected = [signature[DynamicConvOp.lhs].rank - 2, 2]
         if shape != expected:  # dynamic_conv_c4
@@ -266,7 +290,7 @@ class DynamicConvOp(ConvolutionBaseOp):
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
             # Checks the window. As in StableHLO's C++ verifier, the result may have another shape.
-            _result_shape(self.signature, pairs_of(padding))
+            convolution_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 
 
@@ -293,6 +317,10 @@ def _check_operands(signature: OpSignature) -> None:
     _check_dimension_numbers(signature, dims, lhs.rank)
     _check_groups(signature, lhs, rhs, dims)
     check_precision(signature, signature[ConvolutionBaseOp.precision_config])  # convolution_c24
+
+
+def _check_rank(signature: OpSignature) -> None:
+    lhs, dims = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.dimension_numbers]
     if lhs.rank != len(dims.input_spatial) + 2:  # convolution_c12
         raise signature.error_without_op_note(
             f"expects convolution arguments to have {len(dims.input_spatial) + 2} dimensions. Got: {lhs.rank}"
@@ -361,10 +389,16 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
         )
 
 
+def check_mhlo_convolution(signature: OpSignature) -> None:
+    """Checks mhlo.convolution, whose operands may have dimensions that are neither spatial nor others."""
+    _check_operands(signature)
+    _check_result(signature)
+
+
 # --- Result ---------------------------------------------------------------------------------------
 
 
-def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
+def convolution_shape(signature: OpSignature, padding: Padding) -> list[int]:
     """Checks the window and infers the shape of the result."""
     lhs, rhs = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.rhs]
     dims = signature[ConvolutionBaseOp.dimension_numbers]
@@ -385,6 +419,11 @@ def _result_shape(signature: OpSignature, padding: Padding) -> list[int]:
     shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // batch_groups
     shape[dims.output_feature] = rhs.shape[dims.kernel_output_feature]
     return shape
+
+
+def _check_result(signature: OpSignature) -> None:
+    padding = padding_pairs(signature, signature[ConvolutionOp.padding])
+    check_result_shape(signature, convolution_shape(signature, padding))
 
 
 def _check_quantized(signature: OpSignature) -> None:

@@ -12,14 +12,16 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.asm.format.attribute_format import Parameter, attribute_format, dialect_attribute, integer
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute, integer
 from sdyopt.mlir.asm.format.format_elements import Attr
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import dimensions_text, parse_dimensions
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    dimension_list,
+)
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, quoted, stablehlo
-from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE
+from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE, tuple_element_type
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements, IntegerAttr
@@ -41,10 +43,6 @@ from sdyopt.mlir.ir.types import (
 )
 
 
-def _indices(field: str, name: str) -> Parameter[tuple[int, ...]]:
-    return Parameter(field, name, "::llvm::ArrayRef<int64_t>", parse_dimensions, dimensions_text)
-
-
 @dialect_attribute(stablehlo, "output_operand_alias", "StableHLO_OutputOperandAlias")
 class OutputOperandAlias(Attribute):
     """The tuple indices of an output, and the index and tuple indices of the operand that it aliases."""
@@ -55,28 +53,24 @@ class OutputOperandAlias(Attribute):
     dialect = "stablehlo"
     assembly = attribute_format(
         "<",
-        *("output_tuple_indices", " = ", _indices("output_tuple_indices", "outputTupleIndices"), ", "),
+        *("output_tuple_indices", " = ", dimension_list("output_tuple_indices", "outputTupleIndices"), ", "),
         *("operand_index", " = ", integer("operand_index", "operandIndex"), ", "),
-        *("operand_tuple_indices", " = ", _indices("operand_tuple_indices", "operandTupleIndices")),
+        *("operand_tuple_indices", " = ", dimension_list("operand_tuple_indices", "operandTupleIndices")),
         ">",
     )
 
 
-ALIASES: AttrConstraint[tuple[OutputOperandAlias, ...]] = AttrConstraint(
-    "Aliasing attribute for outputs and operands of CustomCall",
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, OutputOperandAlias) for e in a),
-    lambda a: a.elements,
-    lambda a: isinstance(a, ArrayAttr),
-)
+def aliases_of(cls: type[OutputOperandAlias], what: str) -> AttrConstraint[tuple[OutputOperandAlias, ...]]:
+    """The constraint for arrays of `cls`, the aliases of the operation `what`."""
+    return AttrConstraint(
+        f"Aliasing attribute for outputs and operands of {what}",
+        lambda a: isinstance(a, ArrayAttr) and all(type(e) is cls for e in a),
+        lambda a: a.elements,
+        lambda a: isinstance(a, ArrayAttr),
+    )
 
 
-def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
-    """The type at these indices of nested tuples, or None if there is none."""
-    for index in indices:
-        if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
-            return None
-        type = type.types[index]
-    return type
+ALIASES = aliases_of(OutputOperandAlias, "CustomCall")
 
 
 def _is_layout(attribute: Attribute) -> bool:
@@ -305,10 +299,15 @@ class CustomCallOp(Op):
             signature, signature[CustomCallOp.operand_layouts], signature[CustomCallOp.result_layouts]
         )
         aliases = signature[CustomCallOp.output_operand_aliases]
-        for alias in aliases:
-            _check_alias(signature, alias)
+        check_aliases(signature, aliases)
         _check_backend_config(signature)
         check_target(signature, signature[CustomCallOp.call_target_name], aliases)
+
+
+def check_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
+    """Checks the indices and types of all aliases."""
+    for alias in aliases:
+        _check_alias(signature, alias)
 
 
 def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import I64_ATTR, AttrConstraint, non_negative, positive
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -47,17 +47,9 @@ I64_ELEMENTS: AttrConstraint[DenseElements] = AttrConstraint(
 )
 
 
-# The number of elements to which a splat is expanded. Operations compare the length of the list with a rank,
-# or twice a rank, or reject equal elements; for both, this many elements are enough.
-MAX_EXPANDED = 1 << 17
-
-
 def integers_of(elements: DenseElements) -> list[int]:
     """The elements of an integer elements attribute, read as signed; of a splat at most `MAX_EXPANDED`."""
-    data, size = elements.data, element_size(elements.type.element)
-    offsets = range(0, len(data), size)
-    found = [int.from_bytes(data[offset : offset + size], "little", signed=True) for offset in offsets]
-    return found * min(elements.type.num_elements, MAX_EXPANDED) if elements.is_splat else found
+    return list(elements.values)
 
 
 Dimensions = Sequence[int]

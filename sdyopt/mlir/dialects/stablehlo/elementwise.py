@@ -24,6 +24,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import of_class
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.floats import float_text
 from sdyopt.mlir.ir.op_fields import default_valued_optional_attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -55,27 +56,34 @@ DEFAULT_ACCURACY = ResultAccuracy(0, 0, 0, ResultAccuracyMode("DEFAULT"))
 RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcendental unary ops.")
 
 
-@stablehlo.attribute("result_accuracy")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    atol, rtol = _parse_tolerance(parser, "atol"), _parse_tolerance(parser, "rtol")
-    ulps = 0
-    if parser.accept("ulps"):
+def register_result_accuracy(
+    dialect: Dialect, cls: type[ResultAccuracy], mode_class: type[ResultAccuracyMode]
+) -> None:
+    """Registers the parser and printer of the class of a dialect's result accuracy."""
+
+    @dialect.attribute("result_accuracy")
+    def parse(parser: AsmParser) -> Attribute:
+        parser.expect("<")
+        atol, rtol = _parse_tolerance(parser, "atol"), _parse_tolerance(parser, "rtol")
+        ulps = 0
+        if parser.accept("ulps"):
+            parser.expect("=")
+            ulps = parser.integer()
+            parser.expect(",")
+        parser.expect("mode")
         parser.expect("=")
-        ulps = parser.integer()
-        parser.expect(",")
-    parser.expect("mode")
-    parser.expect("=")
-    mode = parse_attribute_of_class(parser, ResultAccuracyMode)
-    parser.expect(">")
-    offset = parser.skip_trivia()  # C++ verifies the attribute at the next token
-    if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
-        raise parser.error("Negative tolerance", offset)
-    if mode.value != "TOLERANCE" and (atol or rtol or ulps):
-        raise parser.error(
-            f"Invalid tolerances for ResultAccuracyAttr with mode {mode.value}, must be all zero.", offset
-        )
-    return ResultAccuracy(atol, rtol, ulps, mode)
+        mode = parse_attribute_of_class(parser, mode_class)
+        parser.expect(">")
+        offset = parser.skip_trivia()  # C++ verifies the attribute at the next token
+        if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
+            raise parser.error("Negative tolerance", offset)
+        if mode.value != "TOLERANCE" and (atol or rtol or ulps):
+            raise parser.error(
+                f"Invalid tolerances for ResultAccuracyAttr with mode {mode.value}, must be all zero.", offset
+            )
+        return cls(atol, rtol, ulps, mode)
+
+    dialect.printer(cls)(_print)
 
 
 def _parse_tolerance(parser: AsmParser, name: str) -> int:
@@ -92,7 +100,6 @@ def _is_negative(bits: int) -> bool:
     return bool(bits >> 63)
 
 
-@stablehlo.printer(ResultAccuracy)
 def _print(attribute: ResultAccuracy, attribute_printer: AttributePrinter) -> str:
     entries = [
         f"{name} = {float_text(bits, F64.format)}"
@@ -103,6 +110,9 @@ def _print(attribute: ResultAccuracy, attribute_printer: AttributePrinter) -> st
         entries.append(f"ulps = {attribute.ulps}")
     entries.append(f"mode = {attribute_printer.attribute(attribute.mode)}")
     return f"result_accuracy<{', '.join(entries)}>"
+
+
+register_result_accuracy(stablehlo, ResultAccuracy, ResultAccuracyMode)
 
 
 ELEMENTWISE_TRAITS = (ELEMENTWISE, SAME_SHAPE, NO_MEMORY_EFFECT)

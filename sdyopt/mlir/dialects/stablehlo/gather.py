@@ -107,11 +107,11 @@ class DynamicGatherOp(Op):
         constant = constant_value(self.slice_sizes.defining_op)
         sizes = integers_of(constant) if isinstance(constant, DenseElements) else None
         infer_and_compare_types(
-            self.signature, lambda: _infer_dynamic(self.signature, sizes), are_compatible, plain_type
+            self.signature, lambda: dynamic_gather_types(self.signature, sizes), are_compatible, plain_type
         )
 
 
-def _infer_dynamic(signature: OpSignature, sizes: Sequence[int] | None) -> list[Type]:
+def dynamic_gather_types(signature: OpSignature, sizes: Sequence[int] | None) -> list[Type]:
     operand, indices = signature[DynamicGatherOp.operand], signature[DynamicGatherOp.start_indices]
     dims = signature[DynamicGatherOp.dimension_numbers]
     (count,) = signature[DynamicGatherOp.slice_sizes].shape

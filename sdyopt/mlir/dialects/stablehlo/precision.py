@@ -28,7 +28,7 @@ def precision_config_of(cls: type[EnumAttr]) -> AttrConstraint[tuple[EnumAttr, .
     """The constraint for arrays of `cls`, the precision attribute of stablehlo, chlo or mhlo."""
     return AttrConstraint(
         "Precision Config attribute",
-        lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, cls) for e in a.elements),
+        lambda a: isinstance(a, ArrayAttr) and all(type(e) is cls for e in a.elements),
         lambda a: a.elements,
         lambda a: isinstance(a, ArrayAttr),
     )
@@ -128,13 +128,13 @@ _ENTRIES = (
 )
 
 
-@stablehlo.attribute("dot_algorithm")
-def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
+def parse_algorithm(parser: AsmParser, cls: type[DotAlgorithm] = DotAlgorithm) -> DotAlgorithm:
     """Parses `<lhs_precision_type = tf32, …>`; all entries are required, in this order.
 
     Raises a DiagnosticError for a malformed or unsupported algorithm.
     """
     offset = parser.skip_trivia()
+    prefix = "MHLO" if cls.dialect == "mhlo" else "StableHLO"
     parser.expect("<")
     values = []
     for index, (name, cpp_name, cpp_type) in enumerate(_ENTRIES):
@@ -147,12 +147,12 @@ def parse_algorithm(parser: AsmParser) -> DotAlgorithm:
         except DiagnosticError as error:
             raise error.then(
                 parser.error(
-                    f"failed to parse StableHLO_DotAlgorithm parameter '{cpp_name}' which is to be a "
+                    f"failed to parse {prefix}_DotAlgorithm parameter '{cpp_name}' which is to be a "
                     f"`{cpp_type}`"
                 )
             ) from None
     parser.expect(">")
-    algorithm = DotAlgorithm(*values)
+    algorithm = cls(*values)
     message = verify_algorithm(algorithm)
     if message is not None:
         raise parser.error(message, offset)
@@ -176,14 +176,18 @@ _ENTRY_PARSERS = {
 }
 
 
-@stablehlo.printer(DotAlgorithm)
-def _print_algorithm(algorithm: DotAlgorithm, attribute_printer: AttributePrinter) -> str:
+def print_algorithm(algorithm: DotAlgorithm, attribute_printer: AttributePrinter) -> str:
+    """The text of an algorithm, from the mnemonic on."""
     entries = []
     for name, _, cpp_type in _ENTRIES:
         value = getattr(algorithm, name)
         text = attribute_printer.type(value) if cpp_type == "Type" else str(value).lower()
         entries.append(f"{name} = {text}")
     return f"dot_algorithm<{', '.join(entries)}>"
+
+
+stablehlo.attribute("dot_algorithm")(parse_algorithm)
+stablehlo.printer(DotAlgorithm)(print_algorithm)
 
 
 def _parse_precision(op_parser: OpAsmParser) -> None:
@@ -222,7 +226,7 @@ def _write_precision_and_algorithm(out: Template, signature: OpSignature, attrib
     _write_precision(out, signature, attributes)
     algorithm = signature.attributes.get("algorithm")
     if isinstance(algorithm, DotAlgorithm):
-        text = _print_algorithm(algorithm, out.attribute_printer)
+        text = print_algorithm(algorithm, out.attribute_printer)
         out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")
 
 

@@ -32,8 +32,6 @@ from sdyopt.mlir.ir.types import (
     element_of,
 )
 
-RETURN = "stablehlo.return"
-
 
 class RegionSignature(NamedTuple):
     """The types of the arguments of a region's entry block, and of the operands of its last operation."""
@@ -105,13 +103,14 @@ def _check_blocks(op: Op) -> None:
 def _check_terminators(op: Op) -> None:
     for region in op.regions:
         last = region.blocks[0].last if region.blocks else None
-        if last is not None and last.signature.name != RETURN:
-            raise op.op_error(f"expects regions to end with '{RETURN}', found '{last.signature.name}'").note(
-                f"in custom textual format, the absence of terminator implies '{RETURN}'", op.location
-            )
+        expected = f"{op.dialect_name}.return"
+        if last is not None and last.signature.name != expected:
+            raise op.op_error(
+                f"expects regions to end with '{expected}', found '{last.signature.name}'"
+            ).note(f"in custom textual format, the absence of terminator implies '{expected}'", op.location)
 
 
-# Each region has at most one block, which ends with stablehlo.return.
+# Each region has at most one block, which ends with the `return` of the operation's dialect.
 SINGLE_BLOCK = Trait(
     "single-block-implicit-terminator",
     verify_structure=_check_blocks,

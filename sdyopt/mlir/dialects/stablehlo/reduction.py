@@ -17,6 +17,7 @@ from sdyopt.mlir.asm.format.format_elements import custom, visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import integer_list
 from sdyopt.mlir.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.mlir.dialects.stablehlo.dialect import I64_ELEMENTS, listing, quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.reducer import (
@@ -38,7 +39,7 @@ from sdyopt.mlir.dialects.stablehlo.window import (
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseArray, IntegerAttr
+from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseArray, DenseElements, IntegerAttr
 from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
 from sdyopt.mlir.ir.op_fields import ONE, OperandField, RegionField
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -108,7 +109,7 @@ def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:
     dimensions = op_parser.comma_list(op_parser.integer, "[", "]")
     op_parser.attribute_dictionary()
     op_parser.check_not_in_dictionary("dimensions")
-    op_parser.attributes["dimensions"] = DenseArray(I64, tuple(dimensions))
+    op_parser.attributes["dimensions"] = integer_list(op_parser, "dimensions", dimensions)
     op_parser.expect(":")
     return op_parser.function_type()
 
@@ -173,7 +174,7 @@ def write_reduce(out: Template, signature: OpSignature, attributes: DictAttr) ->
         out.parts += [index, " init: ", half + index, ")"]
     out.call(_print_applied)
     dimensions = signature.attributes["dimensions"]
-    assert isinstance(dimensions, DenseArray)
+    assert isinstance(dimensions, DenseArray | DenseElements)
     out.text(f" across dimensions = [{listing(dimensions.values)}]")
     out.attribute_dictionary(visible_attributes(signature, attributes, frozenset({"dimensions"})))
     out.text(f" : {out.attribute_printer.function_type(signature.operand_types, signature.result_types)}")

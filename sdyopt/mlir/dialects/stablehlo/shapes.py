@@ -217,11 +217,11 @@ class SetDimensionSizeOp(Op):
         # The inferred type depends on the value of a constant size, which the signature does not contain.
         size = constant_integers(self.size)
         infer_and_compare_types(
-            self.signature, lambda: [_type_with_size(self.signature, size)], are_compatible, plain_type
+            self.signature, lambda: [type_with_size(self.signature, size)], are_compatible, plain_type
         )
 
 
-def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
+def type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
     """The inferred result type.
 
     The dimension becomes dynamic, and its old size or bound becomes its bound. But if the size operand is a

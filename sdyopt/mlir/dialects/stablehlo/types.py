@@ -82,7 +82,7 @@ def encoding_with(encoding: Attribute | None, bounds: Sequence[int]) -> Attribut
         return encoding
     if all(bound == DYNAMIC for bound in bounds):
         return None
-    return Bounds(tuple(bounds))
+    return (type(encoding) if isinstance(encoding, Bounds) else Bounds)(tuple(bounds))
 
 
 def has_one_bounded_dimension(type: RankedTensor) -> bool:
@@ -207,6 +207,7 @@ def _quantized(cls: type[QuantizedType]) -> Accepts:
 C = TypeVar("C", bound=Type)
 
 SIGNED = TypeConstraint[Type]("2/4/8/16/32/64-bit signless integer", _SIGNED.__contains__)
+UINT = TypeConstraint[Type]("2/4/8/16/32/64-bit unsigned integer", _UNSIGNED.__contains__)
 INT = TypeConstraint[Type]("2/4/8/16/32/64-bit integer", _INTEGERS.__contains__)
 PRED = TypeConstraint[Type]("bool", lambda type: type is I1)
 FLOAT = TypeConstraint[Type]("4/6/8/16/32/64-bit float", _FLOATS.__contains__)
@@ -379,7 +380,7 @@ STATIC_OR_BOUNDED_TENSOR = tensor_of(
 
 # --- Tokens, tuples, buffers ------------------------------------------------------------
 
-TOKEN = TypeConstraint[TokenType]("token", lambda type: isinstance(type, TokenType))
+TOKEN = TypeConstraint[TokenType]("token", lambda type: type is TOKEN_TYPE)
 FUTURE = TypeConstraint[FutureType]("future", lambda type: isinstance(type, FutureType))
 BUFFER = shaped_of("memref", MemRefType, any_of(*_ALL_BUT_PER_AXIS_QUANTIZED))
 ANY_TENSOR = shaped_of("tensor", (RankedTensor, UnrankedTensor), any_of(*_ALL))
@@ -400,3 +401,12 @@ STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN = any_of(
 )
 CUSTOM_CALL_TUPLE = _nested_tuple_of(ANY_TENSOR, BUFFER, TOKEN)
 CUSTOM_CALL_VALUE = any_of(ANY_TENSOR, BUFFER, TOKEN, CUSTOM_CALL_TUPLE, FUTURE)
+
+
+def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
+    """The type at these indices of nested tuples, or None if there is none."""
+    for index in indices:
+        if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
+            return None
+        type = type.types[index]
+    return type

@@ -8,12 +8,12 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import print_list
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import integer_list, print_list
 from sdyopt.mlir.dialects.stablehlo.dialect import Dimensions, integers_of, listing
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, dense
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.types import DYNAMIC, I1, I64, tensor
+from sdyopt.mlir.ir.types import DYNAMIC, I64, tensor
 
 Padding = Sequence[tuple[int, int]]
 
@@ -155,8 +155,8 @@ def _parse_value(op_parser: OpAsmParser, keyword: str) -> Attribute:
         return dense(tensor((len(pairs), 2), I64), data)
     values = op_parser.comma_list(op_parser.integer, "[", "]")
     if keyword == "reverse":
-        return DenseArray(I1, tuple(int(value != 0) for value in values))
-    return DenseArray(I64, tuple(values))
+        values = [int(value != 0) for value in values]
+    return integer_list(op_parser, _ATTRIBUTES[keyword], values)
 
 
 def _parse_pair(op_parser: OpAsmParser) -> list[int]:
@@ -171,12 +171,15 @@ def _write(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     for keyword, name in _ATTRIBUTES.items():
         value = signature.attributes.get(name)
         if value is not None:
-            entries.append(f"{keyword} = {_print(value)}")
+            entries.append(f"{keyword} = {_print(keyword, value)}")
     out.text(", ".join(entries))
 
 
-def _print(value: Attribute) -> str:
-    if isinstance(value, DenseElements):
+def _print(keyword: str, value: Attribute) -> str:
+    assert isinstance(value, DenseArray | DenseElements)
+    if keyword == "pad":
+        assert isinstance(value, DenseElements)
         return print_list([print_list(pair) for pair in pairs_of(value)])
-    assert isinstance(value, DenseArray)
-    return print_list([str(bool(v)).lower() for v in value.values] if value.element is I1 else value.values)
+    if keyword == "reverse" and isinstance(value, DenseArray):
+        return print_list([str(bool(v)).lower() for v in value.values])
+    return print_list(map(abs, value.values) if keyword == "reverse" else value.values)

@@ -1,4 +1,4 @@
-"""`custom_call` and `sort`."""
+"""`custom_call`: the dimensions that need other shards."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.reduction import SortOp
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.shardy.partition.local_builder import ranked
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.replication import Dim, all_dims, by_rule, crosses_shards, dims_with_factors
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
@@ -56,12 +54,3 @@ def _are_compatible(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -
             if axes_of.setdefault(dim.factors, axes) != axes:
                 return False
     return True
-
-
-@crosses_shards(SortOp)
-def sort(op: SortOp, types: LocalTypes) -> Iterator[Dim]:
-    """The sorted dimension. The sharding rule has a factor for it only if it counts from the start."""
-    yield from by_rule(op, types)
-    rank = ranked(op.results[0]).rank
-    for number in range(len(op.operands) + len(op.results)):
-        yield Dim(number, op.dimension % rank)

@@ -8,7 +8,7 @@
 // Before version 5, the properties of an unregistered operation are lost, as in MLIR.
 // OLD: "x.second"(%0) ({
 
-// CHECK: error: invalid bytecode: the operation 'x.first' is of a dialect that is not registered; -allow-unregistered-dialect reads it
+// CHECK: error: invalid bytecode: the operation 'x.first' is not registered; -allow-unregistered-dialect reads it
 // CHECK: note: at byte {{[0-9]+}} of the file, in the dialect section
 %0 = "x.first"(%1#1, %1#0) : (f32, i32) -> i32
 %1:2 = "x.second"(%0) <{p = 1 : i32}> ({

@@ -55,3 +55,11 @@ func.func @memref(%x: memref<4xi32>) {
   %0 = arith.addi %x, %x : memref<4xi32>
   return
 }
+
+// -----
+
+func.func @unsigned_elements() {
+  // expected-error @+1 {{integer return type must be signless}}
+  %0 = arith.constant dense<0> : tensor<2xui32>
+  return
+}

@@ -59,3 +59,12 @@ func.func @raw() attributes {dims = #stablehlo.conv<raw
 >} {
   return
 }
+
+// Dimension numbers that the usual form cannot express.
+// CHECK-LABEL: func.func @others
+// CHECK-SAME: #stablehlo.conv<raw input_batch_dimension = 1, input_feature_dimension = 7, input_spatial_dimensions = [3, 4], kernel_input_feature_dimension = 0, kernel_output_feature_dimension = 0, kernel_spatial_dimensions = [], output_batch_dimension = 0, output_feature_dimension = 0, output_spatial_dimensions = []>
+func.func @others() attributes {dims = #stablehlo.conv<raw
+  input_batch_dimension = 1, input_feature_dimension = 7, input_spatial_dimensions = [3, 4]>
+} {
+  return
+}

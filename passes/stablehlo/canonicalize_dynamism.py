@@ -1,0 +1,205 @@
+"""stablehlo-canonicalize-dynamism: replace dynamic operations whose operands are constants by static ones.
+
+    %c = stablehlo.constant dense<[4, 8]> : tensor<2xi32>
+    %0 = stablehlo.dynamic_broadcast_in_dim %x, %c, dims = [0]
+      : (tensor<4xf32>, tensor<2xi32>) -> tensor<4x8xf32>
+becomes
+    %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<4x8xf32>
+
+Operations with dynamic types stay: run `stablehlo-refine-shapes` first. A slice whose limits are its starts
+plus constants becomes a `dynamic_slice`. Custom calls lose the operands that are shapes of their results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp, DynamicConvOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
+from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, dense_array
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
+
+from .support.folds import result_type
+from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands, static_slice_sizes
+
+
+@register("stablehlo-canonicalize-dynamism")
+class StablehloCanonicalizeDynamism(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: Op) -> bool:
+        options = GreedyOptions(
+            top_down=True, max_iterations=2, region_simplification=RegionSimplification.AGGRESSIVE
+        )
+        changed, converged = apply_greedily(function, lambda op_class: _PATTERNS.get(op_class, ()), options)
+        if not converged:
+            limit = f"{options.max_iterations} iterations"
+            message = f"Failed to converge StablehloCanonicalizeDynamism in {limit}"
+            function.warning(message, help="run the pass again")
+        return changed
+
+
+def _replace(
+    op: Op,
+    op_class: type[Op],
+    operands: Sequence[Value],
+    rewriter: Rewriter,
+    attributes: Mapping[str, Attribute | None],
+    types: Sequence[Type] | None = None,
+) -> bool:
+    given = {name: value for name, value in attributes.items() if value is not None}
+    types = op.signature.result_types if types is None else types
+    new = rewriter.create(op_class, operands, types, given, before=op, location=op.lazy_location)
+    rewriter.replace(op, new)
+    return True
+
+
+def _inherent(op: Op, *names: str) -> dict[str, Attribute | None]:
+    return {name: op.signature.attributes.get(name) for name in names}
+
+
+def _integers(values: Sequence[int]) -> Attribute:
+    return dense_array(I64, values)
+
+
+def _broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    operand = op.signature[DynamicBroadcastInDimOp.operand]
+    if not operand.has_static_shape or not _has_static_result(op, op.output_dimensions):
+        return False
+    return _replace(op, BroadcastInDimOp, [op.operand], rewriter, _inherent(op, "broadcast_dimensions"))
+
+
+def _has_static_result(op: Op, shape: Value) -> bool:
+    return constant_integers(shape) is not None and result_type(op).has_static_shape
+
+
+def _convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
+    padding = constant_integers(op.padding)
+    if padding is None:
+        return False
+    data = b"".join([size.to_bytes(8, "little", signed=True) for size in padding])
+    attributes = dict(op.signature.attributes.entries)
+    attributes["padding"] = dense(RankedTensor((len(padding) // 2, 2), I64), data)
+    return _replace(op, ConvolutionOp, [op.lhs, op.rhs], rewriter, attributes)
+
+
+def _gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
+    sizes = constant_integers(op.slice_sizes)
+    if sizes is None:
+        return False
+    attributes = _inherent(op, "dimension_numbers", "indices_are_sorted") | {"slice_sizes": _integers(sizes)}
+    return _replace(op, GatherOp, [op.operand, op.start_indices], rewriter, attributes)
+
+
+def _iota(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+    if not _has_static_result(op, op.output_shape):
+        return False
+    return _replace(op, IotaOp, [], rewriter, _inherent(op, "iota_dimension"))
+
+
+def _pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
+    lows, highs = constant_integers(op.edge_padding_low), constant_integers(op.edge_padding_high)
+    interiors = constant_integers(op.interior_padding)
+    if lows is None or highs is None or interiors is None:
+        return False
+    attributes = {
+        "edge_padding_low": _integers(lows),
+        "edge_padding_high": _integers(highs),
+        "interior_padding": _integers(interiors),
+    }
+    return _replace(op, PadOp, [op.operand, op.padding_value], rewriter, attributes)
+
+
+def _reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+    if not _has_static_result(op, op.output_shape):
+        return False
+    return _replace(op, ReshapeOp, [op.operand], rewriter, {})
+
+
+def _slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+    starts, limits = constant_integers(op.start_indices), constant_integers(op.limit_indices)
+    strides = constant_integers(op.strides)
+    if starts is None or limits is None or strides is None:
+        return False
+    attributes: dict[str, Attribute | None] = {
+        "start_indices": _integers(starts),
+        "limit_indices": _integers(limits),
+        "strides": _integers(strides),
+    }
+    return _replace(op, SliceOp, [op.operand], rewriter, attributes | dict(op.attributes.entries))
+
+
+def _dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+    sizes = static_slice_sizes(op)
+    if sizes is None:
+        return False
+    element = op.signature[RealDynamicSliceOp.start_indices].element
+    starts: list[Value] = []
+    for index in range(len(sizes)):
+        one = rewriter.create(
+            SliceOp,
+            [op.start_indices],
+            [RankedTensor((1,), element)],
+            {
+                "start_indices": _integers([index]),
+                "limit_indices": _integers([index + 1]),
+                "strides": _integers([1]),
+            },
+            before=op,
+            location=op.lazy_location,
+        )
+        starts += rewriter.create(
+            ReshapeOp, one.results, [RankedTensor((), element)], before=op, location=op.lazy_location
+        ).results
+    attributes = {"slice_sizes": _integers(sizes)} | dict(op.attributes.entries)
+    return _replace(op, DynamicSliceOp, [op.operand, *starts], rewriter, attributes)
+
+
+def _custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
+    if shapes_in_operands(op) is None:
+        return False
+    indices = op.attributes.get(SHAPE_OPERANDS)
+    assert isinstance(indices, DenseElements)
+    erased = set(shape_operand_indices(indices))
+    static = [isinstance(t, RankedTensor) and t.has_static_shape for t in op.signature.result_types]
+    if not all(static[: len(erased)]):
+        return False
+    attributes: dict[str, Attribute | None] = dict(op.signature.attributes.entries)
+    layouts = attributes.get("operand_layouts")
+    if isinstance(layouts, ArrayAttr):
+        kept = [layout for index, layout in enumerate(layouts.elements) if index not in erased]
+        attributes["operand_layouts"] = ArrayAttr(tuple(kept))
+    discardable: DictAttr = op.attributes.without(SHAPE_OPERANDS)
+    operands = [value for index, value in enumerate(op.operands) if index not in erased]
+    return _replace(op, CustomCallOp, operands, rewriter, attributes | dict(discardable.entries))
+
+
+def _patterns(*rewrites: Any) -> list[Pattern]:
+    return [Pattern(rewrite) for rewrite in rewrites]
+
+
+_PATTERNS: dict[type[Op], list[Pattern]] = {
+    CustomCallOp: _patterns(_custom_call),
+    DynamicBroadcastInDimOp: _patterns(_broadcast),
+    DynamicConvOp: _patterns(_convolution),
+    DynamicGatherOp: _patterns(_gather),
+    DynamicIotaOp: _patterns(_iota),
+    DynamicPadOp: _patterns(_pad),
+    DynamicReshapeOp: _patterns(_reshape),
+    RealDynamicSliceOp: _patterns(_dynamic_slice, _slice),
+}

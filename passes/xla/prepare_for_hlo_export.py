@@ -1,0 +1,122 @@
+"""stablehlo-ext-prepare-for-hlo-export: replace what HLO has no form for.
+
+    %c = stablehlo.constant dense<1.0> : tensor<64xf32>
+becomes
+    %c = stablehlo.constant dense<1.0> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<64xf32>
+
+That is for constants with one value in at least 32 elements. The broadcast has the `mhlo.sharding` of the
+constant. A broadcast whose dimensions are not sorted becomes a transpose and a broadcast. Bodies of
+reductions, scatters and sorts get copies of the constants that they use: a computation of HLO has no free
+variables.
+
+XLA runs this before propagation, so that shardings propagate through the operations that HLO will have.
+"""
+
+from __future__ import annotations
+
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
+
+from .open_while_free_vars_sharding import free_variables
+
+_SMALL = 32
+_WITH_BODIES = (
+    ReduceOp,
+    AllReduceOp,
+    ReduceScatterOp,
+    ReduceWindowOp,
+    ScatterOp,
+    SelectAndScatterOp,
+    SortOp,
+)
+
+
+@register("stablehlo-ext-prepare-for-hlo-export")
+class PrepareForHloExport(Pass):
+    anchor = FUNCTION
+
+    def run(self, function: FuncOp) -> bool:
+        rewriter = Rewriter()
+        for op in list(function.walk_post_order()):
+            if isinstance(op, ConstantOp):
+                _broadcast_splat(op, rewriter)
+            elif isinstance(op, BroadcastInDimOp):
+                _sort_dimensions(op, rewriter)
+            elif isinstance(op, _WITH_BODIES):
+                _copy_used_constants(op, rewriter)
+        return rewriter.changed
+
+
+def _broadcast_splat(op: ConstantOp, rewriter: Rewriter) -> None:
+    value, type = op.value, op.output.type
+    if not isinstance(value, DenseElements) or not value.is_splat or not isinstance(type, RankedTensor):
+        return
+    if value.type.num_elements < _SMALL:
+        return
+    scalar = RankedTensor((), type.element)
+    location = op.lazy_location
+    constant = rewriter.create(
+        ConstantOp, (), [scalar], {"value": DenseElements(scalar, value.data)}, before=op, location=location
+    )
+    attributes = {"broadcast_dimensions": dense_array(I64, ())}
+    sharding = op.attributes.get(XLA_SHARDING)
+    broadcast = rewriter.create(
+        BroadcastInDimOp,
+        constant.results,
+        [type],
+        attributes if sharding is None else {**attributes, XLA_SHARDING: sharding},
+        before=op,
+        location=location,
+    )
+    rewriter.replace(op, broadcast)
+
+
+def _sort_dimensions(op: BroadcastInDimOp, rewriter: Rewriter) -> None:
+    dims = list(op.broadcast_dimensions)
+    operand = op.operand.type
+    if dims == sorted(dims) or not isinstance(operand, RankedTensor):
+        return
+    order = sorted(range(len(dims)), key=lambda index: dims[index])
+    transpose = rewriter.create(
+        TransposeOp,
+        [op.operand],
+        [RankedTensor(tuple([operand.shape[index] for index in order]), operand.element)],
+        {"permutation": dense_array(I64, order)},
+        before=op,
+        location=op.lazy_location,
+    )
+    rewriter.set_operand(op.operand_uses[0], transpose.results[0])
+    rewriter.set_attribute(op, "broadcast_dimensions", dense_array(I64, sorted(dims)))
+
+
+def _copy_used_constants(op: Op, rewriter: Rewriter) -> None:
+    for region in op.regions:
+        first = region.blocks[0].first
+        for value in free_variables(op):
+            constant = value.defining_op
+            if first is None or not isinstance(constant_value(constant), DenseElements):
+                continue
+            assert constant is not None
+            uses = [use for use in value.uses if _is_inside(use.owner, op)]
+            copy = rewriter.clone(constant)
+            rewriter.insert(copy, before=first)
+            for use in uses:
+                rewriter.set_operand(use, copy.results[0])
+
+
+def _is_inside(op: Op, ancestor: Op) -> bool:
+    return op is not ancestor and ancestor.is_ancestor(op)

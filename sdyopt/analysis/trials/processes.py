@@ -1,0 +1,170 @@
+"""Trials in processes of their own, which share nothing with this one: it may have threads, as those of JAX.
+
+    processes = TrialProcesses(module, pipeline, topology)
+    for answer in processes.answers(changes, jobs, limit): ...
+
+A process that forks while other threads run may hang. So each process starts a Python, parses the text of the
+program, and then answers one request after the other. They end when their input does.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any, NamedTuple
+
+from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.base.releases import followed_release
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.shardy.record import FunctionResult, Subject
+
+_FOLDER = Path(__file__).parents[3]
+# Other packages beside this one must not hide those of the Python that runs; what this process may import
+# beyond them comes last.
+_START = (
+    "import sys; _, folder, module, *rest = sys.argv; "
+    "sys.path += [each for each in rest if each not in sys.path]; "
+    "sys.path.insert(0, folder); import sdyopt; del sys.path[0]; "
+    "from importlib import import_module; import_module(module).main()"
+)
+# Sufficient for programs nested as deeply as the parser accepts.
+_RECURSION_LIMIT = 10_000
+
+# The module whose `main` answers.
+_MODULE = "sdyopt.analysis.trials.search"
+
+# The figures after a move, None if it is slower, and whether the pipeline failed.
+Answer = tuple[Any, bool, Any]
+
+
+def started(module: str) -> subprocess.Popen[bytes]:
+    """A Python that runs `main` of a module, with pipes. Raises OSError where there are no processes."""
+    command = [sys.executable, "-P", "-c", _START, str(_FOLDER), module, *filter(None, sys.path)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+
+
+def prepare() -> None:
+    """Makes the settings of a process that runs passes."""
+    gc.disable()
+    sys.setrecursionlimit(_RECURSION_LIMIT)
+    sys.set_int_max_str_digits(0)
+
+
+class Start(NamedTuple):
+    """What a process needs first: the text of the program, the release to follow, the passes as text."""
+
+    text: str
+    release: str
+    pipeline: str
+    topology: Any
+
+
+class PlacedChange(NamedTuple):
+    """A change whose subject is at a path: the number of an operation in the program, and indices.
+
+    `is_result`: the subject is a result of a function.
+    """
+
+    path: tuple[int, ...]
+    is_result: bool
+    sharding: TensorSharding
+    mesh: Mesh
+    is_removal: bool
+
+    def found(self, ops: Sequence[Op]) -> Change:
+        """The change in the program whose operations these are."""
+        number, *rest = self.path
+        op = ops[number]
+        if self.is_result:
+            assert isinstance(op, FuncOp)
+            subject: Subject = FunctionResult(op, rest[0])
+        elif len(rest) == 1:
+            result = op.results[rest[0]]
+            assert isinstance(result, OpResult)
+            subject = result
+        else:
+            blocks = [block for region in op.regions for block in region.blocks]
+            subject = blocks[rest[0]].arguments[rest[1]]
+        return Change(subject, self.sharding, self.mesh, self.is_removal)
+
+
+class TrialProcesses:
+    """Processes for the trials on a program, which start when they are needed."""
+
+    def __init__(self, module: Op, pipeline: Pipeline, topology: object) -> None:
+        self._numbers = {op: number for number, op in enumerate(module.walk())}
+        text = print_op(module, PrintOptions(debuginfo=True))
+        self._start = Start(text, followed_release().name, str(pipeline), topology)
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        weakref.finalize(self, _end, self._processes)
+
+    def answers(
+        self, moves: Sequence[Sequence[Change]], jobs: int, limit: Fraction | None
+    ) -> Iterator[Answer | None]:
+        """The figures of the program after the changes of each move; None if there is no answer."""
+        requests = [pickle.dumps(([self._placed(each) for each in changes], limit)) for changes in moves]
+        try:
+            while len(self._processes) < jobs:
+                self._processes.append(started(_MODULE))
+                self._idle.put(self._processes[-1])
+                _send(self._processes[-1].stdin, pickle.dumps(self._start))
+        except OSError:
+            if not self._processes:
+                yield from [None] * len(moves)
+                return
+        with ThreadPoolExecutor(len(self._processes)) as pool:
+            yield from pool.map(self._answer, requests)
+
+    def _answer(self, request: bytes) -> Answer | None:
+        process = self._idle.get()
+        try:
+            _send(process.stdin, request)
+            assert process.stdout is not None
+            found: Answer = pickle.load(process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):  # it has ended
+            return None
+        finally:
+            self._idle.put(process)
+        return found
+
+    def _placed(self, change: Change) -> PlacedChange:
+        subject = change.subject
+        if isinstance(subject, FunctionResult):
+            path: tuple[int, ...] = (self._numbers[subject.function], subject.result_index)
+        elif isinstance(subject, OpResult):
+            path = (self._numbers[subject.op], subject.index)
+        else:
+            op = owning_op(subject)
+            blocks = [block for region in op.regions for block in region.blocks]
+            path = (self._numbers[op], blocks.index(subject.owner), subject.index)
+        is_result = isinstance(subject, FunctionResult)
+        return PlacedChange(path, is_result, change.sharding, change.mesh, change.is_removal)
+
+
+def _send(stream: IO[bytes] | None, data: bytes) -> None:
+    assert stream is not None
+    stream.write(data)
+    stream.flush()
+
+
+def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,200 @@
+"""Meshes and shapes on the command line.
+
+"x"=4, "y"=4                            the quotes may be left out
+"x"=2, "y"=2, device_ids=[3,2,1,0]
+device_ids=[3]                          a single device
+<["x"=2, "y"=2], device_ids=[0,2,1,3]>  as sdy.mesh writes it
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.parser_state import ParserState
+from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.types import F32, RankedTensor
+from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
+from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser, error_at_range
+
+_HELP = """such as --mesh='"x"=4, "y"=2'"""
+_SHAPE_HELP = "such as --shape=64x128"
+_ELEMENT_TYPE = re.compile(r"[a-z]\w*(?:<\w+>)?")
+
+_OPENING = re.compile(r"\s*+(?:#sdy\.mesh|mesh)?+\s*+<")
+
+Shape = tuple[int | None, ...]
+
+
+# --- Meshes ---------------------------------------------------------------------------------------
+
+
+def parse_mesh(source: Source) -> Mesh:
+    """Parses a mesh. Raises DiagnosticError."""
+    parser = TextParser(source)
+    opening = _OPENING.match(source.text)
+    if opening is not None:
+        parser.position = opening.end()
+        parser.expect("[", _HELP)
+        axes = parser.items(partial(_parse_axis, parser), "]", _HELP)
+        ids = _parse_device_ids(parser) if parser.accept(",") else []
+        parser.expect(">")
+    else:
+        axes, ids = _parse_bare(parser)
+    parser.finish(_HELP)
+    size = 1
+    for axis in axes:
+        size *= axis.size
+    if size > MAX_NUMBER:
+        raise parser.error_since(0, "the number of devices is greater than 2^62")
+    parsed = mesh(axes, ids)
+    problem = mesh_problem(parsed)
+    if problem is not None:
+        raise parser.error_since(0, problem if len(problem) < 200 else problem[:200] + "…")
+    return parsed
+
+
+def _parse_bare(parser: TextParser) -> tuple[list[MeshAxis], list[int]]:
+    axes: list[MeshAxis] = []
+    if parser.at_end:
+        raise parser.error("expected the axes of the mesh", _HELP)
+    while True:
+        if parser.looking_at("device_ids"):
+            return axes, _parse_device_ids(parser)
+        axes.append(_parse_axis(parser))
+        if not parser.accept(","):
+            return axes, []
+
+
+def _parse_axis(parser: TextParser) -> MeshAxis:
+    name = parser.accept_name()
+    if name is None:
+        raise parser.error("expected an axis name", _HELP)
+    if not parser.accept("=") and not parser.accept(":"):
+        raise parser.error("expected '=' and the size of the axis", _HELP)
+    start = parser.skip_space()
+    size = parser.number("the size of the axis")
+    if size == 0:
+        raise parser.error_since(start, "axis size must be at least 1, got: 0")
+    return MeshAxis(name, size)
+
+
+def _parse_device_ids(parser: TextParser) -> list[int]:
+    parser.expect("device_ids")
+    parser.expect("=")
+    parser.expect("[")
+    return parser.items(partial(parser.number, "a device id"), "]")
+
+
+# --- Shapes ---------------------------------------------------------------------------------------
+
+
+def parse_shape(source: Source) -> Shape:
+    """Parses `64x128`, `64x?xf32` or `tensor<64x128xf32>`; an empty text is a scalar.
+
+    Raises DiagnosticError.
+    """
+    parser = TextParser(source)
+    is_type = parser.accept("tensor")
+    if is_type:
+        parser.expect("<", _SHAPE_HELP)
+    sizes: list[int | None] = []
+    while not parser.at_end and not parser.looking_at(">"):
+        match = _ELEMENT_TYPE.match(source.text, parser.position)
+        if match is not None:
+            parser.position = match.end()
+            break
+        sizes.append(_parse_size(parser))
+        if not parser.looking_at("x"):
+            break
+        parser.position += 1
+        if parser.at_end:
+            raise parser.error("expected a size after 'x'", _SHAPE_HELP)
+    if is_type:
+        parser.expect(">")
+    parser.finish(_SHAPE_HELP)
+    return tuple(sizes)
+
+
+def _parse_size(parser: TextParser) -> int | None:
+    if parser.accept("?"):
+        return None
+    # The number in `4x8` ends before the `x`.
+    return parser.number("a size, or '?' for a dynamic one")
+
+
+# Shardings of the sdy dialect as text on the command line.
+#
+# `<@mesh, [{"x"}, {"y":(1)2}]>`, also after `#sdy.sharding`, or with an inlined mesh:
+# `<mesh<["x"=4]>, [{"x"}]>`. The dialect's own parser and verifier check it; this module gives errors of the
+# verifier a location in the text.
+
+
+_SDY_HELP = 'such as <@mesh, [{"x"}, {"y":(1)2}, {}]>'
+_PREFIX = re.compile(r"\s*(?:#sdy\.sharding)?")
+
+# The end of a message, which names an axis -> the occurrence of the axis that is underlined: 0 for the first,
+# -1 for the last.
+_SUBJECTS = (
+    (re.compile(r'unknown axis name: (".*")$'), 0),
+    (re.compile(r'(?:[:,]| and) (".*?"(?::\(\d+\)\d+)?)$'), -1),
+)
+
+
+def parse_sdy(source: Source) -> TensorSharding:
+    """Parses a sharding. Raises DiagnosticError."""
+    state = ParserState(source, DialectTable({"sdy": sdy}.get, lambda: ["sdy"]), False)
+    prefix = _PREFIX.match(source.text)
+    assert prefix is not None
+    parser = AsmParser(source, state.attribute_parser, prefix.end())
+    try:
+        sharding: TensorSharding = TensorSharding.assembly.parse(parser)
+    except DiagnosticError as error:
+        raise error if error.diagnostic.help else error.help(_SDY_HELP) from None
+    if not parser.at_end:
+        end = len(source.text.rstrip())
+        raise error_at_range(source, parser.position, end, "unexpected text").help(_SDY_HELP)
+    return sharding
+
+
+def check_sdy(source: Source, on_mesh: ShardingOnMesh, shape: Shape | None) -> None:
+    """Checks a parsed sharding against its mesh and the rank of a shape, if any. Raises DiagnosticError."""
+    sharding, mesh = on_mesh.sharding, on_mesh.mesh
+    rank = sharding.rank if shape is None else len(shape)
+    problem = sharding_problem(sharding, RankedTensor((1,) * rank, F32), mesh)
+    if problem is not None:
+        raise _located(source, problem).help(_help(problem, mesh))
+    try:
+        tiling_of(on_mesh)
+    except IncompatibleSubAxes as error:
+        raise _located(source, str(error)).help("divide the axis at the same sizes for both") from None
+
+
+def _located(source: Source, problem: str) -> DiagnosticError:
+    """The error, which underlines the axis that it names, or else the whole text."""
+    text = source.text
+    for pattern, which in _SUBJECTS:
+        if (match := pattern.search(problem)) is not None:
+            for name in (match[1], match[1].replace('"', "'")):
+                found = text.find(name) if which == 0 else text.rfind(name)
+                if found >= 0:
+                    return error_at_range(source, found, found + len(name), problem)
+    return error_at_range(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
+
+
+def _help(problem: str, mesh: Mesh) -> str:
+    if problem.startswith("unknown axis name"):
+        axes = ", ".join([f'"{axis.name}"={axis.size}' for axis in mesh.axes])
+        return f"the mesh has {axes}" if axes else "the mesh has no axes"
+    if problem.startswith("sharding doesn't match tensor rank"):
+        return "write one {…} for each dimension of --shape"
+    if problem.startswith("duplicate axis ref"):
+        return "an axis shards one dimension; remove one of the two"
+    return ""

@@ -1,0 +1,206 @@
+"""PartitionSpec, as JAX programs write it.
+
+    PartitionSpec('x', ('y', 'z'), None)    a name, names or None for each dimension
+    P('x', P.UNCONSTRAINED)                 the second dimension is open
+    P('x', unreduced={'y'})                 partial results along 'y', which are summed
+    P(unreduced={'y'}, unreduced_kind=UnreducedKind.max)
+
+A PartitionSpec has no sub-axes and no priorities, and an open dimension of it has no axes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
+from sdyopt.shardy.notation.text_parser import TextParser
+
+_HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
+_OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
+_CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
+_KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
+
+# `[{"x", "y"}, {}]`, without sub-axes.
+_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
+_DIM = re.compile(r"\{([^{}]*)\}")
+_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
+
+# --- Text -----------------------------------------------------------------------------------------
+
+
+def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
+    """The PartitionSpec of a sharding. Raises NotExpressible."""
+    sharding = on_mesh.sharding
+    if on_mesh.mesh.is_maximal:
+        raise NotExpressible("a single device without axes is a SingleDeviceSharding in JAX")
+    for axis in sharding.axis_refs:
+        if axis.sub_axis is not None:
+            raise NotExpressible(
+                f"{axis_ref_text(axis)} is a sub-axis, and a PartitionSpec has full axes only"
+            )
+    parts = [_dimension_text(index, dim) for index, dim in enumerate(sharding.dims)]
+    if sharding.replicated_axes and not sharding.is_fully_closed:
+        raise NotExpressible(
+            f"axis {axis_ref_text(sharding.replicated_axes[0])} must not shard the open dimensions"
+        )
+    if sharding.unreduced_axes:
+        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    if sharding.reduction is not ReductionKind.SUM:
+        parts.append(f"unreduced_kind=UnreducedKind.{sharding.reduction}")
+    return f"PartitionSpec({', '.join(parts)})"
+
+
+def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
+    """`P('x', None)`: the axes that shard each dimension; "" for sub-axes, which a PartitionSpec cannot have.
+
+    It is what the sharding is at present: dimensions that are open look like others. In an annotation, an
+    open dimension without axes is `P.UNCONSTRAINED`.
+    """
+    if any(axis.sub_axis is not None for axis in sharding.axis_refs):
+        return ""
+    parts = []
+    for dim in sharding.dims:
+        names = tuple([axis.name for axis in dim.axes])
+        if is_annotation and not dim.is_closed and not names:
+            parts.append("P.UNCONSTRAINED")
+        else:
+            parts.append(repr(names if len(names) > 1 else names[0]) if names else "None")
+    if sharding.unreduced_axes:
+        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    return f"P({', '.join(parts)})"
+
+
+def specs_of(text: str) -> str:
+    """A text with `P('x', None)` for `[{"x"}, {}]`."""
+
+    def spec(match: re.Match[str]) -> str:
+        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
+        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
+        return f"P({', '.join(entries)})"
+
+    return _DIMS.sub(spec, text)
+
+
+def jax_type(text: str) -> str:
+    """`f32[16,32]` for `tensor<16x32xf32>`, as JAX writes types; any other type as it is."""
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        return text
+    element = match[2].replace("ui", "u") if match[2].startswith("ui") else match[2]
+    return f"{'bool' if element == 'i1' else element}[{match[1].rstrip('x').replace('x', ',')}]"
+
+
+def _dimension_text(index: int, dim: DimensionSharding) -> str:
+    if dim.priority:
+        raise NotExpressible(f"dimension {index} has priority {dim.priority}")
+    if not dim.is_closed:
+        if dim.axes:
+            raise NotExpressible(f"dimension {index} is sharded and open; an UNCONSTRAINED one has no axes")
+        return "PartitionSpec.UNCONSTRAINED"
+    if not dim.axes:
+        return "None"
+    names = [repr(axis.name) for axis in dim.axes]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+# --- Parsing --------------------------------------------------------------------------------------
+
+
+def parse_partition_spec(
+    source: Source, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int | None
+) -> TensorSharding:
+    """Parses a PartitionSpec. Dimensions up to `rank` that it leaves out are not sharded.
+
+    Raises DiagnosticError.
+    """
+    return _SpecParser(source, mesh).sharding(mesh_or_ref, rank)
+
+
+class _SpecParser:
+    def __init__(self, source: Source, mesh: Mesh) -> None:
+        self._parser = TextParser(source)
+        self._mesh = mesh
+        self._used: set[str] = set()
+        self._sets: dict[str, list[AxisRef]] = {}
+        self._kind: ReductionKind | None = None
+
+    def sharding(self, mesh_or_ref: MeshOrRef, rank: int | None) -> TensorSharding:
+        parser = self._parser
+        next(filter(parser.accept, _CLASSES), None)
+        parser.expect("(", _HELP)
+        dims = [dim for dim in parser.items(self._argument, ")", _HELP) if dim is not None]
+        parser.finish("remove it")
+        if rank is not None and len(dims) > rank:
+            message = f"the PartitionSpec has {len(dims)} dimensions, but the tensor has {rank}"
+            parser.position = len(parser.source.text.rstrip())
+            raise parser.error_since(0, message, "remove the dimensions that the tensor does not have")
+        missing = max(0, (rank or 0) - len(dims))
+        unreduced = sorted(self._sets.get("unreduced", []), key=partial(mesh_order, mesh=self._mesh))
+        all_dims = (*dims, *[DimensionSharding()] * missing)
+        kind = self._kind if unreduced and self._kind is not None else ReductionKind.SUM
+        return TensorSharding(mesh_or_ref, all_dims, (), tuple(unreduced), kind)
+
+    def _argument(self) -> DimensionSharding | None:
+        """Parses the entry of a dimension, or a keyword argument."""
+        parser = self._parser
+        if parser.accept("unreduced_kind"):
+            parser.expect("=")
+            self._kind = self._reduction_kind()
+            return None
+        for keyword in ("unreduced", "reduced"):
+            if parser.accept(keyword):
+                parser.expect("=")
+                parser.expect("{")
+                # A value is replicated along reduced axes; only its gradient is unreduced along them.
+                self._sets[keyword] = parser.items(self._axis, "}")
+                return None
+        if self._sets or self._kind is not None:
+            raise parser.error("expected ')' after unreduced and reduced axes")
+        if parser.accept("None"):
+            return DimensionSharding()
+        if next(filter(parser.accept, _OPEN), None):
+            return DimensionSharding((), False)
+        if parser.accept("("):
+            return DimensionSharding(tuple(parser.items(self._axis, ")")))
+        return DimensionSharding((self._axis(),))
+
+    def _reduction_kind(self) -> ReductionKind:
+        """Parses `UnreducedKind.max`, or `max` as JAX prints it."""
+        parser = self._parser
+        for kind in ReductionKind:
+            if any(parser.accept(prefix + str(kind)) for prefix in _KIND_PREFIXES):
+                return kind
+        raise parser.error(
+            f"expected one of {', '.join(map(str, ReductionKind))}", "such as UnreducedKind.max"
+        )
+
+    def _axis(self) -> AxisRef:
+        parser = self._parser
+        start = parser.skip_space()
+        name = parser.accept_string()
+        if name is None:
+            raise self._not_an_axis()
+        if not self._mesh.has_axis(name):
+            names = ", ".join([repr(axis.name) for axis in self._mesh.axes])
+            help = f"the mesh has {names}" if names else "the mesh has no axes"
+            raise parser.error_since(start, f"unknown axis name: '{name}'", help)
+        if name in self._used:
+            raise parser.error_since(start, f"axis '{name}' is used twice", "use each axis once")
+        self._used.add(name)
+        return AxisRef(name)
+
+    def _not_an_axis(self) -> DiagnosticError:
+        parser = self._parser
+        start = parser.skip_space()
+        name = parser.accept_name()
+        if name is None:
+            return parser.error("expected an axis name in quotes, names in parentheses, or None", _HELP)
+        help = f"write '{name}'" if self._mesh.has_axis(name) else _HELP
+        return parser.error_since(start, "expected an axis name in quotes", help)

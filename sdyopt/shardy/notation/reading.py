@@ -1,0 +1,290 @@
+"""Reads a sharding in any notation.
+
+The notation is recognized by the start of the text. Errors are located in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.notation.device_tiling import (
+    DeviceTiling,
+    Maximal,
+    Tiling,
+    Uniform,
+    digits_of,
+    order_of_digits,
+    uniform_tiling,
+)
+from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.shardy.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.shardy.notation.mesh_text import Shape, check_sdy, parse_sdy
+from sdyopt.shardy.notation.named_sharding import (
+    OPENING,
+    UniformOnMesh,
+    named_sharding_text,
+    parse_named_sharding,
+)
+from sdyopt.shardy.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.shardy.notation.sharding_on_mesh import (
+    MAX_LISTED,
+    NotExpressible,
+    ShardingOnMesh,
+    sharding_on,
+    sharding_on_new_mesh,
+    sorted_replicas,
+    tiling_of,
+)
+from sdyopt.shardy.notation.text_parser import error_at_range
+
+# The name of an attribute, which users may copy together with its value.
+_ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")
+_VALUE = re.compile(r"\s*[@%](?!\w+\s+split_axes)")
+# `params['w']`, `state.params['w'][0]`, `tokens`.
+_PYTHON_NAME = re.compile(r"\s*[A-Za-z_]\w*(?P<accessors>(?:\[[^\[\]]*\]|\.\w+)*)\s*\Z")
+_MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The context of a sharding's text: its mesh and the shape of the tensor. Both may be unknown."""
+
+    mesh: Mesh | None
+    shape: Shape | None
+
+
+def names_a_value(text: str, has_program: bool) -> bool:
+    """Whether a text names a value of a program instead of a sharding.
+
+    A word such as `tokens` does so only if there is a program to look it up in.
+    """
+    if any(pattern.match(text) for pattern, _ in _NOTATIONS):
+        return _VALUE.match(text) is not None
+    name = _PYTHON_NAME.match(text)
+    return _VALUE.match(text) is not None or (name is not None and (has_program or bool(name["accessors"])))
+
+
+def mesh_name(text: str) -> str | None:
+    """The name of the mesh that a text refers to; None if it refers to none."""
+    match = _MESH_NAME.match(text)
+    return None if match is None else match[1]
+
+
+def read_sharding(source: Source, context: Context) -> ShardingView:
+    """Reads a sharding in any notation. Raises DiagnosticError."""
+    source = _without_attribute(source)
+    for pattern, read in _NOTATIONS:
+        if pattern.match(source.text):
+            return read(source, context)
+    text = source.text
+    error = error_at_range(
+        source, len(text) - len(text.lstrip()), len(text.rstrip()), "unknown notation of a sharding"
+    )
+    raise error.help(
+        "write <@mesh, [{\"x\"}, {}]>, {devices=[2,1]<=[2]}, PartitionSpec('x', None), <@mesh, [[0], []]>, "
+        "or a value of the program: @main %arg0 or params['w']"
+    )
+
+
+def _without_attribute(source: Source) -> Source:
+    """The source of the sharding alone, without the name of its attribute and quotes around it."""
+    match = _ATTRIBUTE.match(source.text)
+    start = 0 if match is None else match.end()
+    end = len(source.text.rstrip())
+    if end - start > 1 and source.text[start] == source.text[end - 1] == '"':
+        start, end = start + 1, end - 1
+    return source.chunk(start, end)
+
+
+def _mesh(source: Source, context: Context) -> Mesh:
+    if context.mesh is not None:
+        return context.mesh
+    text = source.text
+    error = error_at_range(source, 0, len(text), "the mesh of this sharding is unknown")
+    raise error.help("""give it with --mesh='"x"=4, "y"=2', or a program that has it""")
+
+
+def _check_rank(source: Source, rank: int, context: Context) -> None:
+    if context.shape is not None and len(context.shape) != rank:
+        message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
+        raise error_at_range(source, 0, len(source.text), message)
+
+
+def _read_sdy(source: Source, context: Context) -> ShardingView:
+    sharding = parse_sdy(source)
+    inlined = sharding.mesh_or_ref
+    on_mesh = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
+    check_sdy(source, on_mesh, context.shape)
+    return view_of_sharding(on_mesh, context.shape)
+
+
+def _read_gspmd(source: Source, context: Context) -> ShardingView:
+    tiling = parse_gspmd(source)
+    if isinstance(tiling, DeviceTiling):
+        _check_rank(source, len(tiling.tiles), context)
+    return view_of_tiling(tiling, context.mesh, context.shape)
+
+
+def _read_named(source: Source, context: Context) -> ShardingView:
+    parsed = parse_named_sharding(source, DEFAULT_MESH)
+    shape = context.shape
+    if isinstance(parsed, UniformOnMesh):
+        if shape is None and parsed.kind is not ReductionKind.SUM:
+            error = error_at_range(source, 0, len(source.text), "the rank of this sharding is unknown")
+            raise error.help("give the shape with --shape")
+        if shape is None or parsed.mesh.is_empty:
+            return view_of_tiling(Uniform(parsed.sharing), parsed.mesh, shape)
+        parsed = parsed.of_rank(len(shape), DEFAULT_MESH)
+    if isinstance(parsed, Maximal):
+        return view_of_tiling(parsed, None, shape)
+    check_sdy(source, parsed, shape)
+    return view_of_sharding(parsed, shape)
+
+
+_AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
+
+
+def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
+    """A reader of a notation with a list of axes for each dimension, which `parse` parses."""
+
+    def read(source: Source, context: Context) -> ShardingView:
+        mesh = _mesh(source, context)
+        rank = None if context.shape is None else len(context.shape)
+        name = mesh_name(source.text)
+        reference = DEFAULT_MESH if name is None else SymbolRef(name)
+        return view_of_sharding(ShardingOnMesh(parse(source, mesh, reference, rank), mesh), context.shape)
+
+    return read
+
+
+_NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, Context], ShardingView]], ...] = (
+    (OPENING, _read_named),
+    (re.compile(r"\s*\{"), _read_gspmd),
+    (re.compile(r"\s*(?:jax\.)?(?:sharding\.)?(?:PartitionSpec|P)\s*\("), _read_axes(parse_partition_spec)),
+    (re.compile(r"\s*(?:#mesh\.shard\b|mesh\.sharding\b|@\w+\s+split_axes)"), _read_axes(parse_mesh_dialect)),
+    (re.compile(r"\s*<\s*@[^,]*,\s*\[\s*\["), _read_axes(parse_mesh_dialect)),
+    (re.compile(r"\s*(?:#sdy\.sharding|<)"), _read_sdy),
+)
+
+# The mesh that a sharding refers to if its notation does not name one.
+DEFAULT_MESH = SymbolRef("mesh")
+
+
+@dataclass(frozen=True)
+class ShardingView:
+    """A sharding to be shown. `on_mesh` is its sdy form; None if it has none, and `problem` says why."""
+
+    shape: Shape | None
+    tiling: Tiling
+    on_mesh: ShardingOnMesh | None
+    problem: str = ""
+
+    @property
+    def reduction(self) -> ReductionKind:
+        """The combination of partial results along unreduced axes."""
+        return ReductionKind.SUM if self.on_mesh is None else self.on_mesh.sharding.reduction
+
+    @property
+    def device_tiling(self) -> DeviceTiling | None:
+        """The devices of each shard; None for a single device, or if the devices are unknown."""
+        if isinstance(self.tiling, DeviceTiling):
+            return self.tiling
+        mesh = None if self.on_mesh is None else self.on_mesh.mesh
+        if isinstance(self.tiling, Uniform) and mesh is not None and not mesh.is_empty:
+            rank = len(self.shape or ())
+            return uniform_tiling(self.tiling.sharing, mesh.total_size, rank, mesh.device_ids)
+        return None
+
+
+def view_of_sharding(on_mesh: ShardingOnMesh, shape: Shape | None) -> ShardingView:
+    """The view of a sharding of the sdy dialect; without a shape, the sizes of dimensions are unknown."""
+    if shape is None:
+        shape = (None,) * on_mesh.sharding.rank
+    return ShardingView(shape, tiling_of(on_mesh), on_mesh)
+
+
+def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> ShardingView:
+    """The view of a tiling on a mesh; without one, on a mesh made for it."""
+    if shape is None and isinstance(tiling, DeviceTiling):
+        shape = (None,) * len(tiling.tiles)
+    try:
+        if shape is None and not isinstance(tiling, Maximal):
+            raise NotExpressible("the rank is unknown; give the shape with --shape")
+        rank = len(shape or ())
+        if mesh is not None and not isinstance(tiling, Maximal):
+            return ShardingView(shape, tiling, sharding_on(tiling, mesh, DEFAULT_MESH, rank))
+        made = sharding_on_new_mesh(tiling, rank)
+        sharding = made.sharding.with_mesh(DEFAULT_MESH)
+        return ShardingView(shape, tiling, ShardingOnMesh(sharding, made.mesh, made.manual_axes))
+    except NotExpressible as reason:
+        return ShardingView(shape, tiling, None, str(reason))
+
+
+# --- Notations ------------------------------------------------------------------------------------
+
+
+class Form(NamedTuple):
+    """The text of a sharding in a notation or, if it has none, the reason why."""
+
+    notation: str
+    text: str = ""
+    problem: str = ""
+
+
+def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
+    """The sharding in each notation, with at most `max_devices` devices of a list; None shows all."""
+    writers: dict[str, Callable[[ShardingOnMesh], str]] = {
+        "sdy": lambda on_mesh: "#sdy.sharding" + sharding_text(on_mesh.sharding),
+        "HLO V3": lambda on_mesh: named_sharding_text(on_mesh, max_devices),
+        "PartitionSpec": partition_spec_text,
+        "mesh dialect": lambda on_mesh: mesh_dialect_text(on_mesh, mesh_version),
+    }
+    yield _form("sdy", view, writers["sdy"])
+    yield _form("HLO V3", view, writers["HLO V3"])
+    if view.reduction is ReductionKind.SUM:
+        yield from _gspmd_forms(view.tiling, max_devices)
+    else:
+        yield Form("GSPMD V2", problem=f"partial results are combined by {view.reduction}, not summed")
+    for notation in ("PartitionSpec", "mesh dialect"):
+        yield _form(notation, view, writers[notation])
+
+
+def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], str]) -> Form:
+    if view.on_mesh is None:
+        return Form(notation, problem=view.problem)
+    try:
+        return Form(notation, write(view.on_mesh))
+    except NotExpressible as reason:
+        return Form(notation, problem=str(reason))
+
+
+def _gspmd_forms(tiling: Tiling, max_devices: int | None) -> Iterator[Form]:
+    """GSPMD V2 and, for a list of devices, also V1, in which XLA prints such a sharding."""
+    text = gspmd_text(tiling, max_devices)
+    if "<=" in text or not text.startswith("{devices"):
+        yield Form("GSPMD V2", text)
+        return
+    assert isinstance(tiling, DeviceTiling)
+    iota = as_iota(tiling)
+    if iota is None:
+        yield Form("GSPMD V2", problem="its order of devices is not one of reshaping and transposing iota")
+    else:
+        yield Form("GSPMD V2", gspmd_text(iota))
+    yield Form("GSPMD V1", text)
+
+
+def as_iota(tiling: DeviceTiling) -> DeviceTiling | None:
+    """The same tiling with an iota order instead of a list; None if there is none or the list is too long."""
+    if tiling.order.is_iota or tiling.device_count > MAX_LISTED:
+        return tiling if tiling.order.is_iota else None
+    digits = digits_of(sorted_replicas(tiling, tiling.order.ids))
+    order = None if digits is None else order_of_digits(digits)
+    return None if order is None else DeviceTiling(tiling.tiles, tiling.subgroups, order)

@@ -1,0 +1,77 @@
+"""Trials in processes that do not fork, as the Python interface runs them."""
+
+import os
+import pickle
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.figures.machines import MACHINES
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.trials.processes import TrialProcesses
+from sdyopt.analysis.trials.search import Search
+
+PROGRAM = """
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(
+    %x: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+    %w1: tensor<32x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>},
+    %w2: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}) -> tensor<64x32xf32> {
+  %0 = stablehlo.dot_general %x, %w1, contracting_dims = [1] x [0]
+      : (tensor<64x32xf32>, tensor<32x128xf32>) -> tensor<64x128xf32>
+  %1 = stablehlo.tanh %0 : tensor<64x128xf32>
+  %2 = stablehlo.dot_general %1, %w2, contracting_dims = [1] x [0]
+      : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+"""
+
+
+def forbidden(*_: object) -> None:
+    raise AssertionError
+
+
+def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sdyopt.parse(PROGRAM)
+    alone = module.advise(jobs=1)
+    monkeypatch.setattr(os, "fork", forbidden)
+    with monkeypatch.context() as patch:
+        # All trials are in the processes.
+        patch.setattr(Search, "_trial", forbidden)
+        together = module.advise(jobs=2)
+    assert [(each.text, each.after) for each in together.changes] == [
+        (each.text, each.after) for each in alone.changes
+    ]
+    assert alone.changes
+
+
+def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sdyopt.parse(PROGRAM)
+    text = str(module.advise(jobs=1))
+    # They end at once.
+    monkeypatch.setattr("sdyopt.analysis.trials.processes._MODULE", "sys")
+    assert str(module.advise(jobs=2)) == text
+    monkeypatch.setattr("sys.executable", "/no/such/python")
+    assert str(module.advise(jobs=2)) == text
+
+
+def test_processes_end_with_their_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sdyopt.parse(PROGRAM)
+    kept: list[TrialProcesses] = []
+    original = TrialProcesses.__init__
+
+    def init(self: TrialProcesses, *arguments: object) -> None:
+        original(self, *arguments)  # type: ignore[arg-type]
+        kept.append(self)
+
+    monkeypatch.setattr(TrialProcesses, "__init__", init)
+    module.advise(jobs=2)
+    processes = kept[0]._processes
+    assert [process.poll() for process in processes] == [None, None]
+    kept.clear()
+    assert all(process.poll() is not None for process in processes)
+
+
+def test_a_topology_is_the_same_after_pickling() -> None:
+    topology = read_topology("tpu-v5e", MACHINES["tpu-v5e"])
+    assert pickle.loads(pickle.dumps(topology)) == topology
