@@ -91,12 +91,38 @@ def test_unknown_names_suggest_the_most_similar_one() -> None:
 
 @pytest.mark.parametrize(
     "flag",
-    """affine-loop-fusion arith-expand buffer-hoisting buffer-deallocation-pipeline convert-func-to-llvm
-    convert-scf-to-cf convert-to-llvm duplicate-function-elimination eliminate-empty-tensors expand-realloc
-    fold-memref-alias-ops gpu-kernel-outlining linalg-fuse-elementwise-ops lower-affine lower-vector-mask
-    loop-invariant-subset-hoisting mem2reg normalize-memrefs one-shot-bufferize outline-shape-computation
-    ownership-based-buffer-deallocation resolve-shaped-type-result-dims set-llvm-module-datalayout sparsifier
-    sroa stage-sparse-ops tosa-to-linalg trivial-dce vector-bufferize view-op-graph""".split(),
+    [
+        "affine-loop-fusion",
+        "arith-expand",
+        "buffer-hoisting",
+        "buffer-deallocation-pipeline",
+        "convert-func-to-llvm",
+        "convert-scf-to-cf",
+        "convert-to-llvm",
+        "duplicate-function-elimination",
+        "eliminate-empty-tensors",
+        "expand-realloc",
+        "fold-memref-alias-ops",
+        "gpu-kernel-outlining",
+        "linalg-fuse-elementwise-ops",
+        "lower-affine",
+        "lower-vector-mask",
+        "loop-invariant-subset-hoisting",
+        "mem2reg",
+        "normalize-memrefs",
+        "one-shot-bufferize",
+        "outline-shape-computation",
+        "ownership-based-buffer-deallocation",
+        "resolve-shaped-type-result-dims",
+        "set-llvm-module-datalayout",
+        "sparsifier",
+        "sroa",
+        "stage-sparse-ops",
+        "tosa-to-linalg",
+        "trivial-dce",
+        "vector-bufferize",
+        "view-op-graph",
+    ],
 )
 def test_passes_of_mlir_opt_are_said_to_be_theirs(flag: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -106,9 +132,16 @@ def test_passes_of_mlir_opt_are_said_to_be_theirs(flag: str) -> None:
 
 @pytest.mark.parametrize(
     "flag",
-    """shape-legalize-to-stablehlo stablehlo-compatibility-expander stablehlo-complex-math-expander
-    stablehlo-convert-to-signless stablehlo-legalize-deprecated-ops stablehlo-legalize-to-linalg
-    stablehlo-legalize-quant-to-math stablehlo-wrap-in-composite""".split(),
+    [
+        "shape-legalize-to-stablehlo",
+        "stablehlo-compatibility-expander",
+        "stablehlo-complex-math-expander",
+        "stablehlo-convert-to-signless",
+        "stablehlo-legalize-deprecated-ops",
+        "stablehlo-legalize-to-linalg",
+        "stablehlo-legalize-quant-to-math",
+        "stablehlo-wrap-in-composite",
+    ],
 )
 def test_passes_of_stablehlo_opt_are_said_to_be_theirs(flag: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -64,8 +64,7 @@ def test_output_is_that_of_jaxlib(path: str, pipeline: str) -> None:
     ]
     assert programs
     given = json.dumps([pipeline, programs])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=given, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     for program, theirs in zip(programs, json.loads(done.stdout), strict=True):
         assert sdyopt.parse(program).run(pipeline).as_text().strip() == theirs.strip()
