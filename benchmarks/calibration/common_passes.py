@@ -18,6 +18,7 @@ from benchmarks.processes import BenchmarkFailed, run
 _CPU_PASSES = (
     "all-reduce-promotion",
     "change-op-data-type",
+    "cpu-all-reduce-combiner",
     "dot-library-rewriter",
     "float-normalization-bf16",
     "library-rewriter",
@@ -42,7 +43,7 @@ def compile_by_common_passes(script: Path, path: Path, devices: int, python: str
     with TemporaryDirectory() as folder:
         flags = " ".join((*_FLAGS, f"--xla_dump_to={folder}"))
         try:
-            run([python, str(script), str(path), str(devices)], environment={"XLA_FLAGS": flags})
+            run([python, str(script), str(path), str(devices), "common"], environment={"XLA_FLAGS": flags})
         except BenchmarkFailed:
             # The CPU has no code for collectives of 16-bit floats. By then, all has been dumped.
             if not any(_BUFFERS in dumped.name for dumped in Path(folder).iterdir()):

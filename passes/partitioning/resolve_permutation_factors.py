@@ -27,9 +27,12 @@ A result that is declared unreduced, but would be the whole value on every devic
 `sdy.replicated_to_unreduced`. A propagation barrier is removed, or becomes a reshard.
 
 A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
-gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
-largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
-elements of other shards, if that is less than the dimension.
+gathers the totals of the shards instead of their elements, except with `as-partitioner`. A top-k along a
+sharded dimension gathers the k largest elements of each shard. A dynamic slice of a sharded dimension is a
+sum of slices, with zeros for the elements of other shards, if that is less than the dimension.
+
+With `mark-exchanges`, a reduction of several values, such as an argmax, gathers its partial results;
+otherwise the conversion to local types does this.
 
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,
@@ -66,6 +69,7 @@ from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
@@ -75,6 +79,7 @@ from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.operations.reduction import exchange_partial_results
 from sdyopt.shardy.partition.replication import Dim, dims_to_replicate
 from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 
@@ -121,10 +126,17 @@ class ResolvePermutationFactors(Pass):
         help="change operations and the reshards around them, where this communicates less",
         is_addition=True,
     )
+    as_partitioner: bool = option(
+        default=False,
+        help="gather the operands of cumulative operations, as the SPMD partitioner of XLA does",
+        is_addition=True,
+    )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
-        context = HaloContext(types, rewriter, Channels(module), self.replica_count, self.mark_exchanges)
+        context = HaloContext(
+            types, rewriter, Channels(module), self.replica_count, self.mark_exchanges, self.as_partitioner
+        )
         drop_sums_of_copies(module, types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
@@ -176,6 +188,12 @@ class ResolvePermutationFactors(Pass):
         """Exchanges halos, or replicates the dimensions that the operation needs whole."""
         if self.enable_halo_exchange and _exchange_more(op, context):
             return
+        # Otherwise the conversion to local types combines partial results.
+        if self.mark_exchanges and isinstance(op, ReduceOp):
+            values = exchange_partial_results(op, context)
+            if values is not None:
+                context.rewriter.replace(op, values)
+                return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
         if isinstance(op, RngBitGeneratorOp) and not self.rng_bit_generator_unsafe:
             dims = [*dims, *_sharded_bits(op, context.types)]

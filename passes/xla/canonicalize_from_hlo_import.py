@@ -26,7 +26,7 @@ from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
-from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
@@ -91,7 +91,7 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
         result_attributes += [EMPTY_DICT if isinstance(value.type, TupleType) else kept] * len(unpacked)
     rewriter.set_operands(terminator, values)
     results = tuple([value.type for value in values])
-    rewriter.set_attribute(function, "function_type", FunctionType(tuple(inputs), results))
+    rewriter.set_attribute(function, "function_type", TypeAttr(FunctionType(tuple(inputs), results)))
     function.argument_attributes = attributes
     function.result_attributes = result_attributes
 

@@ -32,12 +32,13 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, DivOp, MulOp, RemOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, DivOp, MaxOp, MinOp, MulOp, RemOp
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
@@ -55,6 +56,7 @@ from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_
 from sdyopt.shardy.partition.local_types import LocalTypes
 
 _SCALAR = tensor((), I32)
+_COMBINERS = {ReductionKind.SUM: AddOp, ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
 
 
 @register("xla-sdy-stablehlo-export-manual-reduction-collectives")
@@ -165,7 +167,7 @@ class _Exporter:
 
     def _all_reduce(self, op: AllReduceOp, local: LocalBuilder, mesh: Mesh, value: Value) -> Value:
         groups, _ = _groups(tuple(op.reduction_axes), mesh)
-        return local.all_reduce(value, groups, self._channels.new(), AddOp)
+        return local.all_reduce(value, groups, self._channels.new(), _COMBINERS[op.reduction_op])
 
     def _reduce_scatter(self, op: ReduceScatterOp, local: LocalBuilder, mesh: Mesh, value: Value) -> Value:
         for dim, axes in enumerate(op.reduce_scatter_axes):
@@ -183,13 +185,15 @@ class _Exporter:
                 "channel_handle": self._channels.new(),
                 "use_global_device_ids": UnitAttr(),
             }
-            body = local.reducer(type.element, AddOp)
+            body = local.reducer(type.element, _COMBINERS[op.reduction_op])
             types = [tensor(tuple(shape), type.element)]
             value = local.create(stablehlo.ReduceScatterOp, [value], types, attributes, [body]).result
         return value
 
     def _from_sharded(self, op: ShardedToUnreducedOp, local: LocalBuilder, mesh: Mesh, value: Value) -> Value:
         """The local chunk in a tensor of zeros."""
+        if op.out_sharding.reduction is not ReductionKind.SUM:
+            raise op.op_error(f"of partial results of {op.out_sharding.reduction} cannot be exported")
         type = self._types.local_type(op.results[0].type, op.out_sharding, op)
         assert isinstance(type, RankedTensor)
         background = _zeros(local, type)
@@ -198,13 +202,13 @@ class _Exporter:
         offsets = []
         for axes, size in zip(op.axes, ranked(value).shape, strict=True):
             offset: Value | None = None
-            for axis, previous in zip(axes, (None, *axes), strict=False):
+            for axis in axes:
                 _check_whole(op, axis)
                 coordinate = coordinates[axis.name]
-                if offset is None or previous is None:
+                if offset is None:
                     offset = coordinate
                 else:
-                    scaled = local.binary(MulOp, offset, sizes[previous.name])
+                    scaled = local.binary(MulOp, offset, sizes[axis.name])
                     offset = local.binary(AddOp, scaled, coordinate)
             if offset is None:
                 offsets.append(no_offset)
@@ -222,7 +226,8 @@ def _from_replicated(op: ReplicatedToUnreducedOp, local: LocalBuilder, mesh: Mes
         _check_whole(op, axis)
         is_zero = local.compare(coordinates[axis.name], zero, "EQ")
         is_first = is_zero if is_first is None else local.binary(AndOp, is_first, is_zero)
-    if is_first is None:
+    # The maximum of equal values is the value.
+    if is_first is None or op.out_sharding.reduction is not ReductionKind.SUM:
         return value
     return local.select(is_first, value, _zeros(local, ranked(value)))
 

@@ -16,8 +16,9 @@ from tests.mutants.targets import function_of
 from tests.mutants.tree import Tree
 from tests.mutants.worker import Verdict, Worker
 
-# The first tests of a mutant run in a child of their own, which usually ends the search soon.
-_FIRST_SECONDS = 3.0
+# The first tests of a mutant run in children of their own, which usually end the search soon: a child imports
+# the files of all its tests.
+_BATCH_SECONDS = (0.5, 3.0)
 
 
 class Session:
@@ -100,15 +101,16 @@ class Session:
         """Tests whose times add up to a few seconds, and then the rest, without those beyond the limit."""
         batch: dict[str, float] = {}
         total = 0.0
-        is_first = True
+        ends = list(_BATCH_SECONDS)
         for test in tests:
             seconds = self._reach.seconds[test]
             total += seconds
             if self._seconds is not None and total > self._seconds:
                 break
             batch[test] = seconds
-            if is_first and total > _FIRST_SECONDS:
+            if ends and total > ends[0]:
                 yield batch
-                batch, is_first = {}, False
+                batch = {}
+                del ends[0]
         if batch:
             yield batch

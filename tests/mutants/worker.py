@@ -27,8 +27,9 @@ import pytest
 
 from tests.mutants.tree import Tree
 
-# Not those with a plugin of pytest, which imports them itself.
-_LIBRARIES = ("click", "filecheck.main", "filecheck.matcher", "lark", "numpy", "rich.console", "yaml")
+_LIBRARIES = (
+    *("click", "filecheck.main", "filecheck.matcher", "hypothesis", "lark", "numpy", "rich.console", "yaml"),
+)
 # A test may take so many times its usual processor time, and the start of a child so many seconds.
 _SLOWER, _START_SECONDS = 10, 60
 _BYTES = 4 << 30
@@ -130,7 +131,7 @@ def _child(limits: dict[str, float], writing: int) -> None:
         if "--forks" not in sys.argv:
             import_module("tests.mutants.in_process_lit").install()
         files = dict.fromkeys(test.partition("::")[0] for test in limits)
-        flags = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider"]
+        flags = ["-q", "-x", "--assert=plain", "-p", "no:xdist", "-p", "no:cacheprovider"]
         with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as pipe:
             pytest.main([*flags, *files], plugins=[Selection(limits, pipe)])
             pipe.write(_END + "\n")

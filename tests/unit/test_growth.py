@@ -1,7 +1,10 @@
 """The programs that grow, and the exponents of growth."""
 
+from time import process_time
+
 import pytest
 
+import sdyopt
 from benchmarks.growth import Growth, Usage, exponent, row
 from benchmarks.growth_programs import DIMENSIONS
 from tests.fuzz.batch import preload, run_all
@@ -31,6 +34,17 @@ def test_text_grows_linearly(name: str) -> None:
     write = DIMENSIONS[name].write
     small, large = len(write(100)), len(write(1000))
     assert 5 * small < large < 15 * small
+
+
+def test_propagation_through_nested_computations_is_linear() -> None:
+    """Four times the depth takes about four times the time, and not 16 times; the first run warms up."""
+    times = []
+    for depth in (10, 40, 160):
+        module = sdyopt.parse(DIMENSIONS["nested manual computations, propagated"].write(depth))
+        start = process_time()
+        module.run("sdy-propagation-pipeline")
+        times.append(process_time() - start)
+    assert times[2] < 9 * times[1] + 0.1
 
 
 def test_programs_are_valid() -> None:

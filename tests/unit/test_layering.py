@@ -51,6 +51,7 @@ USERS = {
     "htpy": (
         "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
+        "sdyopt/analysis/mesh_sweep/html_sweep",
         "sdyopt/analysis/pages",
         "sdyopt/analysis/report/html_report",
         "sdyopt/analysis/steps/analysis",

@@ -15,6 +15,8 @@ from pkgutil import iter_modules
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 
@@ -67,6 +69,18 @@ def elementwise(op: Op) -> IterationSpace | None:
         (identity,) * len(op.operand_types),
         (identity,) * len(op.result_types),
     )
+
+
+def splat_constant(op: Op) -> IterationSpace | None:
+    """A splat constant can be sharded along every dimension, because all of its shards are equal."""
+    type = op.result_types[0]
+    if not isinstance(type, RankedTensor):
+        return None
+    value = constant_value(op)
+    is_splat = isinstance(value, DenseElements) and value.is_splat
+    iterator_type = IteratorType.PARALLEL if is_splat else IteratorType.REPLICATED
+    identity = tuple(range(type.rank))
+    return IterationSpace((iterator_type,) * type.rank, (), (identity,), requires_iterators=False)
 
 
 ShardingModel = Callable[[Op], IterationSpace | None]

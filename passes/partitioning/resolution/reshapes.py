@@ -88,7 +88,7 @@ class _Between(NamedTuple):
 
     def cost(self, shardings: _Shardings) -> Fraction | None:
         """The elements that a device receives; None if the reshape cannot have these shardings."""
-        operand, result = self.op.operands[0], self.op.results[0]
+        (operand,), (result,) = self.op.operands, self.op.results
         assumed = AssumedTypes(self.types, {operand: shardings.operand, result: shardings.result})
         halos = received_elements(self.op, assumed)
         if halos is None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -149,7 +150,8 @@ def hlo_text(sharding: TensorSharding, mesh: Mesh, manual_axes: Sequence[str], b
         if is_manual:
             return gspmd_text(Uniform(Sharing.MANUAL))
         text = gspmd_text(tiling_of(ShardingOnMesh(sharding, mesh, names)))
-        return text if not sharding.unreduced_axes else text[:-1] + _kind_text(sharding)
+        names_kind = bool(sharding.unreduced_axes) and Behavior.REDUCTION_KINDS.active
+        return text[:-1] + _kind_text(sharding) if names_kind else text
     if mesh.is_maximal:
         return named_sharding_text(ShardingOnMesh(sharding, mesh))
     if is_manual:

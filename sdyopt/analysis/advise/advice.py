@@ -23,8 +23,8 @@ class AdvisedChange(NamedTuple):
     """A change, with the figures of the program before and after it.
 
     `text` says what to write, and `now` what is written there; "" for a result or several places.
-    `is_conflict_free`: after it no activation is resharded, and no more of results, so that partitioners
-    agree on what is sent.
+    `is_conflict_free`: after it no activation is resharded, no more of results, and no more of arguments is
+    sliced for a product, so that partitioners agree on what is sent.
     `results` are the results without an annotation that are sharded otherwise after it: who uses them may
     have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
     """
@@ -40,7 +40,8 @@ class AdvisedChange(NamedTuple):
 
     @property
     def is_conflict_free(self) -> bool:
-        return not self.after.conflicts and self.after.of_results <= self.before.of_results
+        before, after = self.before, self.after
+        return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
 
 
 @dataclass

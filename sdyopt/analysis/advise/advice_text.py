@@ -97,7 +97,7 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
-            else f"depends on the partitioner: {_reshards(each.after)}"
+            else f"depends on the partitioner: {_reshards(each.before, each.after)}"
         )
         if each.compiled is not None:
             before, after = each.compiled
@@ -133,10 +133,12 @@ def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
         yield f"{place} ({count})" if count > 1 else place, spec
 
 
-def _reshards(figures: Figures) -> str:
-    if figures.conflicts:
-        return f"{bytes_text(figures.conflicts)} of reshards of activations"
-    return f"{bytes_text(figures.of_results)} of reshards of results"
+def _reshards(before: Figures, after: Figures) -> str:
+    if after.conflicts:
+        return f"{bytes_text(after.conflicts)} of reshards of activations"
+    if after.of_results > before.of_results:
+        return f"{bytes_text(after.of_results)} of reshards of results"
+    return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"
 
 
 def _effect(before: Figures, after: Figures) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 from sdyopt.analysis.check.checker import Check, Place, Trial
-from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
+from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.base.dataclasses import replace
@@ -28,6 +29,13 @@ _SHORTER = (
     (" on both sides", ""),
 )
 _INDENT = "   "
+_PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
+_NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+_FILE = re.compile(r"[\w./-]+\.\w+:\d+")
+# So much of `file.py:12` is kept at least.
+_LEAST_OF_FILE = 12
+# And so much of what was tried.
+_LEAST_OF_SUBJECT = 16
 _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -44,15 +52,29 @@ def check_text(check: Check, width: int) -> str:
 
 
 def _tight(text: str, width: int) -> str:
-    """A text with `P('x',None)` for `P('x', None)` if it has too many columns."""
-    if len(text) <= width:
-        return text
-    return _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names."""
+    if len(text) > width:
+        text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+    short = text
+    for parts in (2, 1):
+        if len(short) > width:
+            short = _NAME.sub(partial(_end_of, parts), text)
+    return short
+
+
+def _end_of(parts: int, name: re.Match[str]) -> str:
+    """`…['mlp']['up']`: the last parts of a name."""
+    return f"…{''.join(_PART.findall(name[0])[-parts:])}"
 
 
 def shortened(text: str, width: int) -> str:
     """A text without unprintable characters, cut to a number of columns."""
     text = replace_unprintable(text)
+    if len(text) > width:
+        # Rather the start of the names of files is cut than anything else.
+        files = sum(map(len, _FILE.findall(text)))
+        room = max((width - len(text) + files) // max(len(_FILE.findall(text)), 1), _LEAST_OF_FILE)
+        text = _FILE.sub(lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :]}", text)
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
@@ -88,9 +110,8 @@ def compute_of(check: Check) -> str:
     if share is not None:
         text += f", {share_text(share)} of them useful"
     if report.time is not None:
-        communication, compute = time_totals(report, report.time)
-        low, high = max(communication.high, compute.high), communication.high + compute.high
-        text += f"; {seconds_text(low)} to {seconds_text(high)} estimated"
+        low, high = map(seconds_text, time_range(report, report.time))
+        text += f"; {low} to {high} estimated"
     return text
 
 
@@ -144,26 +165,30 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 
 def trial_text(trial: Trial, width: int) -> str:
-    """`tried: P('x', None) for params['w']: -1.00 GiB sent, +2.00 GiB memory`."""
+    """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
         figures += f", {_difference(Fraction(trial.carried))} between steps"
-    elif trial.results:
-        figures += f", shards {counted(trial.results, 'result')} otherwise"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
-    room = width - len(f"tried:  for {figures}")
+    # A donated argument says that its result changes.
+    results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
+    room = width - len(f"tried:  for {results}{figures}")
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
         subject = subject.removeprefix("the value at ").replace("the gradient at ", "gradient ")
-    # Rather the start of the name is cut than anything else.
     if len(spec) + len(subject) > room:
-        subject = f"…{subject[len(spec) + len(subject) - room + 1 :]}"
-    return f"tried: {spec} for {subject}{figures}"
+        subject, shorter = subject.removeprefix("gradient "), results.replace(" and ", ", ")
+        room, results = room + len(results) - len(shorter), shorter
+    # Rather the start of the name is cut than anything else, but not all of it.
+    kept = max(room - len(spec), _LEAST_OF_SUBJECT)
+    if len(subject) > kept:
+        subject = f"…{subject[1 - kept :]}"
+    return f"tried: {spec} for {subject}{results}{figures}"
 
 
 def _difference(size: Fraction) -> str:

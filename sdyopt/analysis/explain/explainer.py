@@ -170,7 +170,8 @@ class Explainer:
             tree = explain_subject(self.record, run, subject, self.names, self.advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
-        trees = _numbered(list(different.values()))
+        asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
+        trees = _numbered(list(different.values()), asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
         more = len(subjects) - seen
@@ -225,15 +226,23 @@ class Explainer:
         return root
 
 
-def _numbered(trees: list[Sentence]) -> list[Sentence]:
-    """The answers about copies of one value, which each say which of them it is about."""
-    counts = Counter(_name(tree) for tree in trees)
+def _numbered(trees: list[Sentence], asked: str) -> list[Sentence]:
+    """The answers about copies of one value, which each say which of them it is about.
+
+    If `asked` is the name of the only value that is explained, all answers are about copies of it, also those
+    that have another name: what a call returns replaces the call.
+    """
+    names = [_name(tree) for tree in trees]
+    if asked and len(set(names)) > 1:
+        texts = [asked + tree.text.removeprefix(_name(tree)) for tree in trees]
+        names = [asked] * len(trees)
+    else:
+        texts = [tree.text for tree in trees]
+    counts = Counter(names)
     seen: Counter[str] = Counter()
     numbered = []
-    for tree in trees:
-        name = _name(tree)
+    for tree, name, text in zip(trees, names, texts, strict=True):
         seen[name] += 1
-        text = tree.text
         if counts[name] > 1:
             text = f"{name} (copy {seen[name]} of {counts[name]}){text.removeprefix(name)}"
         numbered.append(Sentence(text, tree.source_line, tree.children))

@@ -38,14 +38,15 @@ def reason_to_leave(module: Op) -> str:
     kinds = tuple({type(op): None for op in ops})
     if FuncOp not in kinds:
         return "has no function"
+    # The bodies of manual computations, with their collectives, are functions before they are imported.
+    if hlo_shardings(module) is not None:
+        return ""
     if is_partitioned(module):
         return "is partitioned"
     if any(issubclass(kind, CollectiveOp) for kind in kinds):
         return "has collectives"
     if any(issubclass(kind, DataFlowEdgeOp | NamedComputationOp) for kind in kinds):
         return "is from between the passes of Shardy's pipeline"
-    if hlo_shardings(module) is not None:
-        return ""
     if not any(op.dialect_name == "sdy" or any(SHARDING in each for each in _attributes(op)) for op in ops):
         return "has no shardings of Shardy"
     return ""

@@ -33,19 +33,19 @@ _MAX_STEPS = 32
 
 def is_activation_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a value that is no argument, no part of one, and no result."""
-    return isinstance(op, _RESHARDS) and not _is_returned(op) and not _is_of_argument(op)
+    return isinstance(op, _RESHARDS) and not _is_returned(op) and not is_of_argument(op)
 
 
 def is_result_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a result that is no argument, and no part of one."""
-    return isinstance(op, _RESHARDS) and _is_returned(op) and not _is_of_argument(op)
+    return isinstance(op, _RESHARDS) and _is_returned(op) and not is_of_argument(op)
 
 
 def _is_returned(op: CollectiveOp) -> bool:
     return any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op))
 
 
-def _is_of_argument(op: CollectiveOp) -> bool:
+def is_of_argument(op: CollectiveOp) -> bool:
     """Whether what is resharded is an argument, or a part of one."""
     value = producer(op)
     for _ in range(_MAX_STEPS):

@@ -212,8 +212,10 @@ def _exchange_key(op: Op, computation: Op | None) -> Hashable:
     for value in op.operands:
         if isinstance(value, BlockArgument) and computation is not None:
             operands.append(computation.operand_at(value.index))
+        elif isinstance(value, OpResult):
+            operands.append((_exchange_key(value.op, computation), value.index))
         else:
-            operands.append(_exchange_key(value.op, computation) if isinstance(value, OpResult) else value)
+            operands.append(value)
     attributes = op.signature.attributes.without("channel_handle")
     return type(op), attributes, op.signature.result_types, tuple(operands)
 
@@ -258,7 +260,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     if (rule := sharding_rule_of(value.op)) is None:

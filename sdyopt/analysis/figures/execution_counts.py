@@ -166,7 +166,7 @@ class ExecutionCounts:
             if (
                 towards is None
                 or not isinstance(counter, BlockArgument)
-                or counter.owner is not loop.cond.blocks[0]
+                or counter.owner is not loop.cond.entry
             ):
                 continue
             index = counter.index

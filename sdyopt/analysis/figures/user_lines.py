@@ -43,7 +43,9 @@ class UserLines:
         is_constraint = location.path.endswith("/sharding_constraint")
         for frame, caller in zip(own, [*own[1:], None], strict=True):
             function = _function(frame)
-            only_constrains = is_constraint and caller is not None and len(self._lines[function]) == 1
+            # An operation may have been removed from the program whose lines are known.
+            has_more_lines = len(self._lines.get(function, ())) > 1
+            only_constrains = is_constraint and caller is not None and not has_more_lines
             if function not in self._helpers and not only_constrains:
                 return location.at(frame)
         return location.at(own[0]) if own else location

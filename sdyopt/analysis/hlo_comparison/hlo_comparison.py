@@ -173,8 +173,9 @@ def sections_of(found: HloComparison) -> list[Section]:
     details = Section(counted(len(differing), "difference"))
     if not any(each.location.line for each in found.ours):
         details.sentences.append(_NO_LINES)
-    columns = ("bytes", "bytes in XLA", "where", "report", "XLA", "reason")
-    details.add_table("differences", columns, 2, [_row(found, match) for match in _by_size(differing)])
+    columns = ("bytes", "bytes in XLA", "report", "XLA", "where and why")
+    rows = [_row(found, match) for match in _by_size(differing)]
+    details.add_table("differences", columns, 2, rows, has_notes=True)
     return [summary, details] if differing else [summary]
 
 
@@ -204,10 +205,9 @@ def _row(found: HloComparison, match: Match) -> Row:
     return (
         bytes_text(wire_bytes(match.ours)) if match.ours else "",
         bytes_text(wire_bytes(match.theirs)) if match.theirs else "",
-        where,
         " + ".join(_text(found, each) for each in match.ours),
         " + ".join(_text(found, each) for each in match.theirs),
-        match.reason,
+        f"{where}: {match.reason}" if where else match.reason,
     )
 
 

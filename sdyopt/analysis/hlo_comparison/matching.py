@@ -31,17 +31,23 @@ _PAIRED: tuple[tuple[str, Key], ...] = (
 # What each class of differences means.
 MEANINGS = {
     HIT: "the same kind, the same groups of devices and the same bytes",
-    AXIS_BY_AXIS: "XLA reduces along one axis and then along another, the report along both at once",
-    "other element type": "XLA for CPU reduces 16-bit floats in 32 bits",
-    "reduce-scatter or all-reduce": "one side has a reduce-scatter, the other an all-reduce and a slice",
-    "other axes": "as many bytes along other axes: XLA reshards in another order, or splits an axis",
-    "other kind": "as many bytes along the same axes: XLA reshards by another collective",
-    "other tensor": "XLA communicates before or after a slice, pad, transpose or convert",
-    REPEATED: "one side sends the same more often: XLA gathers a weight again for the backward pass, or "
-    "merges",
-    ONLY_REPORT: "XLA avoids a replication, folds the operand, or computes it on each device",
-    ONLY_XLA: "halo exchanges of convolutions and pads, sorts, gathers and scatters, which are one "
-    "operation for sdy, and reshards that XLA's partitioner adds",
+    AXIS_BY_AXIS: "XLA sums along one mesh axis and then along another, the report along both at once",
+    "other element type": "the same elements in another type: XLA for CPU sums, and often moves, 16-bit "
+    "floats as float32",
+    "reduce-scatter or all-reduce": "one side sums and keeps a shard (reduce-scatter), the other sums the "
+    "whole tensor and slices it (all-reduce), which sends twice as much",
+    "other axes": "as many bytes along other mesh axes: XLA changes one PartitionSpec to the next in another "
+    "order, or along a part of an axis",
+    "other kind": "as many bytes along the same mesh axes: XLA changes one PartitionSpec to the next by "
+    "another collective",
+    "other tensor": "the same kind along the same mesh axes, with other bytes: XLA sends before a slice, a "
+    "pad or a change of dtype what the report sends after it, or the other way round",
+    REPEATED: "one side sends the same tensor more often: XLA gathers a weight again for the backward pass, "
+    "or sends once what the report sends twice",
+    ONLY_REPORT: "XLA has no such collective: it computes the tensor on each device, keeps it sharded, or "
+    "moves it with another one",
+    ONLY_XLA: "XLA's partitioner adds it: borders of convolutions and pads, steps of sorts, gathers and "
+    "scatters, or a change of sharding between operations",
 }
 REASONS = tuple(MEANINGS)
 

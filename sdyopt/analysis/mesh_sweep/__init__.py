@@ -44,7 +44,8 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if self.mesh_sweep is None:
             return self
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS, read_sizes
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
+        from sdyopt.analysis.mesh_sweep.sweep import read_sizes
         from sdyopt.analysis.report.formats import check_suffix
 
         read_sizes(self.mesh_sweep)

@@ -6,7 +6,8 @@ from pathlib import PurePath
 
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.mesh_sweep import Options
-from sdyopt.analysis.mesh_sweep.sweep import FORMATS, check_axes, memory_of, read_sizes, run_sweep, sweep_text
+from sdyopt.analysis.mesh_sweep.formats import FORMATS
+from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep, sweep_text
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.ir.operation import Op

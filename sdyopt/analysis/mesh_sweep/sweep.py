@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,10 +17,8 @@ from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
-from sdyopt.analysis.pages.section import Section
-from sdyopt.analysis.report.markdown_report import section_lines
 from sdyopt.analysis.trials.processes import started
-from sdyopt.base.dataclasses import asdict, dataclass
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
@@ -34,7 +32,6 @@ _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 # More points than this are rather a mistake.
 MAX_POINTS = 512
 _BAR = 20
-SCHEMA, VERSION = "sdy-opt-mesh-sweep", 1
 
 
 def read_sizes(text: str) -> dict[str, list[int]]:
@@ -66,10 +63,10 @@ def read_sizes(text: str) -> dict[str, list[int]]:
 
 def _range(text: str) -> Iterator[int]:
     """`8`, or the powers of two in `1..64`, and its end."""
-    low, dots, high = text.partition("..")
-    if not low.strip().isdecimal() or len(text) > 30 or int(low) < 1:
+    ends = [end.strip() for end in text.split("..")]
+    if len(text) > 30 or len(ends) > 2 or not all(map(str.isdecimal, ends)) or int(ends[0]) < 1:
         raise UsageError(f"{_FLAG} '{text.strip()}' is not a size", "sizes are at least 1")
-    size, end = int(low), int(high) if dots else int(low)
+    size, end = int(ends[0]), int(ends[-1])
     if end < size:
         raise UsageError(f"{_FLAG} the range '{text.strip()}' is empty", "write the smaller size first")
     while size <= end:
@@ -262,37 +259,3 @@ def best_text(sweep: Sweep) -> str:
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
     return f"best: {by}, for each number of devices; global shapes are the same"
-
-
-def _markdown(sweep: Sweep) -> str:
-    section = Section(best_text(sweep))
-    header, *rows = sweep_table(sweep)
-    section.add_table("", header, len(header) - 2, rows)
-    return "\n".join(section_lines([section])) + "\n"
-
-
-def sweep_data(sweep: Sweep) -> dict[str, object]:
-    """The data of the JSON."""
-    best = sweep.best
-    rows = [{**asdict(row), "fits": sweep.fits(row), "is_best": row in best} for row in sweep.rows]
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "device_memory": sweep.device_memory,
-        "topology": sweep.topology or None,
-        "meshes": rows,
-    }
-
-
-def _html(sweep: Sweep) -> str:
-    from sdyopt.analysis.mesh_sweep.html_sweep import html_sweep
-
-    return html_sweep(sweep)
-
-
-FORMATS: dict[str, Callable[[Sweep], str]] = {
-    ".html": _html,
-    ".json": lambda sweep: json.dumps(sweep_data(sweep), indent=1, ensure_ascii=False) + "\n",
-    ".md": _markdown,
-    ".txt": sweep_text,
-}

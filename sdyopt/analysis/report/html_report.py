@@ -61,7 +61,7 @@ MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
 _WIDTH_OF_CHANGE = 1000
-_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
+_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])(?:, unreduced=\{([^{}]*)\})?>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
 _NAMES = 6
@@ -498,7 +498,10 @@ def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
 def _spec(sharding: str) -> str:
     """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
     found = _SHARDING.fullmatch(sharding)
-    return sharding if found is None else specs_of(found[1])
+    if found is None:
+        return sharding
+    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
+    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
 
 
 def _boundary(report: Report) -> dict[str, object]:

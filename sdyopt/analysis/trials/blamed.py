@@ -72,7 +72,8 @@ class Alike:
         if role is not None:
             found = [place.subject for place in role.places]
         elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
-            found = self._results[_key_of_result(subject)]
+            # The location of an operation may not have been read before: it is that of the operation alone.
+            found = self._results.get(_key_of_result(subject), found)
         changes = tuple([change._replace(subject=each) for each in dict.fromkeys([subject, *found])])
         return Move(changes, () if role is None else (role,))
 

@@ -2,7 +2,8 @@
 
 A move gives all places of a role one sharding that differs from theirs in an axis: added to a dimension,
 removed, moved to another dimension, swapped with another axis, or replaced by an unused one, there or in
-another dimension. Roles of equal shape also lend each other their shardings. Two kinds of moves change
+another dimension. Roles of equal shape also lend each other their shardings, and a role gets that of its
+values in the program after the passes. Two kinds of moves change
 several roles: sharding the first dimension of everything that is not kept from step to step, and sharding
 parameters and what belongs to them.
 """
@@ -143,7 +144,7 @@ def _all_moves(roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> 
     annotated = [role for role in order if _is_annotated(role)]
     others = [role for role in order if not _is_annotated(role) and sent[id(role)]][:_MAX_OTHERS]
     yield from _interleaved(
-        (list(_of_role(role, roles, mesh)) for role in annotated),
+        (list(_of_role(role, roles, mesh, outcome)) for role in annotated),
         (list(_of_values(role, mesh, outcome)) for role in others),
     )
 
@@ -198,9 +199,13 @@ def _is_annotated(role: Role) -> bool:
     return role.is_input or any(place.sharding is not None for place in role.places)
 
 
-def _of_role(role: Role, roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
+def _of_role(role: Role, roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
     places = role.places
-    lent = [
+    # What a value has before its constraint may differ from the constraint in several axes.
+    computed = (outcome.sharding(each) for each in role.classes)
+    found = (axes_of(Place(role.classes[0].first, role.shape, each)) for each in computed if each is not None)
+    lent = [axes for axes in found if axes is not None]
+    lent += [
         axes
         for other in roles
         if other.shape == role.shape

@@ -20,8 +20,10 @@ from functools import cached_property
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.boundary import is_result_reshard
+from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
+from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, flop_totals, time_totals, useful_share
+from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on, report_unless
@@ -36,7 +38,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -52,9 +54,10 @@ class Figures(NamedTuple):
     `seconds` are those of collectives, products and elementwise operations, which are fused and do not
     overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
     resharded, `penalty` the seconds that these may take if a partitioner moves whole tensors instead, and
-    `of_results` the wire bytes of results that are resharded. `carried` are the bytes that are sent between
-    two steps at most, because results are sharded otherwise than the donated arguments that they become, and
-    `carrying` the seconds for them.
+    `of_results` the wire bytes of results that are resharded. `sliced` are the bytes of arguments of which a
+    product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
+    that are sent between two steps at most, because results are sharded otherwise than the donated arguments
+    that they become, and `carrying` the seconds for them.
     """
 
     seconds: Fraction
@@ -66,6 +69,7 @@ class Figures(NamedTuple):
     conflicts: Fraction
     penalty: Fraction
     of_results: Fraction
+    sliced: int
     carried: int
     carrying: Fraction
 
@@ -191,10 +195,13 @@ class Search:
         communication, products = time_totals(report, time)
         fused, _ = time.elementwise or (Fraction(0), Fraction(0))
         conflicts = penalty = of_results = Fraction(0)
+        sliced = 0
         topology = self._topology.on(report.mesh)
         for op, each in zip(counted_collectives(module), report.collectives, strict=True):
             if isinstance(op, CollectiveOp) and is_result_reshard(op):
                 of_results += bytes_of_runs(each)
+            if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
+                sliced += each.bytes_in or 0
             if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
                 conflicts += bytes_of_runs(each)
@@ -215,6 +222,7 @@ class Search:
             conflicts,
             penalty,
             of_results,
+            sliced,
             carried,
             carried / slowest if slowest else Fraction(0),
         )
@@ -227,6 +235,10 @@ def _seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fract
     sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
     computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
     return sum(sending, Fraction(0)), sum(computing, Fraction(0))
+
+
+def _is_for_product(op: Op) -> bool:
+    return any(type(user) in FLOPS for user in consumers(op))
 
 
 def _global_bytes(op: Op) -> int:

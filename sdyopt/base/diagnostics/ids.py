@@ -76,7 +76,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         PASS: "a pass fails, warns or remarks; the name is that of the pass",
         UNKNOWN_SHARDING_RULE: "an operation without a sharding rule stops propagation",
         NO_SHARDING: "propagation runs on a program without shardings",
-        GSPMD_SHARDING: "propagation runs on a program with shardings for GSPMD only",
+        GSPMD_SHARDING: "propagation runs on a program with shardings of HLO only",
         UNKNOWN_ATTRIBUTE: "propagation ignores an attribute whose name resembles one of sdy",
         UNKNOWN_PATTERN: "a pattern that canonicalize is to apply or skip does not exist",
         PASS_NOT_RUN: "a pass whose IR is to be printed does not run",

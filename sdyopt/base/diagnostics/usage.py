@@ -15,7 +15,7 @@ from sdyopt.base.diagnostics.location import UnknownLoc
 SIMILARITY = 0.65
 
 
-class UsageError(Exception):
+class UsageError(ValueError):
     """A usage error with help, such as a similar name.
 
     `diagnostic` is that of an error in the text of a pipeline, which `message` shows with its location.

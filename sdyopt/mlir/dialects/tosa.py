@@ -8,6 +8,7 @@ from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr
 from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, any_attribute, of_class
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -259,5 +260,48 @@ class MatMulOp(Op):
 
     assembly = assembly("$a `,` $b attr-dict `:` custom<OperandsAndResultsType>")
 
+
+# --- LLVM 21 --------------------------------------------------------------------------------------
+
+# The dialect of LLVM 21, selected with its mesh dialect: zero points are operands.
+tosa21 = Dialect("tosa", is_partial=True)
+tosa21.is_inlinable = True
+
+
+@tosa21.op("negate", PURE)
+class Negate21Op(Op):
+    """The negation, of numbers with zero points."""
+
+    input1 = operand(NUMBER_TENSOR)
+    input1_zp = operand(NUMBER_TENSOR)
+    output_zp = operand(NUMBER_TENSOR)
+    output = result(NUMBER_TENSOR)
+
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
+
+    def fold(self, constants: Constants) -> FoldResult:
+        inner = self.input1.defining_op
+        if not isinstance(inner, Negate21Op):
+            return None
+        values = (*self.operands[1:], *inner.operands[1:])
+        points = [splat_of(constant_value(value.defining_op)) for value in values]
+        return [inner.input1] if all(point == 0 for point in points) else None
+
+
+@tosa21.op("matmul", PURE)
+class MatMul21Op(Op):
+    """The batched matrix product of `MatMulOp`, of numbers with zero points."""
+
+    a = operand(TENSOR_3D)
+    b = operand(TENSOR_3D)
+    a_zp = operand(NUMBER_TENSOR)
+    b_zp = operand(NUMBER_TENSOR)
+    c = result(TENSOR_3D)
+
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
+
+
+for _mnemonic, _op_class in tosa.ops.items():
+    tosa21.ops.setdefault(_mnemonic, _op_class)
 
 DIALECT = tosa

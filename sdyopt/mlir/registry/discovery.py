@@ -26,7 +26,7 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Final
+from typing import Any, Final
 
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
@@ -262,12 +262,11 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
 
     path = native_path(name)
     try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+        listed: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as problem:
         raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
-    for key in ("tool", "pytest", "ini_options"):
-        options = options.get(key, {})
-    listed = options.get("sdyopt_plugins")
+    for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):
+        listed = listed.get(key) if isinstance(listed, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
         raise UsageError(f"{failure}: the file lists no plugins", help)

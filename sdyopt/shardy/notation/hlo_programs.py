@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
+from sdyopt.mlir.dialects.stablehlo.nullary import AfterAllOp
+from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
 
@@ -16,6 +19,12 @@ XLA_SHARDING = "mhlo.sharding"
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 ROUND_TRIP_SHARDING = "xla.sdy.sharding"
 MESHES = "xla.sdy.meshes"
+
+# The operations whose shardings are those of a program.
+_ANNOTATED = (
+    *(CustomCallOp, CallOp, TupleOp, GetTupleElementOp),
+    *(AfterAllOp, SendOp, RecvOp, InfeedOp, OutfeedOp),
+)
 
 
 class HloShardings(Enum):
@@ -42,7 +51,7 @@ class HloShardings(Enum):
 
 
 def hlo_shardings(module: Op) -> HloShardings | None:
-    """The form of the shardings of a program; None if it has those of sdy, or none."""
+    """The form of the shardings of a program; None if it has those of sdy, or none, or is propagated."""
     children = [op for region in module.regions for block in region.blocks for op in block.ops]
     if any(isinstance(op, MeshOp) for op in children):
         return None
@@ -58,7 +67,12 @@ def hlo_shardings(module: Op) -> HloShardings | None:
         if isinstance(text, StringAttr):
             is_by_axes = "mesh[" in text.value or "single_device[" in text.value
             found = HloShardings.BY_AXES if is_by_axes else found or HloShardings.BY_DEVICES
-    return found
+    return None if found is None or _is_propagated(module) else found
+
+
+def _is_propagated(module: Op) -> bool:
+    """Whether operations have shardings that no program has, but only a partitioner gives."""
+    return any(XLA_SHARDING in op.attributes and not isinstance(op, _ANNOTATED) for op in module.walk())
 
 
 def _attributes(children: list[Op]) -> Iterator[DictAttr]:

@@ -42,6 +42,7 @@ class HaloContext:
         channels: Channels,
         replica_count: int,
         is_marking: bool = False,
+        as_partitioner: bool = False,
     ) -> None:
         self.types = types
         self.rewriter = rewriter
@@ -49,6 +50,8 @@ class HaloContext:
         self.is_replicated = replica_count > 1
         # Whether manual computations get the name of the operation that they replace.
         self.is_marking = is_marking
+        # Whether operands are gathered where XLA's partitioner gathers them, although less could be sent.
+        self.as_partitioner = as_partitioner
 
 
 class ShardedBody(LocalBuilder):

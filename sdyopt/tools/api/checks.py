@@ -164,18 +164,18 @@ class MeshSweep:
 
     def to_json(self) -> str:
         """The sweep as JSON, whose schema is versioned."""
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".json"](self.ir)
 
     def to_markdown(self) -> str:
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".md"](self.ir)
 
     def to_html(self) -> str:
         """The sweep as an HTML page, with charts of time and memory."""
-        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+        from sdyopt.analysis.mesh_sweep.formats import FORMATS
 
         return FORMATS[".html"](self.ir)
 
@@ -220,7 +220,7 @@ def mesh_sweep(
     """What a program sends and stores on meshes of other sizes, such as "fsdp=1..64 x tp=1,2,8".
 
     The program and its arguments are as for `check`. The meshes are computed in several processes. Raises
-    UsageError for malformed sizes, and ParseError for an axis that the program does not have or a malformed
+    ValueError for malformed sizes, and ParseError for an axis that the program does not have or a malformed
     topology. The memory of a device is that of the topology if `device_memory` is not given.
     """
     from sdyopt.analysis.figures.machines import memory_size
@@ -257,7 +257,7 @@ def check(
     `program` is a function of `jax.jit`, which is lowered for the arguments, or what `parse` takes, or a
     module. The passes of `sdy-jax-pipeline` run, as they do in JAX, unless the program has its collectives.
     A `topology` file adds an estimated time; `device_memory`, such as "16GiB", whether the program fits.
-    Raises ParseError, VerifyError, PassError, or UsageError for a malformed size.
+    Raises ParseError, VerifyError, PassError, or ValueError for a malformed size.
     """
     from sdyopt.analysis.check.checker import Checker
     from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline

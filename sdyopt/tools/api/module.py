@@ -83,7 +83,7 @@ class Module(ProgramView):
         """What the program communicates, stores and computes on each device.
 
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
-        the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
+        the file is malformed, ValueError for a malformed size. `device_memory`, such as "16GiB", adds whether
         the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have
         none of their own: of all, or of the loops at lines.
         """
@@ -147,7 +147,7 @@ class Module(ProgramView):
         """What the shardings of the program waste, as `sdy-opt --lint` finds it.
 
         `rules` are ids, of which `-ID` leaves one out; without any, those of the `config` file, and without
-        that, all. Raises UsageError for an unknown rule, and ParseError for a malformed file.
+        that, all. Raises ValueError for an unknown rule, and ParseError for a malformed file.
         """
         return findings_of(self._program, rules, config)
 

@@ -13,6 +13,8 @@ from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, 
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.bytecode.jax_export import ExportedFunction
+from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.tools.api.module import Module
@@ -20,6 +22,7 @@ from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
 from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
+from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
 
 
 @runtime_checkable
@@ -52,6 +55,12 @@ class HasBytecode(Protocol):
     def mlir_module_serialized(self) -> bytes: ...
 
 
+class CanBeSerialized(Protocol):
+    """A function that JAX has exported, `jax.export.Exported`."""
+
+    def serialize(self) -> bytearray | bytes: ...
+
+
 ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasBytecode
 
 _HLO_PREFIX = "HloModule"
@@ -67,7 +76,8 @@ def parse(
 ) -> Module:
     """Parses and verifies a program: MLIR text or bytecode, a path, or an object that prints itself as MLIR.
 
-    What `jax.export` returns or serializes is a program, too.
+    What `jax.export` returns or serializes is a program, too. A path may be a folder that XLA has dumped to,
+    with the name of a program and a stage: `Path("dump:jit_step:03")`.
 
     Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
     Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
@@ -105,6 +115,21 @@ def parse(
     return Module(parsed, collector.diagnostics)
 
 
+def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> ExportedFunction:
+    """How a function is called that `jax.export` has serialized: arguments, shardings, devices, version.
+
+    Takes the bytes of a file, its path, or an `Exported`. Raises ValueError for other data.
+    """
+    if isinstance(program, os.PathLike):
+        data = Path(program).read_bytes()
+    else:
+        data = program if isinstance(program, bytes) else bytes(program.serialize())
+    found = read_exported_function(data)
+    if found is None:
+        raise ValueError("this is no file of jax.export")
+    return found
+
+
 def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
     """The default name and the text of a program."""
     if isinstance(program, bytes):
@@ -112,7 +137,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
     if isinstance(program, str):
         return "<string>", program
     if isinstance(program, os.PathLike):
-        path = Path(program)
+        path = _file_of(Path(program))
         return str(path), path.read_bytes()
     name = f"<{type(program).__name__}>"
     if isinstance(program, HasBytecode):
@@ -129,6 +154,16 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
         + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
     )
+
+
+def _file_of(path: Path) -> Path:
+    """The file of a path, which may name a program in a folder that XLA has dumped to."""
+    if not is_dump(str(path)):
+        return path
+    try:
+        return Path(dumped_file(str(path)))
+    except DumpError as error:
+        raise FileNotFoundError(f"{error.message}; {error.help}") from None
 
 
 def _source_of(name: str, text: str | bytes) -> Source:

@@ -57,6 +57,9 @@ class Mesh:
         device_ids: Iterable[int] | None = None,
     ) -> None:
         pairs = axes.items() if isinstance(axes, Mapping) else [(axis.name, axis.size) for axis in axes]
+        for word, text in (("a mesh", name), *(("an axis", axis) for axis, _ in pairs)):
+            if not isinstance(text, str):
+                raise TypeError(f"the name of {word} is text, not {text!r}")
         ir = ir_mesh.mesh([ir_mesh.MeshAxis(*pair) for pair in pairs], tuple(device_ids or ()))
         problem = next(filter(None, map(ir_mesh.axis_problem, ir.axes)), ir_mesh.mesh_problem(ir))
         if problem:

@@ -25,7 +25,16 @@ from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.tools.cli.arguments import Arguments, read_arguments, with_files
 from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
-from sdyopt.tools.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
+from sdyopt.tools.cli.files import (
+    FileProblem,
+    Input,
+    Output,
+    dump_table,
+    in_dump,
+    is_folder,
+    read_input,
+    write_to_stderr,
+)
 
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.tools.cli.diagnostics_output import DiagnosticsOutput
@@ -125,7 +134,8 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None, run: Run
         report_error(error.as_diagnostic(), output, error.message)
         return WRONG_USAGE
     except FileProblem as problem:
-        report_error(Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), id=FILE_ERROR), output)
+        diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), help=problem.help, id=FILE_ERROR)
+        report_error(diagnostic, output)
         return FAILURE
     except BrokenPipeError:
         # stdout is closed (EPIPE): exit quietly, and do not let the interpreter flush it at exit.
@@ -165,6 +175,11 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
         from sdyopt.tools.cli.show_sharding import show_sharding
 
         return show_sharding(arguments, diagnostics)
+    if is_folder(arguments.input) and not arguments.passes and not arguments.values.keys() - {"o"}:
+        Output(arguments["o"]).write(dump_table(arguments.input))
+        return SUCCESS
+    # Diagnostics name the file.
+    arguments.input = in_dump(arguments.input)
     return _process(arguments, diagnostics)
 
 

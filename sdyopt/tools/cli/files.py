@@ -23,7 +23,11 @@ STDIN_NAME = "<stdin>"
 
 
 class FileProblem(Exception):
-    """A file cannot be read or written."""
+    """A file cannot be read or written. `help` says what to do about it, if that is known."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.help = help
 
 
 class Input:
@@ -41,13 +45,48 @@ class Input:
 def read_input(path: str) -> bytes:
     """The bytes of a file, or of stdin for `-`. Raises FileProblem."""
     try:
-        return _read_stdin() if path == STDIN else native_path(path).read_bytes()
+        return _read_stdin() if path == STDIN else native_path(in_dump(path)).read_bytes()
     except OSError as problem:
         why = problem.strerror if path else "the name is empty"
     except MemoryError:
         # Some devices, such as /dev/zero, have no end.
         why = os.strerror(errno.ENOMEM)
     raise FileProblem(f"cannot open input file '{path}': {why}")
+
+
+def in_dump(path: str) -> str:
+    """The file that a path to a folder of XLA's dumps names; any other path as it is.
+
+    Raises FileProblem if it names none.
+    """
+    # A test that costs nothing for most paths.
+    if ":" not in path and not is_folder(path):
+        return path
+    from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
+
+    if not is_dump(path):
+        return path
+    try:
+        return dumped_file(path)
+    except DumpError as error:
+        raise FileProblem(f"cannot open input file '{path}': {error.message}", error.help) from None
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path names a folder."""
+    return os.path.isdir(path)  # noqa: PTH112  pathlib is slow to import
+
+
+def dump_table(folder: str) -> str:
+    """A table of the programs in a folder of XLA's dumps. Raises FileProblem."""
+    from sdyopt.tools.driver.xla_dump import DumpError, table_text
+
+    try:
+        return table_text(folder)
+    except DumpError as error:
+        raise FileProblem(f"cannot open input file '{folder}': {error.message}", error.help) from None
+    except OSError as problem:
+        raise FileProblem(f"cannot open input file '{folder}': {problem.strerror}") from None
 
 
 def programs_of(path: str) -> list[str]:

@@ -178,12 +178,16 @@ def dialect_table(mesh_version: int = 19) -> DialectTable:
 
 
 def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, with the mesh dialect of LLVM 21."""
-    if namespace != "mesh":
-        return find_dialect(namespace)
-    from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
+    """The dialect of a namespace, with the dialects mesh and tosa of LLVM 21."""
+    if namespace == "mesh":
+        from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
 
-    return mesh21
+        return mesh21
+    if namespace == "tosa":
+        from sdyopt.mlir.dialects.tosa import tosa21
+
+        return tosa21
+    return find_dialect(namespace)
 
 
 # Sufficient for programs nested as deeply as the parser accepts.

@@ -1,5 +1,5 @@
 // RUN: not sdy-opt %S 2>&1 | filecheck %s --check-prefix=FOLDER
-// FOLDER: sdy-opt: cannot open input file '{{.*}}': Is a directory
+// FOLDER: sdy-opt: cannot open input file '{{.*}}': folder '{{.*}}' has no dump of Shardy
 
 // RUN: not sdy-opt %s -o %S 2>&1 | filecheck %s --check-prefix=INTO
 // INTO: sdy-opt: cannot open output file '{{.*}}': Is a directory

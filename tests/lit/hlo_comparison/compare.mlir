@@ -15,7 +15,8 @@
 // CHECK-NEXT: 1 1 192.0 KiB 192.0 KiB same
 // CHECK:      0 1 0 B 2.00 MiB only in XLA
 // CHECK:      1 difference{{$}}
-// CHECK:      2.00 MiB model.py:20 all_reduce groups of 2 only in XLA
+// CHECK:      2.00 MiB all_reduce groups of 2
+// CHECK-NEXT: model.py:20: only in XLA
 
 // BUDGET: model.py:20:5: error: all_reduce collectives: 2.00 MiB on the wire, over the budget of 1.00 MiB
 

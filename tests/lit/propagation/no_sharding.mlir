@@ -15,11 +15,11 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 // The shardings that JAX writes for GSPMD, the partitioner before Shardy:
-// CHECK: {{:[0-9]+:1}}: warning: the program has shardings for GSPMD only (`mhlo.sharding`), which do not propagate
+// CHECK: {{:[0-9]+:1}}: warning: the program has shardings of HLO only (`mhlo.sharding`), which do not propagate
 // CHECK-NEXT: --> {{.*}}:36
 // CHECK-NEXT: func.func @main(%x: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"})
 // CHECK-NEXT: {{^ {35}\^~}}
-// CHECK-NEXT: help: lower from JAX with jax.config.update("jax_use_shardy_partitioner", True)
+// CHECK-NEXT: help: import them before, with -xla-sdy-stablehlo-import-pipeline
 func.func @main(%x: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<8xf32> {
   %0 = stablehlo.negate %x : tensor<8xf32>
   return %0 : tensor<8xf32>

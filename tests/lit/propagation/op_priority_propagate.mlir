@@ -56,3 +56,19 @@ func.func @rule_on_barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
   %1 = stablehlo.negate %a : tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// An operation whose operands have no other uses comes before one whose operand has; a scalar may have several.
+// CHECK-LABEL: func.func @scalar_with_two_uses
+// CHECK: %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>}
+func.func @scalar_with_two_uses(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
+                                %b: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}, %i: tensor<i32>)
+    -> (tensor<16x4xf32>, tensor<16x4xf32>) {
+  %0 = stablehlo.negate %b : tensor<16x4xf32>
+  %1 = stablehlo.dynamic_slice %a, %i, %i, sizes = [16, 4] : (tensor<16x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x4xf32>
+  %2 = stablehlo.add %0, %1 : tensor<16x4xf32>
+  return %2, %b : tensor<16x4xf32>, tensor<16x4xf32>
+}

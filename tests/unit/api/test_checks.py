@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from sdyopt.base.diagnostics.usage import UsageError
 
 PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
 
@@ -56,7 +55,7 @@ def test_a_function_on_an_abstract_mesh_is_lowered_for_tpus() -> None:
 
 
 def test_a_malformed_size_of_memory() -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(ValueError, match="'large' is not a size of memory"):
         sdyopt.check(PROGRAM, device_memory="large")
 
 

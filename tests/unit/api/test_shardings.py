@@ -183,3 +183,6 @@ def test_wrong_parts_of_shardings_are_errors() -> None:
     for dimensions in ("x", [3], [["x", 3]]):
         with pytest.raises(TypeError):
             sdyopt.Sharding(MESH, dimensions)  # type: ignore[arg-type]
+    for name, axes in (("m", {1: 2}), (None, {"x": 2})):
+        with pytest.raises(TypeError, match="is text, not"):
+            sdyopt.Mesh(name, axes)  # type: ignore[arg-type]

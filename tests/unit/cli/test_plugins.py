@@ -91,6 +91,9 @@ def test_no_plugin_is_loaded_without_the_flag(project: Path) -> None:
     [
         ("", "the file lists no plugins\nhelp: write sdyopt_plugins = "),
         ("[tool.pytest.ini_options]\nsdyopt_plugins = 3\n", "the file lists no plugins"),
+        ("tool = 3\n", "the file lists no plugins"),
+        ("[tool.pytest]\nini_options = [1]\n", "the file lists no plugins"),
+        (f"a = {'[' * 2000}", "maximum recursion depth exceeded"),
         ("[tool", "Expected ']'"),
         (
             '[tool.pytest.ini_options]\nsdyopt_plugins = ["none-such"]\n',

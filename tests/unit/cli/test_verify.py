@@ -122,6 +122,17 @@ def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         gc.enable()
 
 
+def test_garbage_is_collected_after_many_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection for each of them would take longer than to verify it."""
+    collections: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda: collections.append(1))
+    monkeypatch.setattr(verify, "COLLECTED_BYTES", 4 * len(VALID))
+    for number in range(12):
+        (tmp_path / f"{number}.mlir").write_text(VALID)
+    assert main([str(tmp_path)]) == 0
+    assert len(collections) == 2
+
+
 def test_its_flags_are_flags_of_sdy_opt() -> None:
     assert set(ALLOWED) <= set(FLAGS)
     assert list(ALLOWED) == sorted(ALLOWED)

@@ -1,5 +1,7 @@
 """The location of an operation in a called function: its own line, or else that of the call."""
 
+from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
+from sdyopt.analysis.figures.user_lines import UserLines
 from tests.unit.report.programs import report
 
 PROGRAM = """
@@ -36,3 +38,9 @@ def test_without_any_line_the_name_is_shown() -> None:
 def test_in_a_function_that_calls_itself_the_name_is_shown() -> None:
     program = PROGRAM.replace("call @take(%a)", "call @outer(%a)")
     assert report(program).collectives[0].location.path_text == "scatter-add"
+
+
+def test_a_constraint_in_a_helper_that_the_program_lacks_is_at_its_call() -> None:
+    frames = (Frame("constrain", "model.py", 3, 0), Frame("layer", "model.py", 9, 0))
+    location = SourceLocation("model.py", 3, 0, "", frames, "jit(f)/sharding_constraint")
+    assert UserLines(list).chosen(location).line == 9

@@ -9,7 +9,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.pages.source_files import source_files
-from sdyopt.analysis.report.html_report import html_report
+from sdyopt.analysis.report.html_report import _spec, html_report
 from tests.unit.report.programs import report
 
 LOOP = """
@@ -140,3 +140,17 @@ def test_a_page_has_the_shares_of_the_parts_of_a_step() -> None:
     assert phases == ["forward", "backward", "update"]
     # Without gradients, there are no such parts.
     assert "by part of the step" not in html_report(report(LOOP), LOOP, "loop.mlir")
+
+
+@pytest.mark.parametrize(
+    ("sharding", "spec"),
+    [
+        ('<@mesh, [{"x"}, {}]>', "P('x', None)"),
+        ("<@mesh, []>", "P()"),
+        ('<@mesh, [{}], unreduced={"x", "y"}>', "P(None, unreduced={'x', 'y'})"),
+        ('<@mesh, [{"x", ?}]>', '<@mesh, [{"x", ?}]>'),
+        ("", ""),
+    ],
+)
+def test_shardings_are_shown_as_in_jax(sharding: str, spec: str) -> None:
+    assert _spec(sharding) == spec

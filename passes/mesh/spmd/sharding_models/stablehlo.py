@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ..sharding_interface import IndexingMap, IterationSpace, IteratorType, ShardingModel
+from ..sharding_interface import IndexingMap, IterationSpace, IteratorType, ShardingModel, splat_constant
 
 # Operations that are trivially shardable although they are not elementwise.
 _TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
@@ -41,20 +41,8 @@ _REDUCERS: dict[type[Op], tuple[ReductionKind, int]] = {
 
 def find_model(op: Op) -> ShardingModel | None:
     if isinstance(op, ConstantOp):
-        return _constant
+        return splat_constant
     return None if op.regions and not isinstance(op, ReduceOp) else _from_sharding_rule
-
-
-def _constant(op: Op) -> IterationSpace | None:
-    """A splat constant can be sharded along every dimension, because all of its shards are equal."""
-    type = op.result_types[0]
-    if not isinstance(type, RankedTensor):
-        return None
-    value = constant_value(op)
-    is_splat = isinstance(value, DenseElements) and value.is_splat
-    iterator_type = IteratorType.PARALLEL if is_splat else IteratorType.REPLICATED
-    identity = tuple(range(type.rank))
-    return IterationSpace((iterator_type,) * type.rank, (), (identity,), requires_iterators=False)
 
 
 def _from_sharding_rule(op: Op) -> IterationSpace | None:

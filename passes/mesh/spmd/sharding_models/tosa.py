@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
-from sdyopt.mlir.dialects.tosa import ElementwiseOp, MatMulOp
+from sdyopt.mlir.dialects.tosa import ElementwiseOp, MatMul21Op, MatMulOp, Negate21Op
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
 
 from ..sharding_interface import IterationSpace, IteratorType, ShardingModel, elementwise
 
@@ -18,10 +20,26 @@ _MATMUL = IterationSpace(
 )
 
 
+_MATMUL_21 = replace(_MATMUL, operand_maps=(*_MATMUL.operand_maps, (), ()))
+
+
 def find_model(op: Op) -> ShardingModel | None:
     if isinstance(op, ElementwiseOp):
         return elementwise
+    if isinstance(op, Negate21Op):
+        return _negate_21
+    if isinstance(op, MatMul21Op):
+        return lambda op: _MATMUL_21
     return _matmul if isinstance(op, MatMulOp) else None
+
+
+def _negate_21(op: Op) -> IterationSpace | None:
+    """An elementwise operation with two zero points, which are not sharded."""
+    type = op.operand_types[0]
+    if not isinstance(type, RankedTensor):
+        return None
+    identity = tuple(range(type.rank))
+    return IterationSpace((IteratorType.PARALLEL,) * type.rank, (identity, (), ()), (identity,))
 
 
 def _matmul(_op: Op) -> IterationSpace:

@@ -32,7 +32,12 @@ from sdyopt.mlir.dialects.mesh.collectives import (
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
 from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
-from sdyopt.mlir.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardingOp, ShardOp, sharding_attributes
+from sdyopt.mlir.dialects.mesh.shard_op import (
+    SAME_TENSOR_TYPE,
+    ShardingOp,
+    ShardOp,
+    sharding_attributes,
+)
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.mlir.ir.constraints import AttrConstraint

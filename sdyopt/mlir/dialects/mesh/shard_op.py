@@ -269,11 +269,11 @@ class ShardingOp(ShardingSource):
         """Checks the offsets of one dimension; returns the offsets of the dimensions after it."""
         # MLIR adds the axis sizes, although their product is the number of shards.
         count = 1 + sum(mesh_op.shape[axis] for axis in axes if axis < mesh_op.rank)
-        if len(offsets) < count:
-            raise self.error("sharded dims offsets has wrong size.")
-        static = [offset for offset in offsets[:count] if offset != DYNAMIC]
+        static = [0, *(offset for offset in offsets[:count] if offset != DYNAMIC)]
         if any(end < start for start, end in pairwise(static)):
             raise self.error("sharded dims offsets must be non-decreasing.")
+        if len(offsets) < count:
+            raise self.error("sharded dims offsets has wrong size.")
         return offsets[count:]
 
     @property
@@ -329,9 +329,6 @@ class GetShardingOp(ShardingSource):
     @property
     def mesh_sharding(self) -> MeshSharding:
         return self.annotation.mesh_sharding
-
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "sharding")]
 
 
 def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:

@@ -97,7 +97,7 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     if any(list(types.axes_per_dim(value)) != axes for value in (*op.inputs, *op.results)):
         return None
     if (scan := scan_of(op, windows, axes)) is not None:
-        return exchange_totals(scan, context)
+        return None if context.as_partitioner else exchange_totals(scan, context)
     reads = read_dimensions(op.inputs[0], op.results[0], windows, context)
     body = None if reads is None else begin_body(op, context)
     if reads is None or body is None:

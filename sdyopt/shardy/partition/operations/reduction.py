@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, SortOp
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import I1, RankedTensor, tensor
+from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import binary_body
+from sdyopt.shardy.partition.halo_exchange import all_gather
 from sdyopt.shardy.partition.identities import COUNTS_EACH, identity_of, is_identity
 from sdyopt.shardy.partition.local_builder import ranked, shape_of
 from sdyopt.shardy.partition.local_context import LocalContext, first_shard_table
@@ -18,6 +21,8 @@ from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined, is_combined_by_none
 from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards
+from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, begin_body
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
 
 @lowering(DotOp)
@@ -87,6 +92,45 @@ def sort(op: SortOp, types: LocalTypes) -> Iterator[Dim]:
     rank = ranked(op.results[0]).rank
     for number in range(len(op.operands) + len(op.results)):
         yield Dim(number, op.dimension % rank)
+
+
+def exchange_partial_results(op: ReduceOp, context: HaloContext) -> Values:
+    """Gathers the partial results of a reduction of several values, such as an argmax, and reduces them.
+
+    None if its dimensions are not sharded, or if all-reduces combine the results.
+    """
+    axes_per_dim = context.types.axes_per_dim(op.inputs[0])
+    axes = tuple([axis for dim in op.dimensions for axis in axes_per_dim[dim]])
+    if len(op.results) == 1 or not axes or reduction_kind(op) is not None:
+        return None
+    body = begin_body(op, context)
+    if body is None:
+        return None
+    inits = [body.shard_of(init) for init in op.init_values]
+    fillers = []
+    for index, (init, shard) in enumerate(zip(op.init_values, inits, strict=True)):
+        combiner, element = binary_body(op.body, index), ranked(init).element
+        identity = identity_of(combiner, element) if combiner in COUNTS_EACH else None
+        fillers.append(shard if identity is None else body.splat(tensor((), element), identity))
+    shards = [body.shard_of(input, init) for input, init in zip(op.inputs, op.init_values, strict=True)]
+    rows = []
+    for result in _reduced(body, op, shards, fillers, op.dimensions):
+        row = body.reshape(result, (1, *shape_of(result)))
+        rows.append(all_gather(body, row, 0, axes))
+    return body.finish(_reduced(body, op, rows, inits, [0]))
+
+
+def _reduced(
+    body: ShardedBody, op: ReduceOp, values: Sequence[Value], inits: Sequence[Value], dims: Sequence[int]
+) -> Sequence[Value]:
+    """Values reduced along some dimensions, as an operation does."""
+    region = Region()
+    body.rewriter.copy_region(op.body, region)
+    shape = [size for dim, size in enumerate(shape_of(values[0])) if dim not in dims]
+    types = [tensor(tuple(shape), ranked(value).element) for value in values]
+    return body.create(
+        ReduceOp, [*values, *inits], types, {"dimensions": dense_array(I64, dims)}, [region]
+    ).results
 
 
 @pads(DotGeneralOp)

@@ -10,6 +10,8 @@ sharding, and the left operand and the result are resharded.
 - An axis of a product shards the factor that most of its tensors have it in. If that is one tensor only, the
   sizes decide, as in Shardy.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
+- A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
+  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
   its operands are resharded.
 """
@@ -17,16 +19,28 @@ sharding, and the left operand and the result are resharded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap, prefix_without_overlap
+from sdyopt.shardy.sharding.axis_lists import (
+    Axes,
+    common_prefix,
+    is_prefix,
+    overlap,
+    prefix_without_overlap,
+    sharded_size,
+)
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    Alternative,
     already_common_axes,
+    alternatives,
     find_common_axes,
     has_multi_factor_dimension,
 )
@@ -55,6 +69,19 @@ def find_partitioner_axes(
         return common
     if is_dot:
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
+    elif issubclass(op_class, GatherOp | ScatterOp):
+        found = alternatives(rule, tensors, sizes, mesh)
+        count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
+        lists: list[Sequence[Axes]] = [
+            found[0].axes,
+            *(each.axes for each in found[1:] if _keeps_rows(each, tensors, count)),
+        ]
+
+        def sent(axes: Sequence[Axes]) -> int:
+            return _sent_elements(rule, tensors, sizes, axes, mesh)
+
+        least = min(lists, key=sent)
+        return list(least)
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)
     elif not (
@@ -64,6 +91,46 @@ def find_partitioner_axes(
         if all(factor in results[0].factors for tensor in tensors for factor in tensor.factors):
             return _axes_of(results, rule)
     return find_common_axes(rule, tensors, sizes, mesh)
+
+
+def _keeps_rows(alternative: Alternative, tensors: Sequence[TensorProjection], indices: int) -> bool:
+    """Whether an alternative keeps the sharding of what each index looks up, and that is what XLA would do.
+
+    `indices` is the number of the tensor of indices. The next tensor has what they look up. XLA gathers the
+    dimensions that are looked up if the indices are sharded along further axes.
+    """
+    looked_up = [factor for factor in tensors[0].factors if factor not in tensors[indices + 1].factors]
+    batches = [axis for factor in tensors[indices].factors for axis in alternative.axes[factor]]
+    is_row = alternative.factor in tensors[0].factors and alternative.factor not in tensors[indices].factors
+    is_looked_up = any(alternative.axes[factor] for factor in looked_up)
+    return is_row and alternative.factor not in looked_up and not (batches and is_looked_up)
+
+
+def _sent_elements(
+    rule: OpShardingRule,
+    tensors: Sequence[TensorProjection],
+    sizes: Sequence[int],
+    axes: Sequence[Axes],
+    mesh: Mesh,
+) -> int:
+    """About how many elements a device sends if an operation is computed with these axes."""
+    summed = [axis for factor in rule.reduction for axis in axes[factor]]
+    sent = 0
+    for number, (tensor, size) in enumerate(zip(tensors, sizes, strict=True)):
+        pairs = [(sharding.axes, axes[factor]) for factor, sharding in tensor.factors.items()]
+        computed = prod(sharded_size(after, mesh) for _, after in pairs)
+        given = tensor.sharded_size(mesh)
+        if number >= len(rule.operands):
+            pairs = [(after, before) for before, after in pairs]
+            if summed:
+                # By a reduce-scatter, or an all-reduce.
+                is_scattered = any(overlap(after, summed) for _, after in pairs)
+                sent += size // computed * (1 if is_scattered else 2)
+                continue
+        if all(is_prefix(before, after) for before, after in pairs):
+            continue
+        sent += size // min(computed, given)
+    return sent
 
 
 def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[Axes]:

@@ -215,9 +215,7 @@ class ReshardState:
         """Removes axes from the end of `current` in a dimension, where they may be part of merged axes."""
         current = self.current[dim]
         for axis in reversed(axes):
-            if not current:
-                break
-            prefix = current.pop().prefix_without_overlap(axis)
+            prefix = current.pop().prefix_without_overlap(axis) if current else None
             if prefix is not None:
                 current.append(prefix)
         if not current:

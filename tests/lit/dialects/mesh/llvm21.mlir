@@ -25,7 +25,7 @@ func.func @shard(%t: tensor<6x4xf32>) -> !mesh.sharding {
   %s = mesh.sharding @g split_axes = [[0]] : !mesh.sharding
   // CHECK-NEXT: %[[T:.*]] = mesh.shard %arg0 to %[[S]] annotate_for_users : tensor<6x4xf32>
   %0 = mesh.shard %t to %s annotate_for_users : tensor<6x4xf32>
-  // CHECK-NEXT: mesh.get_sharding %[[T]] : tensor<6x4xf32> -> !mesh.sharding
+  // CHECK-NEXT: %0 = mesh.get_sharding %[[T]] : tensor<6x4xf32> -> !mesh.sharding
   %1 = mesh.get_sharding %0 : tensor<6x4xf32> -> !mesh.sharding
   return %1 : !mesh.sharding
 }

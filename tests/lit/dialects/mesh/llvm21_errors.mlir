@@ -64,3 +64,12 @@ func.func @rank_zero(%s: tensor<f32>) {
   %0 = mesh.update_halo %s on @line split_axes = [[0]] : tensor<f32>
   return
 }
+
+// -----
+
+mesh.mesh @mesh0(shape = 4)
+func.func @decreasing_offsets() {
+  // expected-error @+1 {{sharded dims offsets must be non-decreasing.}}
+  %s = mesh.sharding @mesh0 split_axes = [[0]] sharded_dims_offsets = [0, 2, 3, 2] : !mesh.sharding
+  return
+}

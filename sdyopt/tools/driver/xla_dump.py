@@ -1,0 +1,171 @@
+"""Folders that XLA dumps to, with `--xla_dump_to=FOLDER --xla_dump_hlo_pass_re=.*`.
+
+    FOLDER/shardy/module_0001.jit_f/00.input_module.mlir
+                                    01.before_propagation.mlir
+                                    …
+
+`FOLDER:jit_f:02` names a program by its name or its number, and a stage by its number or its name; by default
+the stage is the input of Shardy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sdyopt.base.diagnostics.text import from_native, native_path, printable
+from sdyopt.base.diagnostics.usage import nearest_or_all
+
+_STAGE = re.compile(r"(\d+)\.([\w-]+)\.mlir\Z")
+_SUBFOLDER = "shardy"
+
+
+class DumpError(Exception):
+    """A folder has no such program or stage, or it is not said which. `help` says what to write instead."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+class DumpedProgram(NamedTuple):
+    """A program in a folder of dumps: the name of its folder, and the file of each stage, by its name."""
+
+    name: str
+    stages: dict[str, Path]
+
+    @property
+    def short_name(self) -> str:
+        """The name of the module: `jit_f` for `module_0001.jit_f`."""
+        return self.name.partition(".")[2] or self.name
+
+    @property
+    def number(self) -> str:
+        """The number of the module: `0001` for `module_0001.jit_f`."""
+        return self.name.partition(".")[0].rpartition("_")[2]
+
+
+def is_dump(path: str) -> bool:
+    """Whether a path names a folder, perhaps with a program in it."""
+    return _folder_and_choice(path) is not None
+
+
+def programs_in(path: str) -> list[DumpedProgram]:
+    """The programs in a folder of dumps, in `FOLDER/shardy` or in the folder itself, by name."""
+    folder = native_path(path)
+    below = folder / _SUBFOLDER
+    folder = below if below.is_dir() else folder
+    own = _stages(folder)
+    if own:
+        return [DumpedProgram(from_native(folder.name), own)]
+    found = [
+        DumpedProgram(from_native(each.name), _stages(each))
+        for each in sorted(folder.iterdir())
+        if each.is_dir()
+    ]
+    return [program for program in found if program.stages]
+
+
+def _stages(folder: Path) -> dict[str, Path]:
+    files = {
+        match[0].removesuffix(".mlir"): file
+        for file in sorted(folder.iterdir())
+        if (match := _STAGE.match(file.name))
+    }
+    return files if any(name.startswith("00.") for name in files) else {}
+
+
+def dumped_file(path: str) -> str:
+    """The file that `FOLDER:PROGRAM:STAGE` names. Raises DumpError, and OSError."""
+    parts = _folder_and_choice(path)
+    assert parts is not None
+    folder, choice = parts
+    name, _, stage = choice.partition(":")
+    program = _program(folder, name)
+    return from_native(str(_stage(program, stage)))
+
+
+def table_text(folder: str) -> str:
+    """A table of the programs in a folder and their stages. Raises DumpError, and OSError."""
+    programs = _all_programs(folder)
+    width = max(len(program.name) for program in programs)
+    lines = [f"{'program'.ljust(width)}  {'bytes':>10}  stages"]
+    for program in programs:
+        files = list(program.stages.values())
+        size = f"{files[0].stat().st_size:,}"
+        lines.append(f"{printable(program.name).ljust(width)}  {size:>10}  {', '.join(program.stages)}")
+    example = f"{folder}:{_names(programs)[0]}"
+    lines += ["", f"sdy-opt {example} reads the input of a program, {example}:03 a later stage"]
+    return "\n".join(lines) + "\n"
+
+
+def _folder_and_choice(path: str) -> tuple[str, str] | None:
+    """The folder in a path and what follows it; None if there is no folder."""
+    if path and _is_folder(path):
+        return path, ""
+    # On Windows, a drive has a colon, too.
+    for index, character in enumerate(path):
+        if character == ":" and index > 1 and _is_folder(path[:index]):
+            return path[:index], path[index + 1 :]
+    return None
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return native_path(path).is_dir()
+    except OSError:  # the name is too long
+        return False
+
+
+def _all_programs(folder: str) -> Sequence[DumpedProgram]:
+    programs = programs_in(folder)
+    if not programs:
+        raise DumpError(
+            f"folder '{folder}' has no dump of Shardy",
+            "XLA writes one with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_pass_re=.*'",
+        )
+    return programs
+
+
+def _program(folder: str, name: str) -> DumpedProgram:
+    programs = _all_programs(folder)
+    if not name and len(programs) == 1:
+        return programs[0]
+    if not name:
+        raise DumpError(
+            f"folder '{folder}' has {len(programs)} programs", f"choose one: {folder}:{_names(programs)[0]}"
+        )
+    found = [each for each in programs if name in (each.name, each.short_name, each.number)]
+    if not found:
+        help = nearest_or_all(name, _names(programs))
+        raise DumpError(f"folder '{folder}' has no program '{name}'", help)
+    if len(found) > 1:
+        names = " or ".join(f"{folder}:{each.number}" for each in found[:3])
+        raise DumpError(f"folder '{folder}' has {len(found)} programs '{name}'", f"write {names}")
+    return found[0]
+
+
+def _names(programs: Sequence[DumpedProgram]) -> list[str]:
+    """The shortest name of each program that no other has."""
+    short = [program.short_name for program in programs]
+    return [
+        program.short_name if short.count(program.short_name) == 1 else program.number for program in programs
+    ]
+
+
+def _stage(program: DumpedProgram, stage: str) -> Path:
+    if not stage:
+        return next(iter(program.stages.values()))
+    number = stage.zfill(2)
+    for name, path in program.stages.items():
+        if (
+            name in (stage, f"{stage}.mlir")
+            or name.partition(".")[0] == number
+            or name.partition(".")[2] == stage
+        ):
+            return path
+    help = nearest_or_all(stage, [name.partition(".")[2] for name in program.stages])
+    raise DumpError(f"program '{program.name}' has no stage '{stage}'", help)
