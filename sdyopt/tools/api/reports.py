@@ -27,6 +27,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
@@ -419,9 +420,10 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
     with session(collector.handle, program.sdy_version):
-        module, _ = parse_module(source, program.dialects, program.options)
+        parse_record = ParseRecord()
+        module, _ = parse_module(source, program.dialects, program.options, parse_record)
         try:
-            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            recorded = RecordedProgram(source, module, program.dialects, parse_record)
             explainer = Explainer(recorded)
             target = explainer.target(what)
             with recorded.recording():

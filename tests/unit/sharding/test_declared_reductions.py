@@ -34,7 +34,8 @@ def row(signature, builder):
     builder.add_factor(columns, [1], [None], FactorType.REDUCTION)
 
 
-for reduction in (Reduction.ADD, Reduction.MAX, Reduction.MIN, Reduction.MUL, Reduction.AND, Reduction.OR, None):
+REDUCTIONS = ["ADD", "MAX", "MIN", "MUL", "AND", "OR"]
+for reduction in [*map(Reduction.__getitem__, REDUCTIONS), None]:
     name = "row_" + ("unknown" if reduction is None else reduction.name.lower())
     parts = {
         "__slots__": (),
