@@ -14,7 +14,8 @@ from sdyopt.base.diagnostics.location import (
     NameLoc,
     UnknownLoc,
 )
-from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set, write_affine_map, write_integer_set
 from sdyopt.mlir.bytecode.dense_elements import dense_elements, dense_elements_data, elements_type_problem
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
@@ -326,26 +327,22 @@ builtin.add(21, DistinctAttr, Codec(_read_distinct, lambda writer, value: writer
 
 # --- Affine maps and layouts ----------------------------------------------------------------------
 
-# Releases of MLIR before 2026 read these only as text, so they are written as text.
+
+def _has_affine_encodings(attribute: Attribute) -> bool:
+    """Whether the followed release reads the encodings of these; else they are written as text."""
+    return Behavior.AFFINE_MAPS_IN_BYTECODE.active
 
 
-def _never(attribute: Attribute) -> bool:
-    return False
-
-
-def _not_written(writer: EntryWriter, attribute: Attribute) -> None:
-    raise AssertionError("these are written as text")
-
-
-builtin.add(23, AffineMapAttr, Codec(read_affine_map, _not_written), applies=_never)
-builtin.add(24, IntegerSetAttr, Codec(read_integer_set, _not_written), applies=_never)
+builtin.add(23, AffineMapAttr, Codec(read_affine_map, write_affine_map), applies=_has_affine_encodings)
+builtin.add(24, IntegerSetAttr, Codec(read_integer_set, write_integer_set), applies=_has_affine_encodings)
 builtin.attribute(
     25,
     StridedLayout,
     SIGNED,
     SIGNED_LIST,
     make=lambda offset, strides: StridedLayout(strides, offset),
-    applies=_never,
+    take=lambda layout: (layout.offset, layout.strides),
+    applies=_has_affine_encodings,
 )
 
 # --- Types ----------------------------------------------------------------------------------------
@@ -407,7 +404,6 @@ builtin.type(
 builtin.type(1, IndexType)
 builtin.type(2, FunctionType, listed(TYPE), listed(TYPE))
 _FLOATS = ("bf16", "f16", "f32", "f64", "f80", "f128")
-# Releases of MLIR before 2026 read these only as text, so they are written as text.
 _LATER_FLOATS = (
     *("tf32", "f8E5M2", "f8E4M3", "f8E4M3FN", "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E3M4"),
     *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"),
@@ -420,7 +416,7 @@ def _add_float(code: int, name: str) -> None:
         FloatType,
         make=lambda: FloatType(name),
         take=lambda type: (),
-        applies=lambda type: type.name == name and name in _FLOATS,
+        applies=lambda type: type.name == name,
     )
 
 

@@ -70,10 +70,10 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 _FOREIGN: Final = MappingProxyType(
     {
         "stablehlo-opt": re.compile(
-            r"stablehlo-(aggressive-(folder|simplification)|target-independent-optimization|"
+            r"stablehlo-(aggressive-simplification|target-independent-optimization|"
             r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
-            r"wrap-in-composite)|(chlo|shape)-legalize-to-stablehlo"
+            r"wrap-in-composite)|shape-legalize-to-stablehlo"
         ),
         "mlir-opt": re.compile(
             r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
