@@ -2,7 +2,7 @@
 
     @rule("unused-mesh-axis", Severity.WARNING, Looks.WITH_COLLECTIVES)
     class UnusedMeshAxis(Rule):
-        def check(self, subject: Subject) -> Iterator[Finding]:
+        def check(self, programs: LintedPrograms) -> Iterator[Finding]:
             …
 
 The docstring of the file is the page of the rule: `id: what it reports`, then an example, the reason and
@@ -43,7 +43,7 @@ class Looks(StrEnum):
     TRIALS = "changed copies of the program, which it partitions again"
 
 
-class Subject(Protocol):
+class LintedPrograms(Protocol):
     """The programs that a rule may analyze. They are partitioned when collectives are first needed."""
 
     @property
@@ -99,7 +99,7 @@ class Rule:
         """The least that a remedy has to save."""
         return next(iter(self._limits.values()), Fraction(1))
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         """The findings in a program."""
         raise NotImplementedError
 
