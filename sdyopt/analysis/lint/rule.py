@@ -30,7 +30,7 @@ from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.error_help.table import Step
+from sdyopt.mlir.error_help.table import Narrowing
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import docstring
 
@@ -158,7 +158,7 @@ class Finding:
     message: str
     help: str = ""
     notes: tuple[Note, ...] = ()
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[Narrowing, ...] = field(default=())
     cost: Fraction | None = None
     collectives: tuple[Op, ...] = ()
     remedies: Iterable[Remedy] = ()

@@ -33,7 +33,7 @@ from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.error_help.table import Step, argument
+from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import argument_text, result_text
@@ -120,7 +120,7 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Subject, 
 
 def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
     what = "this value"
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Narrowing, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(subject, FunctionResult):
         what = result_text(*subject)

@@ -27,7 +27,7 @@ from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.error_help.table import Step, argument
+from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import argument_text
@@ -78,7 +78,12 @@ def _computes_fresh_values(op: Op) -> bool:
 
 
 def _finding(
-    op: Op, name: str, value: Value, program: LintedProgram, steps: tuple[Step, ...], proposals: Proposals
+    op: Op,
+    name: str,
+    value: Value,
+    program: LintedProgram,
+    steps: tuple[Narrowing, ...],
+    proposals: Proposals,
 ) -> Iterator[Finding]:
     size = program.shapes.bytes(value) or 0
     axis, smaller = program.texts.spare_axis(value, size)

@@ -1,4 +1,4 @@
-"""Where operations, values and locations are in the text of a source, which the parser records on request.
+"""The record of offsets and names in a source, which the parser fills on request.
 
     record = ParseRecord()
     module, _ = parse_module(source, dialects, options, record)
