@@ -65,7 +65,7 @@ class OpName:
 
 
 class _Template:
-    """What operations of one kind have in common, and their signatures by the types of the operands.
+    """The common parts of operations of one kind, and their signatures by the types of the operands.
 
     `is_large`: whether an operation has more parts than the class `Op` declares.
     """
