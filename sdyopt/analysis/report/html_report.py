@@ -234,7 +234,7 @@ def _bar(page: Page, report: Report) -> h.Node:
 
 
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
-    """What a person would look at first: a line, what is sent there, why, and what was tried."""
+    """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
     each, total = place.largest, check.wire
     where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
