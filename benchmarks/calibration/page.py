@@ -29,10 +29,13 @@ one.
 _ON_CPU = """
 XLA compiles for the CPU, because no other device is needed for it. Users run programs on TPU and GPU. What
 only the CPU does is switched off by flags of XLA (`benchmarks/calibration/common_passes.py`): all-reduces of
-16-bit floats in 32 bits, products by libraries that take in the slices and sums around them, and an order of
-operations that keeps many buffers at once. The HLO is read before operations are fused, and as the compilers
-for TPU and GPU go on with it (`benchmarks/calibration/accelerators.py`). The columns *CPU* are of what XLA
-compiles for the CPU, with none of this.
+16-bit floats in 32 bits, products by libraries that take in the slices and sums around them, one all-reduce
+in place of several, which keeps all operands in memory at once, and an order of operations that keeps many
+buffers. Top-k operations are lowered before XLA partitions the program, as for TPU and GPU
+(`benchmarks/calibration/compile_with_xla.py`): the compiler for the CPU does so after, and gathers the whole
+operand. The HLO is read before operations are fused, and as the compilers for TPU and GPU go on with it
+(`benchmarks/calibration/accelerators.py`). The columns *CPU* are of what XLA compiles for the CPU, with none
+of this.
 """
 _CHANGES = {
     SCATTERED: "the only use of an all-reduce is a slice. It is read as a reduce-scatter if the slices that "
@@ -45,16 +48,17 @@ _CHANGES = {
     "which the CPU does not ignore",
 }
 _ON_DIFFERENCES = """
-Where conflicts are resolved, and how values are resharded, the report follows XLA's partitioner, which may
-send more than `sdy-partition-pipeline`. Of what remains, XLA sends more mostly where it gathers what sdy-opt
-exchanges: the largest elements of shards for a top-k (XLA for TPU gathers no more than the report tells),
-halos of convolutions and of windows with strides, sorted dimensions and transforms.
+Where conflicts are resolved, how values are resharded and which dimensions are gathered, the report follows
+XLA's partitioner, which may send more than `sdy-partition-pipeline`. For cumulative operations it is that for
+GPU; that for TPU splits long ones first, and gathers less. Of what remains, XLA sends
+more mostly where it gathers what sdy-opt exchanges: halos of convolutions and of windows with strides, and
+transforms.
 """
 _ON_MEMORY = """
 The table compares the peak in the report with all buffers that XLA assigns but constants, and in the column
 *CPU* with the arguments, results and temporaries, less aliases, of what it compiles for the CPU. The report
-is lower where XLA communicates more, and where XLA for the CPU combines the all-reduces of all gradients into
-one, so that all are in memory at once, as in `mlp_fsdp`.
+is lower where XLA communicates more, and where XLA copies what it has gathered into another layout, as in
+`muon_newton_schulz`.
 """
 
 
@@ -134,8 +138,10 @@ def _models(models: Sequence[Comparison]) -> Iterator[str]:
     near, in_band = sum(map(_is_near, models)), sum(map(_has_near_peak, models))
     yield _wrapped(
         f"These {len(models)} models were written after the pipeline and the estimate of memory, by "
-        f"`benchmarks/calibration/jax_programs.py`. Bytes on the wire differ by at most 10% in {near}; the "
-        f"ratio of the peaks is from 0.7 to 1.5 in {in_band}."
+        "`benchmarks/calibration/jax_programs.py`. Since then, the pipeline was changed where programs of "
+        "the first table showed a class of differences that two models have: an argmax along a sharded "
+        "dimension (`token_sampler`), and a lookup of sharded rows (`llama7b_fully_sharded`). Bytes on the "
+        f"wire differ by at most 10% in {near}; the ratio of the peaks is from 0.7 to 1.5 in {in_band}."
     )
     yield from _collectives(models)
     yield from _peaks(models)

@@ -27,9 +27,12 @@ A result that is declared unreduced, but would be the whole value on every devic
 `sdy.replicated_to_unreduced`. A propagation barrier is removed, or becomes a reshard.
 
 A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
-gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
-largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
-elements of other shards, if that is less than the dimension.
+gathers the totals of the shards instead of their elements, except with `as-partitioner`. A top-k along a
+sharded dimension gathers the k largest elements of each shard. A dynamic slice of a sharded dimension is a
+sum of slices, with zeros for the elements of other shards, if that is less than the dimension.
+
+With `mark-exchanges`, a reduction of several values, such as an argmax, gathers its partial results;
+otherwise the conversion to local types does this.
 
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,

@@ -33,6 +33,7 @@ from sdyopt.base.dataclasses import dataclass, field, fields
 if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an analysis
     from sdyopt.base.diagnostics.location import Source
     from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+    from sdyopt.mlir.asm.parser.parse_record import ParseRecord
     from sdyopt.mlir.ir.dialect import DialectTable
     from sdyopt.mlir.ir.operation import Op
     from sdyopt.mlir.pipeline.run import Verify
@@ -83,12 +84,14 @@ class AnalysisOptions:
 
     At each hook, analyses of a lower `order` are called first. `group` is that of the flags in help.
     `needs_module`: the program must be a module. `needs_before`: `Program.before` must be kept.
+    `needs_parse_record`: the parser must fill `Program.parse_record`.
     """
 
     order: ClassVar[int]
     group: ClassVar[str] = ""
     needs_module: ClassVar[bool] = False
     needs_before: ClassVar[bool] = False
+    needs_parse_record: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
@@ -177,9 +180,10 @@ class Run(Protocol):
 class Program:
     """A program of the run: the whole input, or a chunk of it.
 
-    `op` is its operation, which passes change; `before` is a copy from before the passes, if an analysis
-    needs it. `pipeline` is what runs, with `verify` to be called after each pass. `assumption` is a sentence
-    about passes that run, or do not, because none are given; "" if some are.
+    `op` is its operation, which passes change; `before` is a copy from before the passes, and `parse_record`
+    has the names and offsets in the source, if an analysis needs them. `pipeline` is what runs, with `verify`
+    to be called after each pass. `assumption` is a sentence about passes that run, or do not, because none
+    are given; "" if some are.
     """
 
     op: Op
@@ -190,6 +194,7 @@ class Program:
     verify: Callable[[], Verify]
     pipeline: Pipeline
     before: Op | None = None
+    parse_record: ParseRecord | None = None
     assumption: str = ""
     _shared: dict[object, Any] = field(default_factory=dict)
 

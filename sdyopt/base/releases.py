@@ -87,6 +87,11 @@ class Behavior(Enum):
         "`stablehlo.custom_call` has the attribute `result_tilings`",
         "dialects/stablehlo/custom_call.mlir",
     )
+    AFFINE_MAPS_IN_BYTECODE = (
+        AUGUST_2026,
+        "bytecode has encodings of affine maps, integer sets and strided layouts, which were written as text",
+        "asm/bytecode/affine_maps.mlir",
+    )
     BROADCASTS_OF_SEVERAL_VALUES = (
         SEPTEMBER_2026,
         "`stablehlo.collective_broadcast` takes several operands, and with `has_dynamic_root` their roots",

@@ -154,5 +154,6 @@ def _references(op: Op) -> Counter[str]:
             if attributes.entries:
                 if attributes not in names:
                     names[attributes] = [reference.root for reference in symbol_references(attributes)]
-                counts.update(names[attributes])
+                if found := names[attributes]:
+                    counts.update(found)
     return counts

@@ -14,6 +14,7 @@ class Options(AnalysisOptions):
     """The answers to questions about the shardings of a program; see `targets`."""
 
     order, group = 10, SHARDINGS
+    needs_parse_record = True
     explain: tuple[str, ...] = flag(
         default=(),
         placeholder="WHAT",

@@ -1,6 +1,6 @@
 """A program whose passes are recorded: what explanations, remarks and the page of steps are made from.
 
-program = RecordedProgram(source, module, dialects, options)    # after parsing
+program = RecordedProgram(source, module, dialects, parse_record)    # after parsing
 with program.recording():
     run_pipeline(…)
 """
@@ -15,7 +15,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
-from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
@@ -26,9 +26,9 @@ class RecordedProgram:
     `is_recorded` becomes True when passes are recorded.
     """
 
-    def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
+    def __init__(self, source: Source, module: Op, dialects: DialectTable, parse_record: ParseRecord) -> None:
         self.module, self.dialects = module, dialects
-        self.inputs = InputNames(source, module, dialects, options)
+        self.inputs = InputNames(source, module, parse_record)
         self.record = ShardingRecord()
         self.names = Names(self.inputs, self.record)
         self.is_recorded = False
@@ -49,5 +49,6 @@ class RecordedProgram:
 
 
 def recorded(program: Program) -> RecordedProgram:
-    """The record of a program of a run, for `Program.shared`."""
-    return RecordedProgram(program.source, program.op, program.dialects, program.parse_options)
+    """The record of a program of a run, for `Program.shared`. The options have `needs_parse_record`."""
+    assert program.parse_record is not None
+    return RecordedProgram(program.source, program.op, program.dialects, program.parse_record)

@@ -16,6 +16,7 @@ in one buffer: its operand's, if that is not used afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.base.dataclasses import dataclass
@@ -58,6 +59,7 @@ _MOVES = (
     SliceOp,
     TransposeOp,
 )
+_NOT_FUSED = (*_VIEWS, ReshardOp)
 _SOURCES = (IotaOp, PartitionIdOp)
 _BROADCASTS = (BroadcastInDimOp, BroadcastOp)
 # Operations of chlo without the trait that others have.
@@ -125,11 +127,11 @@ class BlockBuffers:
     def _find_free(self) -> None:
         for op in self._ops:
             if (
-                isinstance(op, _SOURCES)
+                _has_kind(type(op), _SOURCES)
                 or constant_of(op) is not None
                 or (
                     op.operands
-                    and (_is_fusible(op) or isinstance(op, _VIEWS))
+                    and (_is_fusible(op) or _has_kind(type(op), _VIEWS))
                     and all(operand in self._free for operand in op.operands)
                 )
             ):
@@ -157,7 +159,7 @@ class BlockBuffers:
             here = self._positions[user]
             if user is not use.owner:
                 fuses = False
-            elif isinstance(user, _VIEWS):
+            elif _has_kind(type(user), _VIEWS):
                 seen = user.results[use.index]
                 here, inner = self._last[seen], self._uses[seen]
                 if inner is None:
@@ -169,7 +171,7 @@ class BlockBuffers:
             elif user in self._fused or (user.results and user.results[0] in self._free):
                 here = max(here, self._last[user.results[0]])
                 users.add(user)
-            elif _is_fusible(user) or isinstance(user, _SINKS):
+            elif _is_fusible(user) or _has_kind(type(user), _SINKS):
                 users.add(user)
             else:
                 fuses = False
@@ -185,7 +187,7 @@ class BlockBuffers:
     def _assign(self, op: Op, position: int) -> None:
         if op in self._fused:
             return
-        if isinstance(op, _VIEWS):
+        if _has_kind(type(op), _VIEWS):
             for viewed, result in zip(op.operands, op.results, strict=False):
                 if result not in self._free:
                     self._share(result, viewed)
@@ -195,7 +197,9 @@ class BlockBuffers:
         taken: set[int] = set()
         for result in op.results:
             if result in self._free:
-                if result in self._written and not any(isinstance(user, _VIEWS) for user in result.users):
+                if result in self._written and not any(
+                    _has_kind(type(user), _VIEWS) for user in result.users
+                ):
                     self._allocate(result, self._written[result])
             elif (operand := self._written_into(op, result.index, position)) is not None and (
                 id(self._of[operand]) not in taken
@@ -275,14 +279,21 @@ class BlockBuffers:
 
 def _is_elementwise(op: Op) -> bool:
     """Whether every element of the result depends on one element of each operand."""
-    return isinstance(op, _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(op.signature)
+    return _has_kind(type(op), _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(op.signature)
 
 
 def _is_fusible(op: Op) -> bool:
     """Whether an operation computes its result elementwise, or only moves or repeats elements."""
-    if isinstance(op, _MOVES):
+    kind = type(op)
+    if _has_kind(kind, _MOVES):
         return True
-    return len(op.results) == 1 and _is_elementwise(op) and not isinstance(op, (*_VIEWS, ReshardOp))
+    return len(op.results) == 1 and _is_elementwise(op) and not _has_kind(kind, _NOT_FUSED)
+
+
+# `isinstance` is slow with many classes, and there are few classes of operations.
+@cache
+def _has_kind(kind: type[Op], classes: tuple[type[Op], ...]) -> bool:
+    return issubclass(kind, classes)
 
 
 def is_invariant(loop: WhileOp, index: int) -> bool:

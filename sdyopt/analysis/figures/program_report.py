@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
@@ -94,6 +95,15 @@ def report_unless(
     return report
 
 
+@cache
+def _is_counted(kind: type[Op]) -> bool:
+    """Whether a report looks at operations of a class."""
+    return kind in FLOPS or issubclass(kind, _COUNTED)
+
+
+_COUNTED: tuple[type[Op], ...] = (*COLLECTIVES, ReshardOp, CustomCallOp, ManualComputationOp, WhileOp)
+
+
 def _ignore(_: Diagnostic) -> None:
     """Drops the warnings about unknown sharding rules; passes that need these rules emit them, too."""
 
@@ -124,6 +134,8 @@ class _Collector:
         products: list[Op] = []
         exchanged: set[Hashable] = set()
         for op in self._module.walk():
+            if not _is_counted(type(op)):
+                continue
             if isinstance(op, COLLECTIVES):
                 if is_repeated_exchange(op, exchanged):
                     continue

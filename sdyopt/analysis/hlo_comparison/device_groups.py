@@ -13,8 +13,8 @@ Groups = frozenset[frozenset[int]]
 
 _IOTA = re.compile(r"\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
 _MESH = re.compile(r"mesh\[([^\]]*)\](?:, device_ids=\((\[[\d,]+\])(T\([\d,]+\))?\))? ?\{([^}]*)\}")
-_AXIS = re.compile(r"""['"]([^'"]+)['"](?::\((\d+)\)(\d+))?""")
-_SIZE = re.compile(r"""['"]([^'"]+)['"]=(\d+)""")
+_AXIS = re.compile(r"""['"]([^'"]+)['"](?::\((\d{1,18})\)(\d{1,18}))?""")
+_SIZE = re.compile(r"""['"]([^'"]+)['"]=(\d{1,18})""")
 _LIST = re.compile(r"\{((?:\{[\d,]*\},?)*)\}")
 # Programs on more devices are not compared, because the lists of HLO text are as long as these.
 MAX_DEVICES = 1 << 16
@@ -29,11 +29,11 @@ def groups_of_hlo(text: str, devices: int) -> Groups:
         return _along(names, sizes, ids, _AXIS.findall(mesh[4]))
     if (iota := _IOTA.match(text)) is not None:
         ids = _transposed(_numbers(iota[2]), iota[3])
-        size = _numbers(iota[1])[-1]
-        return _grouped([ids[start : start + size] for start in range(0, len(ids), max(size, 1))])
+        size = max(_numbers(iota[1])[-1:], default=0) or 1
+        return _grouped([ids[start : start + size] for start in range(0, len(ids), size)])
     listed = _LIST.match(text)
     rows = [] if listed is None else [_numbers(row) for row in re.findall(r"\{([\d,]+)\}", listed[1])]
-    return _grouped(rows or [list(range(devices))])
+    return _grouped(rows or [list(range(_bounded(devices)))])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -63,7 +63,7 @@ def axes_of_groups(groups: Groups, mesh: str) -> str:
 
 def _names_and_sizes(mesh: str) -> tuple[list[str], list[int]]:
     pairs = _SIZE.findall(mesh)
-    return [name for name, _ in pairs], [int(size) for _, size in pairs]
+    return [name for name, _ in pairs], [int(size) or 1 for _, size in pairs]
 
 
 def _bounded(count: int) -> int:
@@ -79,7 +79,7 @@ def _along(
     groups: dict[tuple[int, ...], set[int]] = {}
     varying: dict[str, list[tuple[int, int]]] = {}
     for axis, before, part in axes:
-        varying.setdefault(axis, []).append((int(before or 1), int(part or 0)))
+        varying.setdefault(axis, []).append((int(before or 1) or 1, int(part or 0)))
     for position, device in enumerate(devices):
         rest, key = position, []
         for name, total in zip(reversed(names), reversed(sizes), strict=True):
@@ -95,14 +95,16 @@ def _along(
 
 
 def _transposed(sizes: Sequence[int], permutation: str | None) -> list[int]:
-    """The numbers 0, 1, … in an array of these sizes, transposed, in its order."""
+    """The numbers 0, 1, … in an array of these sizes, in the order of its transposition, if that is one."""
     count = _bounded(prod(sizes))
-    order = _numbers(permutation) if permutation else list(range(len(sizes)))
+    order = _numbers(permutation or "")
+    if sorted(order) != list(range(len(sizes))):
+        return list(range(count))
     strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
     found = [0]
     for dim in order:
         found = [start + index * strides[dim] for start in found for index in range(sizes[dim])]
-    return found if len(found) == count else list(range(count))
+    return found
 
 
 def _grouped(rows: Iterable[Sequence[int]]) -> Groups:
@@ -110,4 +112,4 @@ def _grouped(rows: Iterable[Sequence[int]]) -> Groups:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", text)]
+    return [int(number) for number in re.findall(r"\d{1,18}", text)]

@@ -64,7 +64,10 @@ def read_hlo(name: str, text: str, devices: int = 0) -> CompiledProgram:
             FileLoc(name, 1, 1), "this is not HLO text: it does not start with HloModule"
         )
         raise error.help("write what compiled.as_text() returns in JAX")
-    return _Reader(text, devices).program()
+    try:
+        return _Reader(text, devices).program()
+    except OverflowError as problem:
+        raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
 
 
 class _Reader:
@@ -103,7 +106,9 @@ class _Reader:
     def _operands(self, match: re.Match[str], times: Times | None) -> Iterator[CollectiveOperand]:
         name, result, op, rest = match.groups()
         kind = op.replace("-", "_")
-        shapes = [(prod(map(int, re.findall(r"\d+", dims))), type) for type, dims in _SHAPE.findall(result)]
+        shapes = [
+            (prod(map(int, re.findall(r"\d{1,18}", dims))), type) for type, dims in _SHAPE.findall(result)
+        ]
         is_async = f"{op}-start(" in match[0]
         if is_async and kind != "all_reduce" and result.startswith("(") and len(shapes) > 1:
             # The operand comes first in the result of a start; counters follow that of a permute.
@@ -112,7 +117,7 @@ class _Reader:
         if kind != "collective_permute":
             _, _, listed = rest.partition("replica_groups=")
             groups = groups_of_hlo(_group_text(listed), self._devices)
-        if kind == "all_to_all" and result.startswith("("):
+        if kind == "all_to_all" and result.startswith("(") and shapes:
             # A tuple with one operand for each device of a group.
             shapes = [(sum(elements for elements, _ in shapes), shapes[0][1])]
         factor = max(map(len, groups), default=1) if kind == "reduce_scatter" else 1
@@ -167,10 +172,11 @@ class _Reader:
         metadata = _METADATA.search(rest)
         fields = {} if metadata is None else dict(_FIELD.findall(metadata[1]))
         name = fields.get("op_name", "").strip('"')
-        if "stack_frame_id" in fields and (frames := self._frames(int(fields["stack_frame_id"]))):
+        numbers = {field: int(value) for field, value in fields.items() if value.isdecimal()}
+        if "stack_frame_id" in numbers and (frames := self._frames(numbers["stack_frame_id"])):
             first = frames[0]
             return SourceLocation(first.file, first.line, first.column, name, frames, name)
-        file, line = fields.get("source_file", "").strip('"'), int(fields.get("source_line", 0))
+        file, line = fields.get("source_file", "").strip('"'), numbers.get("source_line", 0)
         frames = (Frame("", file, line, 0),) if line else ()
         return SourceLocation(file, line, 0, name, frames, name)
 

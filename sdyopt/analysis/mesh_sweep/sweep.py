@@ -63,10 +63,10 @@ def read_sizes(text: str) -> dict[str, list[int]]:
 
 def _range(text: str) -> Iterator[int]:
     """`8`, or the powers of two in `1..64`, and its end."""
-    low, dots, high = text.partition("..")
-    if not low.strip().isdecimal() or len(text) > 30 or int(low) < 1:
+    ends = [end.strip() for end in text.split("..")]
+    if len(text) > 30 or len(ends) > 2 or not all(map(str.isdecimal, ends)) or int(ends[0]) < 1:
         raise UsageError(f"{_FLAG} '{text.strip()}' is not a size", "sizes are at least 1")
-    size, end = int(low), int(high) if dots else int(low)
+    size, end = int(ends[0]), int(ends[-1])
     if end < size:
         raise UsageError(f"{_FLAG} the range '{text.strip()}' is empty", "write the smaller size first")
     while size <= end:
@@ -254,7 +254,7 @@ def sweep_text(sweep: Sweep) -> str:
 
 
 def best_text(sweep: Sweep) -> str:
-    """What the best meshes are the best of."""
+    """The figures by which the best meshes are the best."""
     by = "least estimated time" if sweep.has_times else "fewest bytes sent"
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"

@@ -22,6 +22,7 @@ class Options(AnalysisOptions):
     """The remarks on decisions about shardings. `path` is the file of prepared options; "" for none."""
 
     order, group = 30, SHARDINGS
+    needs_parse_record = True
     remarks_filter: str | None = flag(
         default=None,
         placeholder="REGEX",

@@ -15,6 +15,7 @@ class Options(AnalysisOptions):
     """The page of the steps of propagation."""
 
     order, group = 20, SHARDINGS
+    needs_parse_record = True
     explain_steps: str | None = flag(
         default=None,
         placeholder="FILE",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -14,9 +15,8 @@ from sdyopt.analysis.pages.page import MAX_LINES, Page, program_lines
 from sdyopt.analysis.steps import Options
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
-from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import replace_unprintable
-from sdyopt.mlir.error_help.statement import without_locations
+from sdyopt.mlir.asm.parser.lexer import location_extent
 
 
 class Stepping(Analysis[Options]):
@@ -51,7 +51,7 @@ def steps_page(program: RecordedProgram) -> str:
     """The page on a program, whose source is shown. Raises DiagnosticError if the record has no steps."""
     program.check_is_propagated()
     data, source = step_data(program), program.inputs.source
-    lines = _lines(source)
+    lines = _lines(source.text, program.inputs.record.locations)
     page = Page(f"{source.name}: steps of propagation", data.axes)
     page.add_data("steps", asdict(data))
     page.add_text("text-of-program", "\n".join(program_lines("\n".join(lines))))
@@ -96,11 +96,14 @@ def _limits(data: StepData, lines: int) -> Iterator[str]:
         yield f"The file has the first {MAX_LINES:,} of {lines:,} lines of the program."
 
 
-def _lines(source: Source) -> list[str]:
+def _lines(text: str, locations: Iterable[int]) -> list[str]:
     """The lines of the source, without the locations of operations. Definitions of locations are empty."""
-    text = source.text
-    if "loc(" in text or "loc " in text:
-        text = without_locations(text)
+    parts, position = [], 0
+    for start in sorted(locations):
+        end = location_extent(text, start)
+        parts += [text[position:start], re.sub(r"[^\r\n]", " ", text[start:end])]
+        position = end
+    text = "".join([*parts, text[position:]])
     lines = ["" if line.startswith("#loc") else line.rstrip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()

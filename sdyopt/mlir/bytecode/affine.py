@@ -1,10 +1,10 @@
-"""Reads affine maps and integer sets, which are written only as text."""
+"""Affine maps and integer sets in bytecode."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.bytecode.encodings import EntryReader
+from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.ir.affine import (
     MAX_DEPTH,
     AffineBinary,
@@ -43,7 +43,7 @@ def _read_expression(reader: EntryReader, depth: int = 0) -> AffineExpr:
 
 
 _MAX_POSITION = 1 << 16
-_IDENTITY, _PERMUTATION, _PROJECTED_PERMUTATION = range(3)
+_IDENTITY, _PERMUTATION, _PROJECTED_PERMUTATION, _GENERAL = range(4)
 
 
 def _read_expressions(reader: EntryReader) -> tuple[AffineExpr, ...]:
@@ -102,3 +102,54 @@ def _check_positions(
             count = dimensions if isinstance(expression, AffineDim) else symbols
             if expression.position >= count:
                 reader.fail("an affine expression has a dimension or symbol that its map has not", start)
+
+
+def _write_expressions(writer: EntryWriter, expressions: Sequence[AffineExpr]) -> None:
+    pending = list(reversed(expressions))
+    while pending:
+        expression = pending.pop()
+        if isinstance(expression, AffineBinary):
+            writer.varint(_KINDS[expression.operator.value])
+            pending += (expression.rhs, expression.lhs)
+        elif isinstance(expression, AffineConstant):
+            writer.varint(2)
+            writer.signed(expression.value)
+        else:
+            assert isinstance(expression, AffineDim | AffineSymbol)
+            writer.varint(int(isinstance(expression, AffineSymbol)))
+            writer.varint(expression.position)
+
+
+_KINDS = {"+": 3, "*": 4, "mod": 5, "floordiv": 6, "ceildiv": 7}
+
+
+def write_affine_map(writer: EntryWriter, attribute: AffineMapAttr) -> None:
+    """Writes an affine map, in the shortest form that it has."""
+    count, results = attribute.num_dims, attribute.results
+    positions = [result.position for result in results if isinstance(result, AffineDim)]
+    is_projection = not attribute.num_symbols and len(set(positions)) == len(positions) == len(results)
+    if is_projection and positions == list(range(count)):
+        writer.varint(count << 2 | _IDENTITY)
+        return
+    if not is_projection:
+        writer.varint(count << 2 | _GENERAL)
+        writer.varint(attribute.num_symbols)
+        writer.varint(len(results))
+        _write_expressions(writer, results)
+        return
+    is_permutation = len(positions) == count
+    writer.varint(count << 2 | (_PERMUTATION if is_permutation else _PROJECTED_PERMUTATION))
+    if not is_permutation:
+        writer.varint(len(positions))
+    for position in positions:
+        writer.varint(position)
+
+
+def write_integer_set(writer: EntryWriter, attribute: IntegerSetAttr) -> None:
+    """Writes an integer set: its expressions, and which are equal to zero."""
+    writer.varint(attribute.num_dims)
+    writer.varint(attribute.num_symbols)
+    writer.varint(len(attribute.constraints))
+    _write_expressions(writer, [expression for expression, _ in attribute.constraints])
+    for _, is_equality in attribute.constraints:
+        writer.byte(int(is_equality))

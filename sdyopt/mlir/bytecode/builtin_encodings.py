@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from sdyopt.base.diagnostics.location import (
     CallSite,
@@ -14,7 +15,8 @@ from sdyopt.base.diagnostics.location import (
     NameLoc,
     UnknownLoc,
 )
-from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set, write_affine_map, write_integer_set
 from sdyopt.mlir.bytecode.dense_elements import dense_elements, dense_elements_data, elements_type_problem
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
@@ -105,14 +107,21 @@ NAME = Codec(_read_name, lambda writer, value: writer.attribute(StringAttr(value
 """A text that is encoded as a string attribute."""
 
 
-def _dictionary(entries: Sequence[tuple[str, Attribute]]) -> DictAttr | str:
-    if len(entries) == 1:
-        return DictAttr((entries[0],))
-    ordered = sorted(entries, key=lambda entry: entry[0])
-    for (name, _), (following, _) in pairwise(ordered):
-        if name == following:
-            return f"the dictionary has two entries named '{name}'"
-    return DictAttr(tuple(ordered))
+def _read_dictionary(reader: EntryReader) -> DictAttr:
+    # Programs have many dictionaries, so this calls few functions.
+    start, attribute_at, varint = reader.position, reader.table.attribute, reader.varint
+    entries = [(_read_name(reader), attribute_at(varint(), reader)) for _ in range(reader.count())]
+    if len(entries) > 1:
+        entries.sort(key=_name_of)
+        for (name, _), (following, _) in pairwise(entries):
+            if name == following:
+                reader.fail(f"the dictionary has two entries named '{name}'", start)
+    return DictAttr(tuple(entries))
+
+
+_name_of = itemgetter(0)
+_ENTRIES = listed(paired(NAME, ATTRIBUTE))
+_DICTIONARY = Codec(_read_dictionary, lambda writer, value: _ENTRIES.write(writer, value.entries))
 
 
 def _is_flat(reference: SymbolRef) -> bool:
@@ -130,7 +139,7 @@ def _symbol_parts(reference: SymbolRef) -> tuple[str, list[SymbolRef]]:
 
 
 builtin.attribute(0, ArrayAttr, listed(ATTRIBUTE))
-builtin.attribute(1, DictAttr, listed(paired(NAME, ATTRIBUTE)), make=_dictionary)
+builtin.add(1, DictAttr, _DICTIONARY)
 builtin.attribute(2, StringAttr, STRING, applies=lambda string: string.type is None)
 builtin.attribute(
     3, StringAttr, STRING, TYPE, make=lambda text, type: StringAttr(text, None if type is NONE else type)
@@ -326,26 +335,22 @@ builtin.add(21, DistinctAttr, Codec(_read_distinct, lambda writer, value: writer
 
 # --- Affine maps and layouts ----------------------------------------------------------------------
 
-# Releases of MLIR before 2026 read these only as text, so they are written as text.
+
+def _has_affine_encodings(attribute: Attribute) -> bool:
+    """Whether the followed release reads the encodings of these; else they are written as text."""
+    return Behavior.AFFINE_MAPS_IN_BYTECODE.active
 
 
-def _never(attribute: Attribute) -> bool:
-    return False
-
-
-def _not_written(writer: EntryWriter, attribute: Attribute) -> None:
-    raise AssertionError("these are written as text")
-
-
-builtin.add(23, AffineMapAttr, Codec(read_affine_map, _not_written), applies=_never)
-builtin.add(24, IntegerSetAttr, Codec(read_integer_set, _not_written), applies=_never)
+builtin.add(23, AffineMapAttr, Codec(read_affine_map, write_affine_map), applies=_has_affine_encodings)
+builtin.add(24, IntegerSetAttr, Codec(read_integer_set, write_integer_set), applies=_has_affine_encodings)
 builtin.attribute(
     25,
     StridedLayout,
     SIGNED,
     SIGNED_LIST,
     make=lambda offset, strides: StridedLayout(strides, offset),
-    applies=_never,
+    take=lambda layout: (layout.offset, layout.strides),
+    applies=_has_affine_encodings,
 )
 
 # --- Types ----------------------------------------------------------------------------------------
@@ -407,7 +412,6 @@ builtin.type(
 builtin.type(1, IndexType)
 builtin.type(2, FunctionType, listed(TYPE), listed(TYPE))
 _FLOATS = ("bf16", "f16", "f32", "f64", "f80", "f128")
-# Releases of MLIR before 2026 read these only as text, so they are written as text.
 _LATER_FLOATS = (
     *("tf32", "f8E5M2", "f8E4M3", "f8E4M3FN", "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E3M4"),
     *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"),
@@ -420,7 +424,7 @@ def _add_float(code: int, name: str) -> None:
         FloatType,
         make=lambda: FloatType(name),
         take=lambda type: (),
-        applies=lambda type: type.name == name and name in _FLOATS,
+        applies=lambda type: type.name == name,
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sdyopt.mlir.bytecode.builtin_encodings import read_bits, write_bits
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
@@ -68,24 +71,32 @@ def _mesh_axes(mesh: Attribute, axes: tuple[Attribute, ...]) -> ReplicaGroupMesh
     return ReplicaGroupMeshAxes(mesh, ArrayAttr(axes))
 
 
-stablehlo.attribute(1, ChannelHandle, SIGNED, SIGNED)
-add_enum(stablehlo, 2, ComparisonDirection)
-add_enum(stablehlo, 3, ComparisonType)
-stablehlo.attribute(
-    4,
-    ConvDimensions,
-    *(SIGNED, SIGNED, SIGNED_LIST),
-    *(SIGNED, SIGNED, SIGNED_LIST),
-    *(SIGNED, SIGNED, SIGNED_LIST),
+def add_shared(dialect: DialectEncodings, classes: Mapping[str, type[Any]]) -> None:
+    """Declares the encodings that StableHLO and MHLO share; `classes` has those of the dialect by name."""
+    dialect.attribute(1, classes["ChannelHandle"], SIGNED, SIGNED)
+    dialect.attribute(4, classes["ConvDimensions"], *(SIGNED, SIGNED, SIGNED_LIST) * 3)
+    dialect.attribute(5, classes["DotDimensions"], *[SIGNED_LIST] * 4)
+    dialect.attribute(7, classes["GatherDimensions"], *[SIGNED_LIST] * 5, SIGNED)
+    dialect.attribute(11, classes["ScatterDimensions"], *[SIGNED_LIST] * 5, SIGNED)
+    for code, name in _SHARED_ENUMS.items():
+        add_enum(dialect, code, classes[name], first=int(name == "RngDistribution"))
+
+
+_SHARED_ENUMS = {
+    2: "ComparisonDirection",
+    3: "ComparisonType",
+    6: "FftType",
+    8: "Precision",
+    9: "RngAlgorithm",
+    10: "RngDistribution",
+    12: "Transpose",
+}
+
+_CLASSES: tuple[type[Any], ...] = (
+    *(ChannelHandle, ComparisonDirection, ComparisonType, ConvDimensions, DotDimensions, FftType),
+    *(GatherDimensions, Precision, RngAlgorithm, RngDistribution, ScatterDimensions, Transpose),
 )
-stablehlo.attribute(5, DotDimensions, *[SIGNED_LIST] * 4)
-add_enum(stablehlo, 6, FftType)
-stablehlo.attribute(7, GatherDimensions, *[SIGNED_LIST] * 5, SIGNED)
-add_enum(stablehlo, 8, Precision)
-add_enum(stablehlo, 9, RngAlgorithm)
-add_enum(stablehlo, 10, RngDistribution, first=1)
-stablehlo.attribute(11, ScatterDimensions, *[SIGNED_LIST] * 5, SIGNED)
-add_enum(stablehlo, 12, Transpose)
+add_shared(stablehlo, {each.__name__: each for each in _CLASSES})
 stablehlo.attribute(13, Bounds, SIGNED_LIST)
 stablehlo.attribute(14, OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
 stablehlo.attribute(15, DotAlgorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, BOOL)

@@ -3,23 +3,23 @@
 Diagnostics have the position of a statement. Attributes and types in it have none, because equal ones are the
 same object; they are found by their text.
 
-The parser drops the offset of an operation that has a `loc(…)`. To find it, the source is parsed again, once
-as it is and once without trailing locations, so that the location of each operation is its position. This
-happens only when a diagnostic is shown, and at most once for a source.
+The parser drops the offset of an operation that has a `loc(…)`. To find it, the source is parsed again with a
+record of the offsets. This happens only when a diagnostic is shown, and at most once for a source.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
-from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc, resolve_file_location
+from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
-from sdyopt.mlir.asm.parser.lexer import END, LexError, Token, location_extent, next_token
+from sdyopt.mlir.asm.parser.lexer import END, LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -186,11 +186,6 @@ def _end_of_region(text: str, position: int, limit: int) -> int:
     return limit
 
 
-# The start of a trailing location; also matches what is no such location but may contain `loc(`: strings,
-# comments, and a location that is the value of an alias or attribute.
-_LOCATION = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\r\n]*\(")
-
-
 class _Found(NamedTuple):
     """An operation of the source. `number` is its position in pre-order."""
 
@@ -205,15 +200,13 @@ class OpOffsets:
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self._by_location: dict[Location, list[_Found]] = {}
-        plain = Source(source.name, without_locations(source.text))
-        named, bare = (_operations(each, dialects, options) for each in (source, plain))
-        for number, (op, twin) in enumerate(zip(named, bare, strict=False)):
-            point = resolve_file_location(twin.location)
-            offset = None if point is None else plain.offset_of(point.line, point.column)
-            if offset is not None:
-                self._by_location.setdefault(op.location, []).append(
-                    _Found(op.signature, op.attributes, offset, number)
-                )
+        record = ParseRecord()
+        with handling(lambda _: None), suppress(DiagnosticError):
+            module, _ = parse_module(source, dialects, options, record)
+            for number, op in enumerate(module.walk()):
+                if (offset := record.offsets.get(op)) is not None:
+                    found = _Found(op.signature, op.attributes, offset, number)
+                    self._by_location.setdefault(op.location, []).append(found)
 
     def find(self, location: Location, op: Op | None) -> int | None:
         """The offset of the operation with this location that resembles `op` most; None if there is none.
@@ -249,24 +242,3 @@ def _number(op: Op) -> int:
     while (parent := root.parent_op) is not None:
         root = parent
     return next(number for number, each in enumerate(root.walk()) if each is op)
-
-
-def _operations(source: Source, dialects: DialectTable, options: ParseOptions) -> Iterator[Op]:
-    with handling(lambda _: None):
-        try:
-            module, _ = parse_module(source, dialects, options)
-        except DiagnosticError:
-            return
-    yield from module.walk()
-
-
-def without_locations(text: str) -> str:
-    """The text with spaces in place of trailing locations, so that offsets stay the same."""
-    parts, position = [], 0
-    for match in _LOCATION.finditer(text):
-        if match.start() < position or not match[0].startswith("loc"):
-            continue
-        end = location_extent(text, match.start())
-        parts += [text[position : match.start()], re.sub(r"[^\r\n]", " ", text[match.start() : end])]
-        position = end
-    return "".join([*parts, text[position:]])

@@ -70,10 +70,10 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 _FOREIGN: Final = MappingProxyType(
     {
         "stablehlo-opt": re.compile(
-            r"stablehlo-(aggressive-(folder|simplification)|target-independent-optimization|"
+            r"stablehlo-(aggressive-simplification|target-independent-optimization|"
             r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
-            r"wrap-in-composite)|(chlo|shape)-legalize-to-stablehlo"
+            r"wrap-in-composite)|shape-legalize-to-stablehlo"
         ),
         "mlir-opt": re.compile(
             r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
@@ -274,7 +274,7 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
 
 
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:
-    """What an entry point declares, or a Python file in an attribute, if one is given.
+    """The declaration of an entry point, or a Python file in an attribute, if one is given.
 
     Raises UsageError, whose message starts with `failure`.
     """

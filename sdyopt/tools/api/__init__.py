@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.bytecode.jax_export import ExportedFunction
 from sdyopt.mlir.pipeline.option import option
 from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
@@ -24,7 +25,7 @@ from sdyopt.tools.api.execution import ExecutionError, Validation
 from sdyopt.tools.api.lint import Findings
 from sdyopt.tools.api.module import Edit, Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
-from sdyopt.tools.api.parsing import parse
+from sdyopt.tools.api.parsing import exported_function, parse
 from sdyopt.tools.api.pipelines import (
     Pass,
     PassInfo,
@@ -62,6 +63,7 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Explanation",
+    "ExportedFunction",
     "Findings",
     "Function",
     "HloComparison",
@@ -89,6 +91,7 @@ __all__ = [
     "VerifyError",
     "check",
     "create_pass",
+    "exported_function",
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",

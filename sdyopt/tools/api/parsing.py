@@ -13,6 +13,8 @@ from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, 
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.bytecode.jax_export import ExportedFunction
+from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.tools.api.module import Module
@@ -51,6 +53,12 @@ class HasBytecode(Protocol):
 
     @property
     def mlir_module_serialized(self) -> bytes: ...
+
+
+class CanBeSerialized(Protocol):
+    """A function that JAX has exported, `jax.export.Exported`."""
+
+    def serialize(self) -> bytearray | bytes: ...
 
 
 ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasBytecode
@@ -105,6 +113,21 @@ def parse(
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
     return Module(parsed, collector.diagnostics)
+
+
+def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> ExportedFunction:
+    """How a function is called that `jax.export` has serialized: arguments, shardings, devices, version.
+
+    Takes the bytes of a file, its path, or an `Exported`. Raises ValueError for other data.
+    """
+    if isinstance(program, os.PathLike):
+        data = Path(program).read_bytes()
+    else:
+        data = program if isinstance(program, bytes) else bytes(program.serialize())
+    found = read_exported_function(data)
+    if found is None:
+        raise ValueError("this is no file of jax.export")
+    return found
 
 
 def _text_of(program: ProgramText) -> tuple[str, str | bytes]:

@@ -27,6 +27,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
@@ -57,7 +58,7 @@ MAX_PAGE = 300_000
 
 
 class HasText(Protocol):
-    """What prints itself as HLO, such as what `lowered.compile()` returns in JAX."""
+    """An object that prints itself as HLO, such as the result of `lowered.compile()` in JAX."""
 
     def as_text(self) -> str: ...
 
@@ -70,7 +71,7 @@ class Times(NamedTuple):
 
 
 class WireBytes(NamedTuple):
-    """What a device sends, according to the report and to XLA's program."""
+    """The bytes that a device sends, according to the report and to XLA's program."""
 
     report: int
     xla: int
@@ -155,7 +156,7 @@ class HloComparison:
 
     @property
     def wire_bytes(self) -> WireBytes:
-        """What a device sends in all runs of loops, in the report and in XLA's program."""
+        """The bytes that a device sends in all runs of loops, in the report and in XLA's program."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
@@ -419,9 +420,10 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
     with session(collector.handle, program.sdy_version):
-        module, _ = parse_module(source, program.dialects, program.options)
+        parse_record = ParseRecord()
+        module, _ = parse_module(source, program.dialects, program.options, parse_record)
         try:
-            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            recorded = RecordedProgram(source, module, program.dialects, parse_record)
             explainer = Explainer(recorded)
             target = explainer.target(what)
             with recorded.recording():

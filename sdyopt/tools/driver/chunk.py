@@ -21,6 +21,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Resources, resource_section
@@ -74,6 +75,8 @@ class ChunkRun:
         self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
+        is_recorded = any(each.needs_parse_record for each in job.analyses)
+        self._parse_record = ParseRecord() if is_recorded else None
         self.pipeline = job.pipeline
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
@@ -101,6 +104,7 @@ class ChunkRun:
             text=lambda: "".join(pages()),
             verify=lambda: IncrementalVerifier(self._verifier),
             pipeline=self.pipeline,
+            parse_record=self._parse_record,
         )
         self._analyses.on_input(program)
         if job.verify_roundtrip:
@@ -170,7 +174,9 @@ class ChunkRun:
         # Passes on VHLO are asked for the program as it is.
         upgrades = "vhlo-" not in self._job.pipeline.dump()
         with identified(PARSE_ERROR):
-            op, resources = parse_source(self._source, self._dialects, self._parse_options, upgrades)
+            op, resources = parse_source(
+                self._source, self._dialects, self._parse_options, upgrades, self._parse_record
+            )
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
         if not is_valid:

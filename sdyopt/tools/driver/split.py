@@ -9,6 +9,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Seve
 from sdyopt.base.diagnostics.ids import SPLIT_MARKER
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Resources, resource_section
@@ -47,14 +48,18 @@ def decode(name: str, data: bytes) -> Source:
 
 
 def parse_source(
-    source: Source, dialects: DialectTable, options: ParseOptions, upgrades: bool = True
+    source: Source,
+    dialects: DialectTable,
+    options: ParseOptions,
+    upgrades: bool = True,
+    record: ParseRecord | None = None,
 ) -> tuple[Op, Resources]:
     """The module of a text or of bytecode, and its resources. Raises DiagnosticError.
 
-    If `upgrades`, VHLO of any version becomes StableHLO.
+    If `upgrades`, VHLO of any version becomes StableHLO. The record, if any, is filled from a text.
     """
     if source.data is None:
-        op, resources = parse_module(source, dialects, options)
+        op, resources = parse_module(source, dialects, options, record)
     else:
         from sdyopt.mlir.bytecode.reader import read_bytecode
 

@@ -8,6 +8,7 @@
 // RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
 // RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
+// RUN: not sdy-opt %s --mesh-sweep='x=1..2..4' 2>&1 | filecheck %s --check-prefix=SIZE
 // RUN: not sdy-opt %s --mesh-sweep='x=1..4' --check 2>&1 | filecheck %s --check-prefix=BOTH
 
 // The same program on meshes of other sizes and shapes, each with what it sends and stores; the best of those
@@ -49,6 +50,7 @@
 // SEPARATOR: for the --mesh-sweep option: 'y=2' is not a separator and an axis
 
 // RANGE: for the --mesh-sweep option: the range '8..2' is empty
+// SIZE: for the --mesh-sweep option: '1..2..4' is not a size
 
 // BOTH: the --mesh-sweep option cannot be used with --check
 

@@ -1,4 +1,4 @@
-"""Affine maps and integer sets in bytecode, which are read but never written."""
+"""Affine maps and integer sets in bytecode, in both directions."""
 
 import pytest
 

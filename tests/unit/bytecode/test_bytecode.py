@@ -1,11 +1,13 @@
 """Programs as bytecode: round trips, the order of uses, and files that are invalid."""
 
+import contextlib
 import struct
 from pathlib import Path
 from random import Random
 
 import pytest
 
+import sdyopt
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.releases import NEWEST, RELEASES, following
@@ -176,6 +178,44 @@ def flatbuffer(program: bytes) -> bytes:
     table_at = 4 + len(fields)
     table = struct.pack("<iI", len(fields), 4)
     return struct.pack("<I", table_at) + fields + table + struct.pack("<I", len(program)) + program
+
+
+def test_the_calling_convention_in_a_file_of_jax_export_is_read() -> None:
+    data = (Path(__file__).parent / "files" / "two_arguments.jax_export").read_bytes()
+    function = sdyopt.exported_function(data)
+    assert function.program == exported_program(data)
+    assert str(function).splitlines() == [
+        "name: <lambda>",
+        "in_tree: (({'w': *}, *), {})",
+        "out_tree: {'y': [*, *]}",
+        "in_avals: float32[16,8], float32[8,16]",
+        "out_avals: float32[8,8], float32[]",
+        "in_shardings: P() on ['x'=4], memory device, P('x', None) on ['x'=4], memory device",
+        "out_shardings: unspecified, unspecified",
+        "nr_devices: 4",
+        "platforms: cpu",
+        "calling_convention_version: 10",
+        "disabled_checks: none",
+        "ordered_effects: none",
+        "unordered_effects: none",
+        "module_kept_var_idx: 0, 1",
+        "uses_global_constants: False",
+        "jax_version: 0.12.0.1",
+    ]
+    assert "call" not in str(sdyopt.parse(data))
+
+
+def test_a_damaged_file_of_jax_export_has_an_answer() -> None:
+    data = (Path(__file__).parent / "files" / "two_arguments.jax_export").read_bytes()
+    generator = Random(0)
+    for _ in range(500):
+        mutant = bytearray(data)
+        for _ in range(3):
+            mutant[generator.randrange(len(mutant))] = generator.randrange(256)
+        with contextlib.suppress(ValueError):
+            assert len(str(sdyopt.exported_function(bytes(mutant)))) < 1_000_000
+    with pytest.raises(ValueError, match=r"no file of jax\.export"):
+        sdyopt.exported_function(b"x" * 100)
 
 
 def test_the_program_in_a_file_of_jax_export_is_found() -> None:

@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(
         os.chdir(tmp_path)
         assert main([str(tmp_path)]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "4 programs verified, 3 invalid\n"
+    assert captured.out == "4 programs checked, 3 invalid\n"
     assert [line.rpartition(": ")[2] for line in captured.err.splitlines()] == [
         "File name too long",
         "Is a directory",
@@ -101,7 +101,7 @@ def test_an_internal_error_ends_the_verification_of_one_program(
     monkeypatch.setattr(verify, "run_job", run_with_bug)
     assert main([str(tmp_path)]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "3 programs verified, 1 invalid\n"
+    assert captured.out == "3 programs checked, 1 invalid\n"
     first, second, _ = captured.err.splitlines()
     assert first == "sdy-opt: internal error: KeyError: 'bug'"
     assert second.endswith(f", while verifying '{tmp_path}/b.mlir'")

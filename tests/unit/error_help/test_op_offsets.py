@@ -9,7 +9,7 @@ import pytest
 from sdyopt.base.diagnostics.location import FileLoc, NameLoc, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.mlir.error_help.statement import OpOffsets, without_locations
+from sdyopt.mlir.error_help.statement import OpOffsets
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry import find_dialect
@@ -74,13 +74,3 @@ def test_with_an_unknown_location_the_operation_must_be_the_same() -> None:
 def test_an_invalid_source_has_no_offsets() -> None:
     offsets = OpOffsets(Source("f.mlir", "func.func @f() {"), DIALECTS, OPTIONS)
     assert offsets.find(UnknownLoc(), None) is None
-
-
-def test_blanks_replace_trailing_locations_only() -> None:
-    text = (
-        'a.b {x = loc("y")} : "loc(unknown)" loc(callsite("f"("g":1:2) at #loc)) // loc(1)\n#loc = loc("h")'
-    )
-    blank = without_locations(text)
-    assert len(blank) == len(text)
-    assert "callsite" not in blank
-    assert " ".join(blank.split()) == 'a.b {x = loc("y")} : "loc(unknown)" // loc(1) #loc = loc("h")'

@@ -13,6 +13,7 @@ from sdyopt.analysis.steps.analysis import steps_page
 from sdyopt.analysis.steps.step_data import AFTER, BEFORE, StepData, factor_table
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import lookup
@@ -31,9 +32,9 @@ func.func @main(
 
 
 def explained(text: str, name: str = "program.mlir") -> RecordedProgram:
-    source, dialects, options = Source(name, text), dialect_table(), ParseOptions()
-    module, _ = parse_module(source, dialects, options)
-    program = RecordedProgram(source, module, dialects, options)
+    source, dialects, parse_record = Source(name, text), dialect_table(), ParseRecord()
+    module, _ = parse_module(source, dialects, ParseOptions(), parse_record)
+    program = RecordedProgram(source, module, dialects, parse_record)
     with program.recording():
         assert run_pipeline(parse_passes("sdy-propagation-pipeline", lookup), module)
     return program

@@ -204,6 +204,28 @@ def test_other_text_is_not_hlo() -> None:
         read_hlo("module.mlir", "module {}")
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [
+        *("[4,2]<=[4,2]T(7,0)", "[4,2]<=[4,2]T(0,0,0,0)", "[,]<=[8]", "[4,0]<=[8]", "[]"),
+        *("mesh['x'=0] {'x'}", "mesh['x'=8] {'x':(0)2}", "mesh['x'=8] {'x':(8)99}"),
+        "{{" + "9" * 5000 + "}}",
+    ],
+)
+def test_malformed_groups_are_read_as_some_groups(groups: str) -> None:
+    line = f'%r = f32[4] all-gather(%a), replica_groups={groups}, metadata={{source_line="x" op_name=7}}'
+    assert len(compiled(line).operands) <= 1
+    assert compiled(f"%r = () all-to-all(), replica_groups={groups}").operands == []
+
+
+@pytest.mark.parametrize(
+    "line", ["{}, num_partitions=99999999", "[9,999999]<=[9999999]", "mesh['x'=99999999] {'x'}"]
+)
+def test_more_devices_than_are_compared_are_an_error(line: str) -> None:
+    with pytest.raises(DiagnosticError, match="devices are more than the 65536 that are compared"):
+        compiled(f"%r = f32[4] all-gather(%a), replica_groups={line}", devices=99999999)
+
+
 def test_the_python_interface() -> None:
     folder = Path(__file__).parents[2] / "lit" / "hlo_comparison"
     text = (folder / "Inputs" / "step.txt").read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
+from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.parser.parser_state import ParserState, UnresolvedLocation
 from sdyopt.mlir.asm.parser.ssa_scope import BlockLabels, ResultGroup, Scope, parse_result_groups, raise_all
 from sdyopt.mlir.asm.parser.statement_cache import (
@@ -65,14 +66,20 @@ class ParseOptions:
 
 
 def parse_module(
-    source: Source, dialects: DialectTable, options: ParseOptions = ParseOptions()
+    source: Source,
+    dialects: DialectTable,
+    options: ParseOptions = ParseOptions(),
+    record: ParseRecord | None = None,
 ) -> tuple[Op, Resources]:
     """The module of a source, and the resources of its `{-# … #-}` sections.
 
     Unless the source is a single module, its top-level operations are the body of a new one. Without an
-    implicit module, the only top-level operation is returned. Nothing is verified. Raises DiagnosticError.
+    implicit module, the only top-level operation is returned. Nothing is verified. Fills the record, if
+    any. Raises DiagnosticError.
     """
-    return ModuleParser(source, dialects, options).module()
+    parser = ModuleParser(source, dialects, options)
+    parser.record = record
+    return parser.module()
 
 
 class ModuleParser:
@@ -88,6 +95,7 @@ class ModuleParser:
         self.attribute_parser = self.state.attribute_parser
         self.type_text = self.state.type_text
         self.scope = Scope(source, self.type_text)
+        self.record: ParseRecord | None = None
         self._position = 0
         self._depth = 0
         # The block labels of the enclosing regions, innermost last.
@@ -109,6 +117,8 @@ class ModuleParser:
         raise_all(self.scope.undefined(parser))
         self.state.finish(parser)
         self._labels[0].check(parser)
+        if self.record is not None:
+            self.record.add_names(self.scope, 0)
         first = block.first
         is_single = first is not None and first is block.last
         if first is not None and is_single and not self.options.implicit_module:
@@ -172,6 +182,8 @@ class ModuleParser:
         op_parser.expect("}")
         self._depth -= 1
         self._labels.pop()
+        if self.record is not None:
+            self.record.add_names(self.scope, mark)
         self.scope.release(mark)
         self._set_default_dialect(outer)
         return region
@@ -285,7 +297,7 @@ class ModuleParser:
         Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
         here, so the loop makes few calls.
         """
-        text, source, scope, last = self.text, self.source, self.scope, -1
+        text, source, scope, record, last = self.text, self.source, self.scope, self.record, -1
         templates = self._templates.by_key
         values, offsets, position = scope.values, scope.offsets, self._position
         if scope.forward:
@@ -313,7 +325,7 @@ class ModuleParser:
             )
             if template is None:
                 return last
-            if template.is_simple and location is None:
+            if template.is_simple and location is None and record is None:
                 name = parts[1]
                 if name in values:
                     return last
@@ -337,12 +349,11 @@ class ModuleParser:
         trailing_location: Location | None,
     ) -> bool:
         """Builds a statement from a template, simple or not; False if the template does not apply."""
-        names, count = parts[1::2], len(template.groups)
-        location: LazyLocation
-        if trailing_location is not None:
-            location = trailing_location
-        else:
-            location = (self.source, start + len("".join(parts[: 2 * count])) + template.location_offset)
+        names, count, record = parts[1::2], len(template.groups), self.record
+        location: LazyLocation | None = trailing_location
+        if location is None or record is not None:
+            offset = start + len("".join(parts[: 2 * count])) + template.location_offset
+            location = location or (self.source, offset)
         op = build_from_template(template, names, self.scope.values, location)
         if op is None:
             return False
@@ -355,6 +366,10 @@ class ModuleParser:
         block.append(op)
         if trailing_location is not None:
             self.state.defer(op)
+        if record is not None:
+            record.offsets[op] = offset
+            if trailing_location is not None:
+                record.locations.add(start + len("".join(parts)) + 1)
         if template.add_implied_regions is not None:
             self._add_implied_regions(op, template.add_implied_regions)
         return True
@@ -362,6 +377,8 @@ class ModuleParser:
     def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
         """Adds the regions that the assembly implies; everything in them has the operation's location."""
         add_implied_regions(op)
+        if self.record is not None:
+            self.record.offsets.update(dict.fromkeys(op.walk(), self.record.offsets[op]))
         if type(op._location) is not UnresolvedLocation:
             return
         for region in op.regions:
@@ -396,6 +413,8 @@ class ModuleParser:
         op.order = start
         block.append(op)
         self.state.defer(op)
+        if self.record is not None:
+            self.record.offsets[op] = op_parser.location_offset
         if op_parser.add_implied_regions is not None:
             self._add_implied_regions(op, op_parser.add_implied_regions)
         if self.options.uses_statement_cache and _REST_OF_LINE.match(self.text, self._position):
@@ -505,6 +524,8 @@ class ModuleParser:
         """Parses the `loc(…)` after a statement or argument if it is next."""
         if not parser.looking_at("loc"):
             return None
+        if self.record is not None:
+            self.record.locations.add(parser.skip_trivia())
         return self.state.location(parser)
 
     def _remove_last_op(self, block: Block) -> None:

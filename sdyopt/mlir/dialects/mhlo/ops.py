@@ -90,6 +90,7 @@ from sdyopt.mlir.ir.constraints import (
     TypeConstraint,
     of_class,
 )
+from sdyopt.mlir.ir.dialect import fields_of_all_releases
 from sdyopt.mlir.ir.op_fields import AttrField, Field, ValueField, operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, OpMeta, build
@@ -449,6 +450,13 @@ def _type_of_mhlo(constraint: TypeConstraint[Any]) -> TypeConstraint[Any]:
 
 def _field_of_mhlo(field: Field) -> Field:
     """The field of mhlo for one of stablehlo."""
+    found = _field_of_every_release(field)
+    if field.behavior is not None:
+        found.since(field.behavior, field.before and _field_of_mhlo(field.before))
+    return found
+
+
+def _field_of_every_release(field: Field) -> Field:
     if isinstance(field, ValueField):
         return type(field)(_type_of_mhlo(field.constraint), field.arity)
     if isinstance(field, AttrField):
@@ -516,7 +524,8 @@ def _mirror(
             body.update(vars(base))
     for inherited in (*_NOT_MIRRORED, *("__weakref__", "__dict__", "__slots__")):
         body.pop(inherited, None)
-    fields = {name: _field_of_mhlo(field) for name, field in op_class.fields.items()}
+    declared_fields = fields_of_all_releases(op_class)
+    fields = {name: _field_of_mhlo(field) for name, field in declared_fields.items()}
     for declared in [name for name, value in body.items() if isinstance(value, Field)]:
         body.pop(declared)
     body.update(fields)
@@ -627,7 +636,6 @@ _CHANGES: dict[str, dict[str, Any]] = {
             of_class(CustomCallSchedule, "Specifies the desired schedule for the custom-call."),
             CustomCallSchedule("NONE"),
         ),
-        "result_tilings": None,
         "verify_signature": staticmethod(_check_custom_call),
     },
     "dynamic_iota": {"verify_signature": None, "verify_in_context": None},
