@@ -101,6 +101,7 @@ _OWN = (
         "load passes and dialects from entry points, Python files, or a pyproject.toml that lists them",
         "NAME",
         is_list=True,
+        is_common=True,
     ),
     Flag(
         "load-dialect-plugin",

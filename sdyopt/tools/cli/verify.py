@@ -148,9 +148,8 @@ def _jobs(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutpu
 
 def _summary(valid: int, skipped: int, total: int) -> str:
     checked = total - skipped
-    text = f"{checked} {'program' if checked == 1 else 'programs'} verified"
-    if valid != checked:
-        text += f", {checked - valid} invalid"
+    text = f"{checked} {'program' if checked == 1 else 'programs'} "
+    text += "verified" if valid == checked else f"checked, {checked - valid} invalid"
     if skipped:
         text += f"; {skipped} {'lit test' if skipped == 1 else 'lit tests'} skipped"
     return text + "\n"

@@ -14,7 +14,7 @@
 // INVALID-DAG: undefined.mlir:2:3: error: type of return operand 0
 // INVALID-DAG: cannot open input file {{.*}}missing.mlir
 // INVALID-DAG: syntax.mlir:1:{{[0-9]+}}: error:
-// INVALID-DAG: {{^}}4 programs verified, 3 invalid{{$}}
+// INVALID-DAG: {{^}}4 programs checked, 3 invalid{{$}}
 
 // A folder stands for the .mlir files in it. A file with RUN lines is a lit test, and is skipped.
 // RUN: sdy-opt-verify %t/folder | filecheck %s --check-prefix=FOLDER
