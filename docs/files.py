@@ -41,7 +41,7 @@ def _sources(root: Path) -> list[Path]:
 
 
 def _details(title: str, files: list[Path], root: Path) -> str:
-    parts = [f"<details><summary>{title}: {len(files)} files</summary>\n"]
+    parts = [f"<details><summary>{title}</summary>\n"]
     for folder, group in groupby(files, key=lambda each: each.parent):
         parts.append(f"`{folder.relative_to(root).as_posix()}/`\n" if folder != root else "")
         parts += [f"- `{each.name}`: {_sentence(each)}" for each in group]

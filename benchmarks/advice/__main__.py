@@ -148,8 +148,9 @@ def _problems(help: Help, after: tuple[Fraction, Fraction], edited: Path, name: 
     if help.axis:
         done = _sdy_opt([str(edited), f"--explain=@{help.function} {name}"])
         states = [line for line in done.stdout.splitlines() if line.startswith("%")]
-        # A part of an axis comes with the axis, too.
-        if not any(help.axis.partition(":")[0] in line for line in states):
+        # A part of an axis comes with the axis, too. JAX and MLIR quote its name differently.
+        axis = help.axis.partition(":")[0].strip('"')
+        if not any(f"'{axis}'" in line or f'"{axis}"' in line for line in states):
             yield f"{help.axis} does not shard {name}: {states[:1]}"
 
 

@@ -54,7 +54,7 @@ class SCCP(Pass):
 
 
 class _Constant(NamedTuple):
-    """What is known of a value: None if it is not constant, else the dialect that creates the constant."""
+    """The state of a value: None if it is not constant, else the dialect that creates the constant."""
 
     value: Attribute | None
     dialect: Dialect | None = None
@@ -220,7 +220,7 @@ class _Analysis:
 
 
 def _folded(op: Op, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
-    """What an operation folds to; None if it does not fold, or only in place, which is reverted."""
+    """The result of folding an operation; None if it does not fold, or only in place, which is reverted."""
     if op.fold is None:
         return None
     operands, signature, attributes = op.operands, op.signature, op.attributes

@@ -27,7 +27,7 @@ from sdyopt.mlir.registry import register
 _TARGET, _MESSAGE = "shape_assertion", "error_message"
 _MAX_INPUTS = 32
 _ATTRIBUTES = {"api_version", "backend_config", "call_target_name", _MESSAGE, "has_side_effect"}
-_SPECIFIER = re.compile(r"\{(\d+)[^{}]*\}")
+_SPECIFIER = re.compile(r"\{(\d++)[^{}]*+\}")
 
 
 @register("stablehlo-check-shape-assertions")

@@ -321,7 +321,7 @@ def _mulhi(b: _Builder, x: Value, y: Value) -> list[Value] | None:
 
 
 class _Decomposition:
-    """How an elementwise operation is computed, and for which element types."""
+    """The computation of an elementwise operation, and the element types that it is for."""
 
     def __init__(self, compute: Callable[..., Value], accepts: Callable[[Type], bool]) -> None:
         self.compute = compute

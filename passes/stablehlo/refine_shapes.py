@@ -102,7 +102,7 @@ class StablehloRefineShapes(Pass):
 
 
 class _Key(NamedTuple):
-    """What a function is refined for: leading tokens, constants after them, and further argument types."""
+    """The key of a refined function: leading tokens, constants after them, and further argument types."""
 
     function: FuncOp
     tokens: int

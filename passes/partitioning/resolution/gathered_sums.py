@@ -114,7 +114,8 @@ def _summed_axes(
             return None
         pairs = zip(sharding.dims, target.dims, strict=True)
         removed.append([axis for old, new in pairs if old.axes != new.axes for axis in old.axes])
-    return removed[0] if all(axes == removed[0] for axes in removed) else None
+    lhs, rhs = removed
+    return lhs if lhs == rhs else None
 
 
 def _cost(value: Value, target: TensorSharding, mesh: Mesh, types: LocalTypes) -> Fraction | None:

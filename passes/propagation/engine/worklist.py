@@ -1,4 +1,4 @@
-"""The operations that depend on the sharding of a value, in the order in which the driver visits them.
+"""The order of visits: the worklist of a round, and the operations that depend on the sharding of a value.
 
 The order is that of Shardy's C++, because the result of propagation depends on it. For the result of an
 `sdy.data_flow_edge`, first come the users of the targets of the edge other than its owner. Then come the

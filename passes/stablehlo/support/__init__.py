@@ -1,1 +1,1 @@
-"""What the passes of stablehlo-opt share."""
+"""Helpers that the passes of stablehlo-opt share."""

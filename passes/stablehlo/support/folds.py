@@ -49,7 +49,7 @@ from sdyopt.mlir.ir.value import Value
 
 @dataclass(frozen=True)
 class FoldOptions:
-    """Which folds are made: results with at most `max_elements` elements, unless splats, and `floats`."""
+    """Limits of folding: results with at most `max_elements` elements, unless splats, and `floats`."""
 
     max_elements: int
     floats: bool

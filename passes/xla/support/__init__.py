@@ -1,1 +1,1 @@
-"""What several of XLA's passes use: shardings in HLO, and frontend attributes."""
+"""Helpers of several of XLA's passes: shardings in HLO, and frontend attributes."""

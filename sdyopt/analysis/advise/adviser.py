@@ -280,7 +280,7 @@ class Adviser:
         return advice
 
     def _strategy(self, advice: Advice, search: Search, moves: Moves) -> tuple[Move, ...]:
-        """What each axis is used for, one axis after the other; the best few uses are looked at further."""
+        """The best uses of each axis, one axis after the other; the best few are looked at further."""
         assert search.base is not None and advice.given is not None
         share = advice.given.seconds / max(self._memory or 1, 1)
 

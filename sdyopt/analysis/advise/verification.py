@@ -1,4 +1,4 @@
-"""What XLA sends before and after changes: it compiles the programs for virtual devices of the CPU.
+"""The bytes that XLA sends before and after changes: it compiles the programs for virtual devices of the CPU.
 
 verification = Verification(worker, topology)
 before, *after = verification.compiled([program, *changed_programs], mesh, devices)
@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import I32
 
 
 class Compiled(NamedTuple):
-    """What XLA sends: the bytes of one device, and the seconds that they take at the links of a topology."""
+    """The bytes that a device sends under XLA, and the seconds that they take at the links of a topology."""
 
     wire_bytes: Fraction
     seconds: Fraction
@@ -39,7 +39,7 @@ class Verification:
         self._topology = topology
 
     def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[Compiled | str]:
-        """What XLA sends in programs on a mesh; a text for one that it does not compile. Raises NoJax."""
+        """The costs of programs on a mesh; a text for one that XLA does not compile. Raises NoJax."""
         texts = [program_for_xla(program, devices) for program in programs]
         found: list[Compiled | str] = []
         while len(found) < len(texts):

@@ -31,7 +31,7 @@ _SHORTER = (
 _INDENT = "   "
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
-_FILE = re.compile(r"[\w./-]+\.\w+:\d+")
+_FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
 # And so much of what was tried.

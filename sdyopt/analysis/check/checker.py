@@ -74,7 +74,7 @@ class Trial(NamedTuple):
 
     @property
     def cost(self) -> tuple[int, Fraction, int]:
-        """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
+        """The sort key of changes: how many figures become worse, the wire bytes, the peak memory."""
         worse = (self.memory > 0) + (self.after.flops > self.before.flops)
         return worse, self.after.wire_bytes + self.after.carried, self.after.peak_bytes
 

@@ -132,7 +132,7 @@ def _range(times: TimeRange | None) -> str:
 
 
 def _change(before: int, after: int, text: Callable[[int | None], str]) -> h.Node:
-    """How much more it is, in green if it is less and in red if it is more."""
+    """The difference, in green if it is less and in red if it is more."""
     if before == after:
         return h.span(".badge")["no change"]
     share = (

@@ -14,14 +14,13 @@ from collections.abc import Sequence, Set
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.names import InputNames
+from sdyopt.analysis.explain.names import InputNames, function_of
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
-from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
@@ -261,7 +260,8 @@ def unknown_collective(target: CollectiveTarget, count: int) -> DiagnosticError:
 def output_values(module: Op, target: OutputTarget) -> Sequence[Value]:
     """The values that are printed with a name, several if regions reuse it. Raises DiagnosticError."""
     names: dict[Value, tuple[str, str]] = {
-        value: (_function_of(value), name) for value, name in SsaNames(module).names.items()
+        value: (function_of(owning_op(block_or_result(value))), name)
+        for value, name in SsaNames(module).names.items()
     }
     functions = list(dict.fromkeys(function for function, _ in names.values()))
     if target.function is not None and target.function not in functions:
@@ -282,12 +282,6 @@ def output_values(module: Op, target: OutputTarget) -> Sequence[Value]:
         message = f"{len(in_functions)} functions have a value of this name"
         raise _error(target, message, f"choose from {', '.join(choices)}")
     return list(found)
-
-
-def _function_of(value: Value) -> str:
-    op = owning_op(block_or_result(value))
-    function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
-    return function.sym_name if isinstance(function, FuncOp) else ""
 
 
 def _error(target: OutputTarget, message: str, help: str) -> DiagnosticError:

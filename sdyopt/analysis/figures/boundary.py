@@ -117,7 +117,7 @@ def boundary_of(module: Op, names: Mapping[Value, str], texts: ValueTexts) -> Bo
 def _sent(
     before: TensorSharding | None, after: TensorSharding, taken: int | None, made: int | None
 ) -> int | None:
-    """What a device sends at most, to give a result the sharding of the argument. Slices send nothing."""
+    """The most that a device sends to give a result the sharding of the argument. Slices send nothing."""
     if taken is None or made is None:
         return None
     old = [()] * after.rank if before is None else [dim.axes for dim in before.dims]

@@ -173,7 +173,8 @@ def memory_figures(
             highest = peak
             returned = function.entry.last
             found.arguments = sum(map(live.bytes, function.entry.arguments))
-            found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
+            assert returned is not None
+            found.results = sum(map(live.bytes, returned.operands))
             found.peak = peak.bytes
             found.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)

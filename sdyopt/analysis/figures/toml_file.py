@@ -46,8 +46,9 @@ class TomlFile:
         except RecursionError:
             error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
             raise error.within(self.source).help(_HELP) from None
-        except tomllib.TOMLDecodeError as problem:
-            message = str(problem)
+        except ValueError as problem:
+            is_syntax = isinstance(problem, tomllib.TOMLDecodeError)
+            message = str(problem) if is_syntax else "a number has too many digits"
             # The end of the document, unless the message says where.
             line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
             if (position := _POSITION.search(message)) is not None:

@@ -1,4 +1,4 @@
-"""Topologies: the speeds of devices and of the links between them, from a TOML file.
+"""Estimated times of collectives and products, from the speeds of devices and links in a TOML file.
 
     flops = "197 TFLOP/s"          # of one device
     memory_bandwidth = "819 GB/s"  # of one device

@@ -58,8 +58,8 @@ def times_text(times: Times | None, per_iteration: Times | None = None) -> str:
 
 
 def share_text(share: Fraction) -> str:
-    """A fraction as a percentage."""
-    return f"{round(share * 100)}%"
+    """A fraction as a percentage, `<1%` for a small one that is not 0."""
+    return "<1%" if 0 < share < Fraction(1, 200) else f"{round(share * 100)}%"
 
 
 def _scaled(size: Fraction, base: int, units: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.table import Step, argument, attribute, result
+from sdyopt.mlir.error_help.table import Narrowing, argument, attribute, result
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
@@ -26,7 +26,7 @@ class Annotation(NamedTuple):
     what: str
     type: Type
     sharding: TensorSharding
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Narrowing, ...] = ()
 
 
 def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:

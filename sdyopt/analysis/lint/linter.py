@@ -65,11 +65,11 @@ class Linter:
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
-        subject = _Subject(as_read, after_passes, self._completion)
+        programs = _Programs(as_read, after_passes, self._completion)
         result = LintResult(diagnostics=list(self._comments.problems))
         found: list[_Placed] = []
         for rule in self._settings.rules():
-            for finding in self._findings(rule, subject, result):
+            for finding in self._findings(rule, programs, result):
                 finding = replace(finding, remedies=list(finding.remedies))
                 diagnostic, lines = self._diagnostic(rule, finding)
                 if self._is_allowed(rule.id, finding, lines):
@@ -77,22 +77,22 @@ class Linter:
                     continue
                 found.append(_Placed(rule, finding, diagnostic, lines))
         found.sort(key=_Placed.order)
-        for placed in self._tried(list(_one_per_line(_without_told_costs(found))), subject, result):
+        for placed in self._tried(list(_one_per_line(_without_told_costs(found))), programs, result):
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
         return result
 
-    def _tried(self, found: list[_Placed], subject: _Subject, result: LintResult) -> Iterator[_Placed]:
+    def _tried(self, found: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
         """The findings with remedies that save something, the most first, and those that are kept without.
 
         Each remedy is tried with those of the findings before it, so that no saving is told twice.
         """
         has_remedies = any(each.finding.remedies or not each.finding.is_kept for each in found)
-        if not has_remedies or subject.trials.base is None:
+        if not has_remedies or programs.trials.base is None:
             yield from found
             return
-        remedies = Remedies(subject.trials)
+        remedies = Remedies(programs.trials)
         saving: list[tuple[bool, Fraction, int, int, _Placed]] = []
         rest: list[_Placed] = []
         for number, placed in enumerate(found):
@@ -116,9 +116,9 @@ class Linter:
             yield placed._replace(finding=finding, diagnostic=diagnostic)
         yield from sorted(rest, key=_Placed.order)
 
-    def _findings(self, rule: Rule, subject: _Subject, result: LintResult) -> Iterable[Finding]:
+    def _findings(self, rule: Rule, programs: _Programs, result: LintResult) -> Iterable[Finding]:
         try:
-            return list(rule.check(subject))
+            return list(rule.check(programs))
         except NotCompleted:
             result.is_complete = False
             return []
@@ -223,8 +223,8 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
         yield first._replace(finding=finding, diagnostic=replace(first.diagnostic, message=message))
 
 
-class _Subject:
-    """Implements `Subject`."""
+class _Programs:
+    """Implements `LintedPrograms`."""
 
     def __init__(self, as_read: Op, after_passes: Op, completion: Completion) -> None:
         self.as_read = LintedProgram(as_read)

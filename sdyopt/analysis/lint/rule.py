@@ -2,7 +2,7 @@
 
     @rule("unused-mesh-axis", Severity.WARNING, Looks.WITH_COLLECTIVES)
     class UnusedMeshAxis(Rule):
-        def check(self, subject: Subject) -> Iterator[Finding]:
+        def check(self, programs: LintedPrograms) -> Iterator[Finding]:
             …
 
 The docstring of the file is the page of the rule: `id: what it reports`, then an example, the reason and
@@ -30,7 +30,7 @@ from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.error_help.table import Step
+from sdyopt.mlir.error_help.table import Narrowing
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import docstring
 
@@ -43,7 +43,7 @@ class Looks(StrEnum):
     TRIALS = "changed copies of the program, which it partitions again"
 
 
-class Subject(Protocol):
+class LintedPrograms(Protocol):
     """The programs that a rule may analyze. They are partitioned when collectives are first needed."""
 
     @property
@@ -99,7 +99,7 @@ class Rule:
         """The least that a remedy has to save."""
         return next(iter(self._limits.values()), Fraction(1))
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         """The findings in a program."""
         raise NotImplementedError
 
@@ -158,7 +158,7 @@ class Finding:
     message: str
     help: str = ""
     notes: tuple[Note, ...] = ()
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[Narrowing, ...] = field(default=())
     cost: Fraction | None = None
     collectives: tuple[Op, ...] = ()
     remedies: Iterable[Remedy] = ()

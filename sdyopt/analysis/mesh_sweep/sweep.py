@@ -254,7 +254,7 @@ def sweep_text(sweep: Sweep) -> str:
 
 
 def best_text(sweep: Sweep) -> str:
-    """What the best meshes are the best of."""
+    """The figures by which the best meshes are the best."""
     by = "least estimated time" if sweep.has_times else "fewest bytes sent"
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"

@@ -154,7 +154,7 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
     parts = sorted(phase_totals(report).items(), key=lambda each: -each[1].high)
-    phases = [f"{_share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
+    phases = [f"{share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
     what = f"sent by each device in {counted(total.count, 'collective')}"
     return card(
         "communication", total_text(total) if total.count else "none", what, share, ", ".join(phases), time
@@ -226,20 +226,15 @@ def _bar(page: Page, report: Report) -> h.Node:
     if not total:
         return None
     parts = [
-        (f"{_share_text(part.high / total)} {name}", float(part.high / total))
+        (f"{share_text(part.high / total)} {name}", float(part.high / total))
         for name, part in wire_totals(report.collectives, _kind).items()
         if part.high
     ]
     return page.bar(parts, "shares of what is sent, by kind and axes")
 
 
-def _share_text(share: Fraction) -> str:
-    """A percentage, `<1%` for a small one that is not 0."""
-    return "<1%" if 0 < share < Fraction(1, 200) else share_text(share)
-
-
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
-    """What a person would look at first: a line, what is sent there, why, and what was tried."""
+    """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
     each, total = place.largest, check.wire
     where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
@@ -317,7 +312,7 @@ def _shares(page: Page, report: Report, title: str, column: str, names: Sequence
             h.tr(style=f"--share:{float(share):.1%}" if share is not None else None)[
                 h.th(scope="row")[page.coloured(name)],
                 h.td(data_label="sent")[total_text(part)],
-                h.td(data_label="share")["unknown" if share is None else _share_text(share)],
+                h.td(data_label="share")["unknown" if share is None else share_text(share)],
                 h.td(data_label="time")[seconds_text(sum(known, Fraction(0)) if known else None)]
                 if times
                 else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from sdyopt.analysis.pages.page import MAX_LINES, Page, program_lines
 from sdyopt.analysis.steps import Options
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
-from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.mlir.asm.parser.lexer import location_extent
 
 
 class Stepping(Analysis[Options]):
@@ -51,7 +51,7 @@ def steps_page(program: RecordedProgram) -> str:
     """The page on a program, whose source is shown. Raises DiagnosticError if the record has no steps."""
     program.check_is_propagated()
     data, source = step_data(program), program.inputs.source
-    lines = _lines(source, program.inputs.record.locations)
+    lines = _lines(source.text, program.inputs.record.locations)
     page = Page(f"{source.name}: steps of propagation", data.axes)
     page.add_data("steps", asdict(data))
     page.add_text("text-of-program", "\n".join(program_lines("\n".join(lines))))
@@ -96,14 +96,14 @@ def _limits(data: StepData, lines: int) -> Iterator[str]:
         yield f"The file has the first {MAX_LINES:,} of {lines:,} lines of the program."
 
 
-def _lines(source: Source, locations: Sequence[tuple[int, int]]) -> list[str]:
+def _lines(text: str, locations: Iterable[int]) -> list[str]:
     """The lines of the source, without the locations of operations. Definitions of locations are empty."""
     parts, position = [], 0
-    for start, end in locations:
-        if start >= position:
-            parts += [source.text[position:start], re.sub(r"[^\r\n]", " ", source.text[start:end])]
-            position = end
-    text = "".join([*parts, source.text[position:]])
+    for start in sorted(locations):
+        end = location_extent(text, start)
+        parts += [text[position:start], re.sub(r"[^\r\n]", " ", text[start:end])]
+        position = end
+    text = "".join([*parts, text[position:]])
     lines = ["" if line.startswith("#loc") else line.rstrip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()

@@ -63,7 +63,7 @@ class Change(NamedTuple):
 
     @property
     def named(self) -> Subject:
-        """What the name is of by which texts call the subject: the input of a constraint."""
+        """The subject whose name texts use: the input of a constraint."""
         op = self.replaced
         if op is None:
             return self.subject

@@ -67,7 +67,7 @@ def prepare() -> None:
 
 
 class Start(NamedTuple):
-    """What a process needs first: the text of the program, the release to follow, the passes as text."""
+    """The first data of a process: the text of the program, the release to follow, the passes as text."""
 
     text: str
     release: str

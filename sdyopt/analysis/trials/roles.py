@@ -104,7 +104,7 @@ def roles_of(module: Op) -> list[Role]:
 
 
 def _name_of(of_class: ValueClass) -> object:
-    """What classes of one role have in common: the name without its index, or else the colour."""
+    """The key that classes of one role share: the name without its index, or else the colour."""
     shardings = tuple(dict.fromkeys(place.sharding for place in of_class.places))
     for place in of_class.arguments:
         name = name_of(place.subject) if isinstance(place.subject, BlockArgument) else ""

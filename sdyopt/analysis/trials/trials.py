@@ -140,7 +140,7 @@ class Effect(NamedTuple):
 
     @property
     def cost(self) -> tuple[int, Fraction, int]:
-        """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
+        """The sort key of changes: how many figures become worse, the wire bytes, the peak memory."""
         before, after = self.before, self.after
         worse = (self.saved(Measure.WIRE) < 0) + (self.saved(Measure.FLOPS) < 0)
         worse += after.peak_bytes > before.peak_bytes
@@ -228,7 +228,7 @@ class Trials:
         return copy
 
     def effect(self, edit: Edit | None = None, passes: Passes | None = None) -> Effect | None:
-        """What an edit changes, and passes that run before partitioning.
+        """The effects of an edit, and passes that run before partitioning.
 
         None if the changed program cannot be partitioned.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from sdyopt.base.diagnostics.location import (
     CallSite,
@@ -106,14 +107,21 @@ NAME = Codec(_read_name, lambda writer, value: writer.attribute(StringAttr(value
 """A text that is encoded as a string attribute."""
 
 
-def _dictionary(entries: Sequence[tuple[str, Attribute]]) -> DictAttr | str:
-    if len(entries) == 1:
-        return DictAttr((entries[0],))
-    ordered = sorted(entries, key=lambda entry: entry[0])
-    for (name, _), (following, _) in pairwise(ordered):
-        if name == following:
-            return f"the dictionary has two entries named '{name}'"
-    return DictAttr(tuple(ordered))
+def _read_dictionary(reader: EntryReader) -> DictAttr:
+    # Programs have many dictionaries, so this calls few functions.
+    start, attribute_at, varint = reader.position, reader.table.attribute, reader.varint
+    entries = [(_read_name(reader), attribute_at(varint(), reader)) for _ in range(reader.count())]
+    if len(entries) > 1:
+        entries.sort(key=_name_of)
+        for (name, _), (following, _) in pairwise(entries):
+            if name == following:
+                reader.fail(f"the dictionary has two entries named '{name}'", start)
+    return DictAttr(tuple(entries))
+
+
+_name_of = itemgetter(0)
+_ENTRIES = listed(paired(NAME, ATTRIBUTE))
+_DICTIONARY = Codec(_read_dictionary, lambda writer, value: _ENTRIES.write(writer, value.entries))
 
 
 def _is_flat(reference: SymbolRef) -> bool:
@@ -131,7 +139,7 @@ def _symbol_parts(reference: SymbolRef) -> tuple[str, list[SymbolRef]]:
 
 
 builtin.attribute(0, ArrayAttr, listed(ATTRIBUTE))
-builtin.attribute(1, DictAttr, listed(paired(NAME, ATTRIBUTE)), make=_dictionary)
+builtin.add(1, DictAttr, _DICTIONARY)
 builtin.attribute(2, StringAttr, STRING, applies=lambda string: string.type is None)
 builtin.attribute(
     3, StringAttr, STRING, TYPE, make=lambda text, type: StringAttr(text, None if type is NONE else type)

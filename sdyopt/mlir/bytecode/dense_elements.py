@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.types import (
 
 
 def elements_type_problem(type: Type) -> str:
-    """What is wrong with the type of elements; empty if nothing is."""
+    """The problem of the type of elements; empty if there is none."""
     if not isinstance(type, RankedTensor | VectorType) or not type.has_static_shape:
         return "the type of elements is no tensor or vector of a static shape"
     return ""

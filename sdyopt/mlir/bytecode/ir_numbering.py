@@ -194,7 +194,7 @@ def _dialect_name(attribute: Attribute) -> str:
 
 
 def encoded_part(attribute: Attribute) -> Attribute | Location:
-    """What the encodings know: the location in an attribute, or the attribute."""
+    """The object that encodings take: the location in an attribute, or the attribute."""
     return attribute.location if isinstance(attribute, LocationAttr) else attribute
 
 

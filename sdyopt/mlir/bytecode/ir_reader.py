@@ -7,6 +7,8 @@ have many.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.mlir.asm.lexical import PROPERTIES as PROPERTIES_NAME
 from sdyopt.mlir.asm.parser.module_parser import MAX_REGION_DEPTH
@@ -47,6 +49,7 @@ _SIZES = bytes((first & -first).bit_length() or 9 for first in range(256))
 # What an operation has that is not attributes, properties, results and operands.
 _LARGE = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LIST_ORDERS
 _UNKNOWN = UnknownLoc()
+_type_of = attrgetter("type")
 
 
 class OpName:
@@ -62,7 +65,7 @@ class OpName:
 
 
 class _Template:
-    """What operations of one kind have in common, and their signatures by the types of the operands.
+    """The common parts of operations of one kind, and their signatures by the types of the operands.
 
     `is_large`: whether an operation has more parts than the class `Op` declares.
     """
@@ -198,8 +201,7 @@ class IRReader:
             region.add_block()
         for block in region.blocks:
             self._read_block(reader, block)
-        for number in range(first_value, first_value + value_count):
-            value = values[number]
+        for number, value in enumerate(values[first_value:], first_value):
             if value is None or type(value) is _ForwardReference:
                 reader.fail(f"the value number {number} is not defined")
         del values[first_value:]
@@ -214,16 +216,25 @@ class IRReader:
         self._read_ops(reader, block, count)
 
     def _read_arguments(self, reader: ByteReader, block: Block) -> None:
+        may_elide = self._version >= ELIDED_ARGUMENT_LOCATIONS
+        type_at, values, next_value = self._table.type, self._values, self._next_value
         for _ in range(reader.count()):
             location: LazyLocation = _UNKNOWN
-            if self._version >= ELIDED_ARGUMENT_LOCATIONS:
-                number, has_location = reader.flagged()
-            else:
-                number, has_location = reader.varint(), True
-            type = self._table.type(number, reader)
+            number, has_location = reader.varint(), True
+            if may_elide:
+                number, has_location = number >> 1, bool(number & 1)
+            type = type_at(number, reader)
             if has_location:
                 location = (self._locations, reader.varint())
-            self._define(block.add_argument(type, location), reader)
+            argument = block.add_argument(type, location)
+            if next_value < len(values) and values[next_value] is None:
+                values[next_value] = argument
+                next_value += 1
+                continue
+            self._next_value = next_value
+            self._define(argument, reader)
+            next_value = self._next_value
+        self._next_value = next_value
         if self._version >= USE_LIST_ORDERS and reader.byte() & HAS_USE_LIST_ORDERS:
             start = reader.position
             for index, order in read_use_list_orders(reader, len(block.arguments)):
@@ -335,7 +346,7 @@ class IRReader:
                         operands.append(value)
                 if position > end:
                     reader.fail("unexpected end", end)
-                types = tuple([operand.type for operand in operands])
+                types = tuple(map(_type_of, operands))
                 signature = template.signatures.get(types) or template.signature(types)
                 if template.is_large or mask & _LARGE:
                     reader.position, self._next_value, self._count = position, next_value, order + 1

@@ -1,4 +1,4 @@
-"""Writes a program as bytecode, after `ir_numbering` has numbered what it refers to."""
+"""Writes a program as bytecode, resources included, after `ir_numbering` has numbered what it refers to."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sdyopt.mlir.error_help.table import (
     EXPLANATIONS,
     Case,
     Explanation,
-    Step,
+    Narrowing,
     attribute,
     first_of,
     narrow,
@@ -71,7 +71,7 @@ class Explainer:
         for note in diagnostic.notes:
             self._locate(note, diagnostic)
 
-    def range_of(self, location: Location, op: Op, *steps: Step) -> FileRange | None:
+    def range_of(self, location: Location, op: Op, *steps: Narrowing) -> FileRange | None:
         """The piece that steps find in the statement of an operation, or its first token.
 
         None if the source does not have the operation.
@@ -191,7 +191,7 @@ def _with_name(diagnostic: Diagnostic, help: str) -> str:
     return "; ".join(filter(None, (name and f"{match[1]} {index} is {name}", help)))
 
 
-def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
+def _named_pieces(diagnostic: Diagnostic) -> list[Narrowing]:
     """The steps to what the message quotes, except the operation's name, and to attributes that it names."""
     op, message = diagnostic.operation, diagnostic.message[:_MAX_SEARCHED]
     quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]

@@ -39,7 +39,8 @@ def _unknown_operation(case: Case) -> Explanation:
     name = case["name"]
     if "." in name:
         return Explanation(help=_similar_operation(name, case.dialects), token=case.offset)
-    owners = [d for d in _usual_dialects_first(case.dialects) if _has_operation(case.dialects, d, name)]
+    dialects = dict.fromkeys((*_USUAL_DIALECTS, *case.dialects.names()))
+    owners = [dialect for dialect in dialects if name in _operations(case.dialects, dialect)]
     if owners:
         return Explanation(help=f"write the dialect, too: `{owners[0]}.{name}`", token=case.offset)
     candidates = [f"{d}.{op}" for d in _USUAL_DIALECTS for op in _operations(case.dialects, d)]
@@ -71,7 +72,7 @@ def _unregistered_operation(case: Case) -> Explanation:
 
 def _dialect_help(name: str, dialects: DialectTable) -> str:
     namespace, _, mnemonic = name.partition(".")
-    owners = [other for other in dialects.names() if _has_operation(dialects, other, mnemonic)]
+    owners = [other for other in dialects.names() if mnemonic in _operations(dialects, other)]
     help = did_you_mean(namespace, owners, lambda other: f"`{other}.{mnemonic}`")
     return help or (
         "load the dialect of another package with --load-dialect-plugin=NAME, or accept unknown operations "
@@ -97,14 +98,6 @@ def _similar_operation(name: str, dialects: DialectTable) -> str:
 def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:
     dialect = dialects.find(namespace)
     return () if dialect is None else dialect.ops
-
-
-def _has_operation(dialects: DialectTable, namespace: str, mnemonic: str) -> bool:
-    return mnemonic in _operations(dialects, namespace)
-
-
-def _usual_dialects_first(dialects: DialectTable) -> list[str]:
-    return [*_USUAL_DIALECTS, *(name for name in dialects.names() if name not in _USUAL_DIALECTS)]
 
 
 # --- Values and blocks ----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sdyopt.mlir.error_help.names import symbol_help
 from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,
-    Step,
+    Narrowing,
     argument,
     attribute,
     brackets,
@@ -44,7 +44,7 @@ _PER_VALUE = "#sdy.sharding_per_value"
 _LISTS = {"operand": "in_shardings", "in_shardings": "in_shardings", "out_shardings": "out_shardings"}
 
 
-def _value(case: Case) -> list[Step]:
+def _value(case: Case) -> list[Narrowing]:
     """The steps to the sharding of the value that the message names; none if it names no value."""
     match = _VALUE.search(case.match.string)
     if match is None:
@@ -56,7 +56,7 @@ def _value(case: Case) -> list[Step]:
     return [first_of(*lists)]
 
 
-def _in_value(case: Case, *steps: Step) -> list[Step]:
+def _in_value(case: Case, *steps: Narrowing) -> list[Narrowing]:
     """Steps within the sharding of the value that the message names, or within the whole statement."""
     value = _value(case)
     return [first_of(within(*value, *steps), *value)]
@@ -67,7 +67,7 @@ def _in_value(case: Case, *steps: Step) -> list[Step]:
 _DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
 
 
-def _dimension(case: Case, index: str) -> list[Step]:
+def _dimension(case: Case, index: str) -> list[Narrowing]:
     return _in_value(case, _DIMENSIONS, item(int(index)))
 
 
@@ -119,7 +119,7 @@ def _duplicate_axis(case: Case) -> Explanation:
     )
 
 
-def _second(wanted: str) -> Step:
+def _second(wanted: str) -> Narrowing:
     """The second occurrence of a text; the first if there is no second."""
     return first_of(text(wanted, 1), text(wanted))
 

@@ -23,17 +23,13 @@ _FOREIGN_TYPES = {
 def _operation_name(case: Case) -> Explanation:
     if (help := _hint(case)) is not None:
         return Explanation(help=help)
-    if not _is_end(case):
+    if case.text[case.offset :].strip(" \t\r\n"):
         return Explanation()
     opening = _unclosed_brace(case.text)
     if opening is None:
         return Explanation()
     line = case.text.count("\n", 0, opening) + 1
     return Explanation(help=f"close the `{{` of line {line} with `}}`")
-
-
-def _is_end(case: Case) -> bool:
-    return not case.text[case.offset :].strip(" \t\r\n")
 
 
 def _unclosed_brace(text: str) -> int | None:

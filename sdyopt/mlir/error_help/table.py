@@ -25,10 +25,10 @@ from sdyopt.mlir.error_help.statement import Span, Statement
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
-Step = Callable[[Statement, Span], Span | None]
+Narrowing = Callable[[Statement, Span], Span | None]
 
 
-def narrow(statement: Statement, *steps: Step) -> Span | None:
+def narrow(statement: Statement, *steps: Narrowing) -> Span | None:
     """The span after all steps, skipping those that find nothing; None if no step finds anything."""
     span, is_found = statement.whole, False
     for step in steps:
@@ -38,7 +38,7 @@ def narrow(statement: Statement, *steps: Step) -> Span | None:
     return span if is_found else None
 
 
-def text(wanted: str, nth: int = 0) -> Step:
+def text(wanted: str, nth: int = 0) -> Narrowing:
     """An occurrence of a text, by default the first; a negative `nth` counts from the last."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -48,7 +48,7 @@ def text(wanted: str, nth: int = 0) -> Step:
     return step
 
 
-def only(wanted: str) -> Step:
+def only(wanted: str) -> Narrowing:
     """The only occurrence of a text."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -58,7 +58,7 @@ def only(wanted: str) -> Step:
     return step
 
 
-def first_of(*steps: Step) -> Step:
+def first_of(*steps: Narrowing) -> Narrowing:
     """The piece that the first successful step finds."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -67,7 +67,7 @@ def first_of(*steps: Step) -> Step:
     return step
 
 
-def within(*steps: Step) -> Step:
+def within(*steps: Narrowing) -> Narrowing:
     """The piece after all steps, each of which must find something."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -79,7 +79,7 @@ def within(*steps: Step) -> Step:
     return step
 
 
-def attribute(name: str) -> Step:
+def attribute(name: str) -> Narrowing:
     """The first `name = value`, in a dictionary or elsewhere in the statement."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -92,7 +92,7 @@ def attribute(name: str) -> Step:
     return step
 
 
-def attribute_name(name: str) -> Step:
+def attribute_name(name: str) -> Narrowing:
     """The name in `name = value`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -102,7 +102,7 @@ def attribute_name(name: str) -> Step:
     return step
 
 
-def argument(index: int) -> Step:
+def argument(index: int) -> Narrowing:
     """An argument of a function, with its type and attributes; in the generic syntax, its attributes only."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -113,7 +113,7 @@ def argument(index: int) -> Step:
     return step
 
 
-def result(index: int) -> Step:
+def result(index: int) -> Narrowing:
     """A result of a function, with its type and attributes; in the generic syntax, its attributes only."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -128,7 +128,7 @@ def result(index: int) -> Step:
     return step
 
 
-def list_after(word: str) -> Step:
+def list_after(word: str) -> Narrowing:
     """The first list in square brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -141,7 +141,7 @@ def list_after(word: str) -> Step:
     return step
 
 
-def item_of(word: str, index: int) -> Step:
+def item_of(word: str, index: int) -> Narrowing:
     """An item of the first list in square brackets after a word."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -151,7 +151,7 @@ def item_of(word: str, index: int) -> Step:
     return step
 
 
-def brackets(opening: str = "[", nth: int = 0) -> Step:
+def brackets(opening: str = "[", nth: int = 0) -> Narrowing:
     """The nth pair of brackets of a kind, with its contents."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -163,7 +163,7 @@ def brackets(opening: str = "[", nth: int = 0) -> Step:
     return step
 
 
-def item(index: int) -> Step:
+def item(index: int) -> Narrowing:
     """An item of the list in brackets with which the span starts."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -181,7 +181,7 @@ def trailing_types(statement: Statement, span: Span) -> Span | None:
     return Span(colons[-1] + 1, span.end if end is None else end)
 
 
-def operand_type(index: int) -> Step:
+def operand_type(index: int) -> Narrowing:
     """The type of an operand, in a function type or a list of types; the first one if the list is shorter."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -196,7 +196,7 @@ def operand_type(index: int) -> Step:
     return step
 
 
-def result_type(index: int = 0) -> Step:
+def result_type(index: int = 0) -> Narrowing:
     """The type of a result, in a function type or a list of types; the first one if the list is shorter."""
 
     def step(statement: Statement, span: Span) -> Span | None:
@@ -263,7 +263,7 @@ class Explanation:
     `token` is the offset of the culprit, a single token, if it is known.
     """
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[Narrowing] = ()
     help: str = ""
     token: int | None = None
 

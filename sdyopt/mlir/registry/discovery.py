@@ -274,7 +274,7 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
 
 
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:
-    """What an entry point declares, or a Python file in an attribute, if one is given.
+    """The declaration of an entry point, or a Python file in an attribute, if one is given.
 
     Raises UsageError, whose message starts with `failure`.
     """

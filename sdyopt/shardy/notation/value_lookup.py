@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest_or_all
@@ -140,7 +139,8 @@ def _value_sharding(
     if not isinstance(type, RankedShapedType):
         raise parser.error_since(start, "only ranked tensors have a sharding")
     if not isinstance(sharding, TensorSharding):
-        raise _unsharded(parser, start)
+        help = "add passes that propagate shardings, such as -sdy-propagation-pipeline"
+        raise parser.error_since(start, "this value has no sharding", help)
     mesh = find_mesh(sharding.mesh_or_ref, op)
     # The verifier rejects a reference to a mesh that does not exist.
     assert mesh is not None
@@ -152,8 +152,3 @@ def _value_sharding(
     except IncompatibleSubAxes as problem:
         raise parser.error_since(start, str(problem)) from None
     return ShardingInProgram(on_mesh, shape)
-
-
-def _unsharded(parser: TextParser, start: int) -> DiagnosticError:
-    help = "add passes that propagate shardings, such as -sdy-propagation-pipeline"
-    return parser.error_since(start, "this value has no sharding", help)

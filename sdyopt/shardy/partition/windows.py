@@ -1,4 +1,4 @@
-"""Sliding windows along sharded dimensions: whether every window lies in one shard."""
+"""Sliding windows along sharded dimensions: whether each lies in one shard, and what each shard reads."""
 
 from __future__ import annotations
 

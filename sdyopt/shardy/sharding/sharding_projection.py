@@ -196,9 +196,7 @@ def _unproject_dimension(
             break
         is_closed = is_closed or sharding.is_closed
         axes = _concatenate(axes, sharding.axes, mesh)
-        if sharding.overflow_axes:
-            axes = _concatenate(axes, sharding.overflow_axes, mesh)
-            break
+        axes = _concatenate(axes, sharding.overflow_axes, mesh)
         if sharded_size(sharding.axes, mesh) < sizes[factor]:
             break
     return DimensionSharding(axes, is_closed)

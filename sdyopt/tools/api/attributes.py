@@ -173,7 +173,7 @@ P = TypeVar("P")
 
 
 def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
-    """What a text contains. Raises ParseError."""
+    """The content of a text. Raises ParseError."""
     require_text("what is parsed", text)
     source = Source("<string>", text)
     with session(discard, followed_release().name):

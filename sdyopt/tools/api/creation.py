@@ -1,4 +1,4 @@
-"""What edits insert: regions, result types and locations of new operations."""
+"""Things that edits insert: regions, result types and locations of new operations."""
 
 from __future__ import annotations
 

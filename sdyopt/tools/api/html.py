@@ -1,4 +1,4 @@
-"""What notebooks show: the style, figures, bars and tables, axis names in colour, the devices of each shard.
+"""HTML for notebooks: the style, figures, bars and tables, axis names in colour, the devices of each shard.
 
 Each axis name has both a background and a text colour, so it is legible on light and dark pages;
 everything else has the colours of the page. So there is no need to detect the theme, which is different in

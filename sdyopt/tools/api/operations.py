@@ -255,7 +255,7 @@ class Value:
 
 
 class ProgramView:
-    """What modules and rewriters show of a program."""
+    """The view of a program that modules and rewriters share."""
 
     __slots__ = ()
 

@@ -97,7 +97,7 @@ class Program:
         return Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
 
     def pickled(self) -> Pickled:
-        """What the program can be made of again, in this process or another one."""
+        """Data to make the program of again, in this process or another one."""
         order = [uses if uses != sorted(uses, reverse=True) else None for uses in _orders_of_uses(self.op)]
         return Pickled(
             text=self.text(PrintOptions(debuginfo=True)),

@@ -58,7 +58,7 @@ MAX_PAGE = 300_000
 
 
 class HasText(Protocol):
-    """What prints itself as HLO, such as what `lowered.compile()` returns in JAX."""
+    """An object that prints itself as HLO, such as the result of `lowered.compile()` in JAX."""
 
     def as_text(self) -> str: ...
 
@@ -71,7 +71,7 @@ class Times(NamedTuple):
 
 
 class WireBytes(NamedTuple):
-    """What a device sends, according to the report and to XLA's program."""
+    """The bytes that a device sends, according to the report and to XLA's program."""
 
     report: int
     xla: int
@@ -156,7 +156,7 @@ class HloComparison:
 
     @property
     def wire_bytes(self) -> WireBytes:
-        """What a device sends in all runs of loops, in the report and in XLA's program."""
+        """The bytes that a device sends in all runs of loops, in the report and in XLA's program."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))

@@ -51,7 +51,7 @@ from sdyopt.tools.api.shardings import Mesh, Sharding
 
 
 class InsertionPoint(TypedDict, total=False):
-    """Where operations are inserted: exactly one of these."""
+    """The place at which operations are inserted: exactly one of these."""
 
     before: Operation
     after: Operation

@@ -131,7 +131,7 @@ _REDUCTIONS = {str(kind): kind for kind in ReductionKind}
 
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class Sharding:
-    """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`.
+    """A sharding of a value. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`.
 
     `Sharding(mesh, ["x", None])` is the one of this example. What shards a dimension is as in JAX's
     `PartitionSpec`, which may be given itself: None, an axis, or several. These dimensions are closed, those
@@ -235,7 +235,7 @@ def _spec_of(dimension: DimensionSharding) -> str | tuple[str, ...] | None:
 
 
 def _dimension(spec: DimensionSpec, mesh: Mesh, free: object) -> DimensionSharding:
-    """What shards a dimension; `free` stands for an open dimension that is not sharded."""
+    """The axes that shard a dimension; `free` stands for an open dimension that is not sharded."""
     if isinstance(spec, DimensionSharding):
         return DimensionSharding(tuple([_axis(a, mesh) for a in spec.axes]), spec.is_closed, spec.priority)
     if spec is None:

@@ -70,6 +70,9 @@ def in_dump(path: str) -> str:
         return dumped_file(path)
     except DumpError as error:
         raise FileProblem(f"cannot open input file '{path}': {error.message}", error.help) from None
+    except OSError:
+        # Reading the folder as a file reports why.
+        return path
 
 
 def is_folder(path: str) -> bool:

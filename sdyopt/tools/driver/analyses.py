@@ -97,11 +97,6 @@ class Analyses:
         """The text for stdout."""
         return [text for each in self._all for text in each.texts]
 
-    @property
-    def need_parse_record(self) -> bool:
-        """Whether the parser is to record the names and offsets in the source."""
-        return any(each.options.needs_parse_record for each in self._all)
-
     def on_input(self, program: Program) -> None:
         """The program has been parsed and verified."""
         for each in self._all:

@@ -10,6 +10,7 @@ the stage is the input of Shardy.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,17 +63,20 @@ def programs_in(path: str) -> list[DumpedProgram]:
     if own:
         return [DumpedProgram(from_native(folder.name), own)]
     found = [
-        DumpedProgram(from_native(each.name), _stages(each))
-        for each in sorted(folder.iterdir())
-        if each.is_dir()
+        DumpedProgram(from_native(each.name), _stages(each)) for each in _entries(folder) if each.is_dir()
     ]
     return [program for program in found if program.stages]
+
+
+def _entries(folder: Path) -> list[Path]:
+    with os.scandir(str(folder)) as entries:
+        return sorted(folder / entry.name for entry in entries)
 
 
 def _stages(folder: Path) -> dict[str, Path]:
     files = {
         match[0].removesuffix(".mlir"): file
-        for file in sorted(folder.iterdir())
+        for file in _entries(folder)
         if (match := _STAGE.match(file.name))
     }
     return files if any(name.startswith("00.") for name in files) else {}

@@ -72,6 +72,14 @@ func.func @reduce(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
+// Along no axes, nothing is communicated.
+// CHECK-LABEL: func.func @reduce_scatter_along_no_axes(
+// CHECK-NEXT:    return %arg0 : tensor<8x8xf32>
+func.func @reduce_scatter_along_no_axes(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = sdy.reduce_scatter [{}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
 // A reduce-scatter does so, too; each device gets its shard of the sum.
 // CHECK-LABEL: func.func @reduce_scatter(%arg0: tensor<8x8xf32>{{.*}}) -> (tensor<4x8xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.reduce_scatter"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 6, type = 1>, replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({

@@ -61,3 +61,13 @@ func.func @two_uses(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
   return %1, %0 : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// An operand that is whole already is not gathered; the program sums its copies.
+// CHECK-LABEL: func.func @whole_operand(
+// CHECK:         stablehlo.dot_general %arg0
+// CHECK:         sdy.all_reduce
+func.func @whole_operand(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<64x32xf32>, tensor<32x64xf32>) -> tensor<64x64xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}

@@ -8,8 +8,12 @@ import pytest
 import sdyopt
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.blamed import Alike
 from sdyopt.analysis.trials.processes import TrialProcesses
 from sdyopt.analysis.trials.search import Search
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
 PROGRAM = """
 sdy.mesh @mesh = <["data"=4, "model"=2]>
@@ -75,3 +79,15 @@ def test_processes_end_with_their_owner(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_topology_is_the_same_after_pickling() -> None:
     topology = read_topology("tpu-v5e", MACHINES["tpu-v5e"])
     assert pickle.loads(pickle.dumps(topology)) == topology
+
+
+def test_a_location_that_is_read_later_is_no_error() -> None:
+    module = sdyopt.parse(PROGRAM).ir
+    alike = Alike(module, [])
+    [tanh] = [op for op in module.walk() if op.signature.name == "stablehlo.tanh"]
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    # The offset in the text becomes a line.
+    assert tanh.location is not None
+    result = tanh.results[0]
+    change = Change(result, TensorSharding(mesh, (DimensionSharding(),) * 2), mesh)
+    assert alike.move(change).changes == (change,)

@@ -3,7 +3,6 @@
 import errno
 import gc
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,15 +61,16 @@ def test_a_folder_that_cannot_be_read_is_an_error(
     (tmp_path / "locked" / "program.mlir").write_text(VALID)
     (tmp_path / "to_nothing.mlir").symlink_to("nothing")
     (tmp_path / "loop.mlir").symlink_to("loop.mlir")
-    list_folder = os.scandir
+    scandir, listdir = os.scandir, os.listdir
 
-    def scandir(folder: str) -> "Iterator[os.DirEntry[str]]":
-        if folder.endswith("locked"):
+    def check(folder: str | os.PathLike[str]) -> str:
+        if os.fspath(folder).endswith("locked"):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        return list_folder(folder)
+        return os.fspath(folder)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "scandir", scandir)
+        patch.setattr(os, "scandir", lambda folder: scandir(check(folder)))
+        patch.setattr(os, "listdir", lambda folder: listdir(check(folder)))
         patch.chdir(tmp_path)
         # No path names the innermost folder.
         for _ in range(25):

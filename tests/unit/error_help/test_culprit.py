@@ -6,7 +6,7 @@ import pytest
 
 from sdyopt.mlir.error_help.statement import Statement
 from sdyopt.mlir.error_help.table import (
-    Step,
+    Narrowing,
     argument,
     attribute,
     attribute_name,
@@ -34,7 +34,7 @@ SHARDED = (
 )
 
 
-def part(statement: str, *steps: Step) -> str | None:
+def part(statement: str, *steps: Narrowing) -> str | None:
     """The text of the part that the steps find."""
     parsed = Statement(statement, 0)
     span = narrow(parsed, *steps)
@@ -69,7 +69,7 @@ def part(statement: str, *steps: Step) -> str | None:
         ("a.b @m, @n", [first_of(text("@k"), text("@n"))], "@n"),
     ],
 )
-def test_steps_find_a_part_of_a_statement(statement: str, steps: list[Step], found: str | None) -> None:
+def test_steps_find_a_part_of_a_statement(statement: str, steps: list[Narrowing], found: str | None) -> None:
     assert part(statement, *steps) == found
 
 

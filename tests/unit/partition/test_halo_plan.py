@@ -23,6 +23,13 @@ def test_windows_with_padding_read_both_neighbors() -> None:
     assert plan.has_foreign_padding, "the first device reads element -1 where others have received one"
 
 
+def test_padding_at_the_end_of_the_own_shard_is_not_foreign() -> None:
+    """Shards 0 1 | 2 and padding, windows of three: the second one reads 1, 2 and that padding."""
+    plan = _plan(size=3, result_size=2, shards=2, window=WindowDimension(3))
+    assert plan.pieces == [Piece(-1, 1, 2, (1,)), Piece(0, 0, 2, (0, 1)), Piece(1, 0, 1, (0,))]
+    assert not plan.has_foreign_padding
+
+
 def test_what_stays_in_its_shard_is_not_received() -> None:
     plan = _plan(size=8, result_size=4, shards=2, window=WindowDimension(2, stride=2))
     assert plan.is_local

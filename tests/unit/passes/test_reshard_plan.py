@@ -1,6 +1,6 @@
 """Plans of reshards at one operation."""
 
-from passes.exporting.explicit_reshards.insertion import is_sufficient_key
+from passes.exporting.explicit_reshards.insertion import ShardingCache, is_sufficient_key
 from passes.exporting.explicit_reshards.reshard_plan import PlanInput, ReshardPlan, ReshardPlanner
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
@@ -62,4 +62,15 @@ def test_plans_are_cached_by_shardings_that_are_not_unreduced() -> None:
     assert is_sufficient_key(None)
     assert is_sufficient_key(sharded)
     assert not is_sufficient_key(TensorSharding(sharded.mesh_or_ref, sharded.dims, (), (AxisRef("y"),)))
-    assert not is_sufficient_key("barrier")
+    module = read("""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+      %0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    """)
+    argument = function_of(module).entry.arguments[0]
+    (barrier,) = argument.users
+    cached = ShardingCache()
+    assert cached[argument] is sharding_of(argument) is sharded
+    assert not is_sufficient_key(cached[barrier.results[0]])

@@ -118,6 +118,9 @@ def test_dots_outside_of_keys_do_not_count(text: str) -> None:
         ("rules = 3", 1, "'rules' must be an array of tables", "write [[rules]]"),
         ("total = 3", 1, "'total' must be a table", "write [total]"),
         pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
+        pytest.param(
+            "[total]\na = " + "9" * 5000, 2, "invalid TOML: a number has too many digits", None, id="digits"
+        ),
         pytest.param("[total]\n" + "a." * 300, 2, "invalid TOML: a key is nested too deeply", None, id="key"),
     ],
 )

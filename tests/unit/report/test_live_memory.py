@@ -145,6 +145,28 @@ def test_an_update_writes_into_an_operand_that_is_not_used_afterwards() -> None:
     assert peak("") == 2 * KIB + 64 + 4 + 4
 
 
+def test_a_function_does_not_write_into_an_operand_that_is_used_afterwards() -> None:
+    # %a, %0, which the second dot needs, and the two results.
+    memory = report(
+        """
+        func.func @main(%a: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+          %0 = stablehlo.dot %a, %a : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          %1 = call @update(%0) : (tensor<16x16xf32>) -> tensor<16x16xf32>
+          %2 = stablehlo.dot %0, %1 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          return %1, %2 : tensor<16x16xf32>, tensor<16x16xf32>
+        }
+        func.func private @update(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
+          %i = stablehlo.constant dense<0> : tensor<i32>
+          %u = stablehlo.constant dense<1.0> : tensor<1x1xf32>
+          %0 = stablehlo.dynamic_update_slice %x, %u, %i, %i
+            : (tensor<16x16xf32>, tensor<1x1xf32>, tensor<i32>, tensor<i32>) -> tensor<16x16xf32>
+          return %0 : tensor<16x16xf32>
+        }
+        """
+    ).memory
+    assert memory.peak == 4 * KIB
+
+
 def test_a_sharded_value_takes_its_shard() -> None:
     memory = report(
         """
@@ -245,6 +267,7 @@ def test_a_timeline_has_what_is_live_at_each_point_of_a_loop() -> None:
     ]
     assert sum(size for _, _, size in live[at]) == found.memory.peak
     assert [sum(number for _, number, _ in groups) for groups in live] == timeline.counts
+    assert max(point for group in timeline.groups for point, _, _ in group.changes) < len(timeline.points)
 
 
 def test_a_timeline_of_few_points_has_the_peak() -> None:

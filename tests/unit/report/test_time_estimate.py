@@ -42,6 +42,22 @@ def test_a_collective_takes_its_bytes_and_the_steps_of_the_ring(figures: Report)
     assert reduce.seconds == 4 + 2 * 1
 
 
+def test_an_all_to_all_takes_as_many_steps_as_there_are_other_devices() -> None:
+    (exchange,) = time_estimate(
+        report("""
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+            -> tensor<64x32xf32> {
+          %0 = sdy.all_to_all [{"x"}: 0->1] %a out_sharding=<@mesh, [{}, {"x"}]> : tensor<64x32xf32>
+          return %0 : tensor<64x32xf32>
+        }
+        """),
+        FAST_X,
+    ).collectives
+    # Three quarters of 2 KiB at 6 KiB/s, and three steps.
+    assert exchange.seconds == Fraction(1, 4) + 3 * Fraction(1, 10)
+
+
 def test_a_product_is_as_slow_as_its_flops_or_its_memory(figures: Report) -> None:
     (product,) = time_estimate(figures, FAST_X).products
     assert (product.seconds, product.limit) == (Fraction(1), "compute")

@@ -20,9 +20,9 @@ from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
+    LintedPrograms,
     Looks,
     Rule,
-    Subject,
     collective_text,
     rule,
     runs_text,
@@ -46,8 +46,8 @@ class AxisOrderPermute(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
         permutes: dict[CollectivePermuteOp, str] = {}
         for op, figures in program.collectives.items():
             cost = bytes_of_runs(figures)
@@ -55,7 +55,7 @@ class AxisOrderPermute(Rule):
                 reason = _reason(op, program)
                 if reason:
                     permutes[op] = reason
-        remedies = self._remedies(subject, list(permutes))
+        remedies = self._remedies(programs, list(permutes))
         for op, reason in permutes.items():
             figures = program.collectives[op]
             cost = bytes_of_runs(figures)
@@ -67,10 +67,10 @@ class AxisOrderPermute(Rule):
                 remedies=remedies,
             )
 
-    def _remedies(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> list[Remedy]:
+    def _remedies(self, programs: LintedPrograms, permutes: list[CollectivePermuteOp]) -> list[Remedy]:
         """The orders of axes in the shardings before and after the permutes, each for all shardings."""
-        orders = _orders(permutes, subject.with_collectives) if permutes else []
-        return [_remedy(order) for order in orders[: subject.trials.count]]
+        orders = _orders(permutes, programs.with_collectives) if permutes else []
+        return [_remedy(order) for order in orders[: programs.trials.count]]
 
 
 def _remedy(order: Order) -> Remedy:

@@ -25,7 +25,7 @@ from itertools import islice
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.trials.annotation_edits import is_input, place_of
 from sdyopt.analysis.trials.remedies import Remedy
@@ -33,12 +33,11 @@ from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.error_help.table import Step, argument
+from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import argument_text, result_text
-from sdyopt.shardy.record import FunctionResult
-from sdyopt.shardy.record import Subject as Sharded
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # So many groups of annotations, and so many values without one, are tried, each with so many changes.
 _GROUPS, _VALUES, _CHANGES = 6, 4, 10
@@ -52,9 +51,9 @@ class CheaperSharding(Rule):
     cost = "saved"
     measures = (Measure.WIRE, Measure.MEMORY)
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        trials = subject.trials
-        if trials.base is None or not subject.with_collectives.report.is_sharded:
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        trials = programs.trials
+        if trials.base is None or not programs.with_collectives.report.is_sharded:
             return
         proposals = Proposals.of(trials)
         if proposals.mesh is None:
@@ -69,7 +68,7 @@ class CheaperSharding(Rule):
             yield _finding(group[0], list(islice(different.values(), _CHANGES)))
 
 
-def _of_boundary(group: Sequence[Sharded], proposals: Proposals) -> Iterator[Remedy]:
+def _of_boundary(group: Sequence[Subject], proposals: Proposals) -> Iterator[Remedy]:
     """Changes of the axes of inputs and results."""
     assert proposals.mesh is not None
     _, mesh = proposals.mesh
@@ -85,7 +84,7 @@ def _of_boundary(group: Sequence[Sharded], proposals: Proposals) -> Iterator[Rem
         yield from proposals.without_axis(group, axis)
 
 
-def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Sharded, list[Remedy]]]:
+def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Subject, list[Remedy]]]:
     """Large values that lack an axis of a neighbor, each with the sharding with that axis."""
     run = trials.run
     if run is None:
@@ -119,9 +118,9 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Sharded, 
             return
 
 
-def _finding(subject: Sharded, remedies: Sequence[Remedy]) -> Finding:
+def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
     what = "this value"
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Narrowing, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(subject, FunctionResult):
         what = result_text(*subject)

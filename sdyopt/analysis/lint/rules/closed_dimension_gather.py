@@ -18,7 +18,7 @@ from fractions import Fraction
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import CostedProgram, Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -37,15 +37,15 @@ class ClosedDimensionGather(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        trials = subject.trials
-        if trials.base is None or not _gathers(subject.with_collectives, self.limit("min_bytes")):
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        trials = programs.trials
+        if trials.base is None or not _gathers(programs.with_collectives, self.limit("min_bytes")):
             return
         candidates = _candidates(trials.base)
         # Most programs need a single trial: if all together save nothing, none of them does alone.
         if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
             return
-        total = subject.with_collectives.wire_bytes
+        total = programs.with_collectives.wire_bytes
         for group in list(_by_place(candidates))[: trials.count]:
             saved = trials.saved_bytes(_opening(group))
             if saved is None or not self._is_worth(saved):

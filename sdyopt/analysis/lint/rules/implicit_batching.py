@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Passes
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -45,16 +45,16 @@ class ImplicitBatching(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        base = subject.trials.base
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        base = programs.trials.base
         if base is None or not any(isinstance(op, GatherOp | ScatterOp) for op in base.module.walk()):
             return
-        changed = _batched(subject.trials.after(_BATCHING)) - _batched(base.module)
+        changed = _batched(programs.trials.after(_BATCHING)) - _batched(base.module)
         found = [op for op in base.module.walk() if _is_implicit(op) and changed[op.location]]
-        saved = subject.trials.saved_bytes(passes=_BATCHING) if found else None
+        saved = programs.trials.saved_bytes(passes=_BATCHING) if found else None
         if not saved or saved < self.limit("min_bytes"):
             return
-        total = subject.with_collectives.wire_bytes
+        total = programs.with_collectives.wire_bytes
         others = counted(len(found) - 1, "other")
         operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
         for number, op in enumerate(found):

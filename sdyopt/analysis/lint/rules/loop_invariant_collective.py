@@ -28,10 +28,10 @@ from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
+    LintedPrograms,
     Looks,
     Note,
     Rule,
-    Subject,
     collective_text,
     rule,
     runs_text,
@@ -54,9 +54,9 @@ class LoopInvariantCollective(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
-        proposals = Proposals.of(subject.trials)
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
+        proposals = Proposals.of(programs.trials)
         for op, figures in program.collectives.items():
             if not figures.wire_bytes:
                 continue

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import dims_text
-from sdyopt.analysis.lint.rule import Finding, Looks, Note, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.analysis.trials.trials import Edit, Effect, Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -34,8 +34,8 @@ from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 @rule("overridden-constraint", Severity.WARNING, Looks.TRIALS)
 class OverriddenConstraint(Rule):
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        trials = subject.trials
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        trials = programs.trials
         if trials.base is None:
             return
         followed = {op: use for op in trials.base.module.walk() if (use := _conflicting_use(op)) is not None}

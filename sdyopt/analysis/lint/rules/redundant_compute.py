@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.figures import Product
 from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.proposals import Proposals
-from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -36,9 +36,9 @@ class RedundantCompute(Rule):
     limits = MIN_FLOPS
     cost, unit, measures = "repeated", "flops", (Measure.FLOPS,)
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
-        proposals = Proposals.of(subject.trials)
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
+        proposals = Proposals.of(programs.trials)
         report = program.report
         if not report.is_sharded:
             return

@@ -27,10 +27,10 @@ from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
+    LintedPrograms,
     Looks,
     Note,
     Rule,
-    Subject,
     collective_text,
     rule,
     runs_text,
@@ -49,9 +49,9 @@ class RepeatedCollective(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
-        proposals = Proposals.of(subject.trials)
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
+        proposals = Proposals.of(programs.trials)
         for chain, first in _repeated_chains(program):
             figures = [program.collectives[op] for op in chain]
             cost = sum(map(bytes_of_runs, figures), Fraction(0))

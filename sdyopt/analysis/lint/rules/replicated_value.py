@@ -21,13 +21,13 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.proposals import Proposals
-from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.error_help.table import Step, argument
+from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import argument_text
@@ -38,9 +38,9 @@ class ReplicatedValue(Rule):
     limits = MIN_VALUE_BYTES
     cost, measures = "of memory", (Measure.MEMORY,)
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
-        proposals = Proposals.of(subject.trials)
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
+        proposals = Proposals.of(programs.trials)
         if not program.report.is_sharded or program.report.devices <= 1:
             return
         for function in program.entries:
@@ -78,7 +78,12 @@ def _computes_fresh_values(op: Op) -> bool:
 
 
 def _finding(
-    op: Op, name: str, value: Value, program: LintedProgram, steps: tuple[Step, ...], proposals: Proposals
+    op: Op,
+    name: str,
+    value: Value,
+    program: LintedProgram,
+    steps: tuple[Narrowing, ...],
+    proposals: Proposals,
 ) -> Iterator[Finding]:
     size = program.shapes.bytes(value) or 0
     axis, smaller = program.texts.spare_axis(value, size)

@@ -19,7 +19,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule, runs_text
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -36,8 +36,8 @@ class ReplicatingCustomCall(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
         for op in program.module.walk():
             if not isinstance(op, CustomCallOp) or has_sharding_rule(op) or _is_on_one_device(op, program):
                 continue

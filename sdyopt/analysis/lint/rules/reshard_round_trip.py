@@ -22,7 +22,7 @@ from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.proposals import Proposals
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Note, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
@@ -40,9 +40,9 @@ class ReshardRoundTrip(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
-        proposals = Proposals.of(subject.trials)
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
+        proposals = Proposals.of(programs.trials)
         for op in program.collectives:
             if not isinstance(op, CollectiveOp) or _continues_chain(op):
                 continue

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import shardings_in
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -24,12 +24,12 @@ from sdyopt.mlir.error_help.table import text
 
 @rule("size-one-axis", Severity.REMARK, Looks.AS_READ)
 class SizeOneAxis(Rule):
-    def check(self, subject: Subject) -> Iterator[Finding]:
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         named: Counter[tuple[str | None, str]] = Counter()
-        for sharding in shardings_in(subject.as_read.module):
+        for sharding in shardings_in(programs.as_read.module):
             axes = {axis.name for dim in sharding.dims for axis in dim.axes}
             named.update((sharding.mesh_name, axis) for axis in axes)
-        for op in subject.as_read.module.walk():
+        for op in programs.as_read.module.walk():
             if not isinstance(op, MeshOp):
                 continue
             for axis in op.mesh.axes:

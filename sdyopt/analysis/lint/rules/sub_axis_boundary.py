@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import boundary_annotations
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.error_help.table import text
@@ -23,8 +23,8 @@ from sdyopt.mlir.error_help.table import text
 
 @rule("sub-axis-boundary", Severity.WARNING, Looks.AS_READ)
 class SubAxisBoundary(Rule):
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.as_read
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.as_read
         for each in boundary_annotations(program.entries):
             for number, dim in enumerate(each.sharding.dims):
                 for axis in dim.axes:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, constraints
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
@@ -29,8 +29,8 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
 @rule("uneven-sharding", Severity.WARNING, Looks.AS_READ)
 class UnevenSharding(Rule):
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.as_read
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.as_read
         for each in (*boundary_annotations(program.entries), *constraints(program.module)):
             mesh = program.shapes.mesh(each.sharding.mesh_or_ref)
             if mesh is None or not isinstance(each.type, RankedShapedType):

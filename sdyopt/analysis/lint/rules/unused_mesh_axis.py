@@ -18,7 +18,7 @@ from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.proposals import Proposals
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -31,12 +31,12 @@ from sdyopt.mlir.error_help.table import text
 class UnusedMeshAxis(Rule):
     measures = (Measure.FLOPS, Measure.MEMORY)
 
-    def check(self, subject: Subject) -> Iterator[Finding]:
-        program = subject.with_collectives
+    def check(self, programs: LintedPrograms) -> Iterator[Finding]:
+        program = programs.with_collectives
         if is_partitioned(program.module):
             return
         used, meshes = _used_axes(program)
-        proposals = Proposals.of(subject.trials)
+        proposals = Proposals.of(programs.trials)
         for op in program.module.walk():
             if not isinstance(op, MeshOp) or op.mesh not in meshes:
                 continue

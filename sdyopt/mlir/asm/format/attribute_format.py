@@ -399,7 +399,7 @@ def nested_list(
         namespace + _cpp_names[attribute_class],
         lambda parser: parse_nested(parser, attribute_class),
         # An attribute whose text would be empty is printed with dialect and mnemonic.
-        lambda item: text(item) or _full_text(item),
+        lambda item: text(item) or AttributePrinter().attribute(item),
     )
 
 
@@ -453,10 +453,6 @@ def with_error_at_next_token(parser: AsmParser, error: DiagnosticError, message:
 def quote(value: str) -> str:
     """A string as a literal."""
     return f'"{escape(value)}"'
-
-
-def _full_text(attribute: Attribute) -> str:
-    return AttributePrinter().attribute(attribute)
 
 
 def _elements(elements: Sequence[AttributeElement | str]) -> list[AttributeElement]:

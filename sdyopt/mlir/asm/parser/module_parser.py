@@ -15,7 +15,6 @@ from sdyopt.base.diagnostics.location import FileLoc, Location, Source
 from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
-from sdyopt.mlir.asm.parser.lexer import location_extent
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.parser.parser_state import ParserState, UnresolvedLocation
@@ -78,19 +77,15 @@ def parse_module(
     implicit module, the only top-level operation is returned. Nothing is verified. Fills the record, if
     any. Raises DiagnosticError.
     """
-    return ModuleParser(source, dialects, options, record).module()
+    parser = ModuleParser(source, dialects, options)
+    parser.record = record
+    return parser.module()
 
 
 class ModuleParser:
     """Parses one source."""
 
-    def __init__(
-        self,
-        source: Source,
-        dialects: DialectTable,
-        options: ParseOptions,
-        record: ParseRecord | None = None,
-    ) -> None:
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
         self.text = source.text
         self.dialects = dialects
@@ -100,7 +95,7 @@ class ModuleParser:
         self.attribute_parser = self.state.attribute_parser
         self.type_text = self.state.type_text
         self.scope = Scope(source, self.type_text)
-        self._record = record
+        self.record: ParseRecord | None = None
         self._position = 0
         self._depth = 0
         # The block labels of the enclosing regions, innermost last.
@@ -122,8 +117,8 @@ class ModuleParser:
         raise_all(self.scope.undefined(parser))
         self.state.finish(parser)
         self._labels[0].check(parser)
-        if self._record is not None:
-            self._record.add_names(self.scope, 0)
+        if self.record is not None:
+            self.record.add_names(self.scope, 0)
         first = block.first
         is_single = first is not None and first is block.last
         if first is not None and is_single and not self.options.implicit_module:
@@ -187,8 +182,8 @@ class ModuleParser:
         op_parser.expect("}")
         self._depth -= 1
         self._labels.pop()
-        if self._record is not None:
-            self._record.add_names(self.scope, mark)
+        if self.record is not None:
+            self.record.add_names(self.scope, mark)
         self.scope.release(mark)
         self._set_default_dialect(outer)
         return region
@@ -302,7 +297,7 @@ class ModuleParser:
         Returns the offset of the last statement built, -1 if there is none. Most of a program is parsed
         here, so the loop makes few calls.
         """
-        text, source, scope, record, last = self.text, self.source, self.scope, self._record, -1
+        text, source, scope, record, last = self.text, self.source, self.scope, self.record, -1
         templates = self._templates.by_key
         values, offsets, position = scope.values, scope.offsets, self._position
         if scope.forward:
@@ -354,7 +349,7 @@ class ModuleParser:
         trailing_location: Location | None,
     ) -> bool:
         """Builds a statement from a template, simple or not; False if the template does not apply."""
-        names, count, record = parts[1::2], len(template.groups), self._record
+        names, count, record = parts[1::2], len(template.groups), self.record
         location: LazyLocation | None = trailing_location
         if location is None or record is not None:
             offset = start + len("".join(parts[: 2 * count])) + template.location_offset
@@ -374,8 +369,7 @@ class ModuleParser:
         if record is not None:
             record.offsets[op] = offset
             if trailing_location is not None:
-                start_of_location = start + len("".join(parts)) + 1
-                record.locations.append((start_of_location, location_extent(self.text, start_of_location)))
+                record.locations.add(start + len("".join(parts)) + 1)
         if template.add_implied_regions is not None:
             self._add_implied_regions(op, template.add_implied_regions)
         return True
@@ -383,8 +377,8 @@ class ModuleParser:
     def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
         """Adds the regions that the assembly implies; everything in them has the operation's location."""
         add_implied_regions(op)
-        if self._record is not None:
-            self._record.offsets.update(dict.fromkeys(op.walk(), self._record.offsets[op]))
+        if self.record is not None:
+            self.record.offsets.update(dict.fromkeys(op.walk(), self.record.offsets[op]))
         if type(op._location) is not UnresolvedLocation:
             return
         for region in op.regions:
@@ -419,8 +413,8 @@ class ModuleParser:
         op.order = start
         block.append(op)
         self.state.defer(op)
-        if self._record is not None:
-            self._record.offsets[op] = op_parser.location_offset
+        if self.record is not None:
+            self.record.offsets[op] = op_parser.location_offset
         if op_parser.add_implied_regions is not None:
             self._add_implied_regions(op, op_parser.add_implied_regions)
         if self.options.uses_statement_cache and _REST_OF_LINE.match(self.text, self._position):
@@ -530,11 +524,9 @@ class ModuleParser:
         """Parses the `loc(…)` after a statement or argument if it is next."""
         if not parser.looking_at("loc"):
             return None
-        start = parser.skip_trivia()
-        location = self.state.location(parser)
-        if self._record is not None:
-            self._record.locations.append((start, parser.position))
-        return location
+        if self.record is not None:
+            self.record.locations.add(parser.skip_trivia())
+        return self.state.location(parser)
 
     def _remove_last_op(self, block: Block) -> None:
         """Removes the last operation of a block, which was built from a template."""

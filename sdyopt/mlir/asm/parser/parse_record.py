@@ -1,4 +1,4 @@
-"""Where operations, values and locations are in the text of a source, which the parser records on request.
+"""The record of offsets and names in a source, which the parser fills on request.
 
     record = ParseRecord()
     module, _ = parse_module(source, dialects, options, record)
@@ -29,13 +29,13 @@ class ParseRecord:
     - `offsets`: the offset of each operation, which is its location unless the text states another one. An
       operation that an assembly implies has that of the operation around it.
     - `values`: the definitions of values, except of implied ones, which have no name.
-    - `locations`: the start and end of each `loc(…)` after an operation or argument.
+    - `locations`: the offset of each `loc(…)` after an operation or argument.
     """
 
     def __init__(self) -> None:
         self.offsets: dict[Op, int] = {}
         self.values: dict[Value, Definition] = {}
-        self.locations: list[tuple[int, int]] = []
+        self.locations: set[int] = set()
 
     def add_names(self, scope: Scope, mark: int) -> None:
         """Adds the names that a scope has got since a mark."""

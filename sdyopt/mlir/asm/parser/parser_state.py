@@ -137,16 +137,15 @@ class ParserState:
         return self._attributes.get(name)
 
     def attribute_alias(self, name: str, offset: int) -> Attribute:
-        attribute = self._attributes.get(name)
-        if attribute is None:
-            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
-        return attribute
+        return self._alias(self._attributes, name, offset)
 
     def type_alias(self, name: str, offset: int) -> Type:
-        type = self._types.get(name)
-        if type is None:
+        return self._alias(self._types, name, offset)
+
+    def _alias(self, table: dict[str, T], name: str, offset: int) -> T:
+        if name not in table:
             raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
-        return type
+        return table[name]
 
 
 def _as_location(attribute: Attribute, parser: AsmParser, offset: int) -> Location:

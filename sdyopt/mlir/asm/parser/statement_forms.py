@@ -102,7 +102,7 @@ class OpenScope(Scope):
 
 
 class StatementForm:
-    """What the templates of all statements of a form have in common."""
+    """The common parts of the templates of all statements of a form."""
 
     __slots__ = ("_operands", "_results", "_template")
 

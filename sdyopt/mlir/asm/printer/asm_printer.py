@@ -319,10 +319,8 @@ class AsmPrinter:
 
     def location(self, location: Location) -> None:
         """Prints ` loc(…)`."""
-        if self.options.pretty_debuginfo:
-            self.out.append(" " + self.attribute_printer.body(location))
-        else:
-            self.out.append(" " + self.attribute_printer.location(location))
+        printer, is_pretty = self.attribute_printer, self.options.pretty_debuginfo
+        self.out.append(" " + (printer.body(location) if is_pretty else printer.location(location)))
 
     def region(
         self,

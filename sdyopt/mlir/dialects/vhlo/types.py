@@ -40,7 +40,7 @@ class SimpleType(Type):
 
 
 class SimpleTypeInfo(NamedTuple):
-    """What is known of a simple type: the type that it stands for, its bytecode, and the first version."""
+    """The facts of a simple type: the type that it stands for, its bytecode, and the first version."""
 
     type: Type | None
     code: int

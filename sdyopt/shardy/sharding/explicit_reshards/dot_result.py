@@ -86,7 +86,10 @@ _KINDS: dict[type[Op] | None, ReductionKind] = {
 }
 
 # Products, like other reductions without a kind of their own, count as sums until they are partitioned.
-_DECLARED_KINDS = {Reduction.MAX: ReductionKind.MAX, Reduction.MIN: ReductionKind.MIN}
+_DECLARED_KINDS: dict[Reduction | None, ReductionKind] = {
+    Reduction.MAX: ReductionKind.MAX,
+    Reduction.MIN: ReductionKind.MIN,
+}
 
 
 def reduction_kind(op: Op) -> ReductionKind | None:
@@ -97,8 +100,7 @@ def reduction_kind(op: Op) -> ReductionKind | None:
     jaxlib 0.11.2; partitioning knows better.
     """
     if not isinstance(op, ReduceOp | ScatterOp):
-        declared = reduction_of(op)
-        return ReductionKind.SUM if declared is None else _DECLARED_KINDS.get(declared, ReductionKind.SUM)
+        return _DECLARED_KINDS.get(reduction_of(op), ReductionKind.SUM)
     kinds = {_KINDS.get(combiner) for combiner in _combiners(op)}
     kind = kinds.pop() if len(kinds) == 1 else None
     is_single = isinstance(op, ReduceOp) and len(op.results) == 1

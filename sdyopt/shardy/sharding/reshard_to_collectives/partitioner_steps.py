@@ -110,7 +110,7 @@ def _prefix(axes: Axes, size: int, mesh: Mesh) -> Axes | None:
 
 
 def _rest(axes: Axes, prefix: Axes, mesh: Mesh) -> Axes:
-    """What follows a prefix in a list."""
+    """The items after a prefix of a list."""
     assert is_prefix(prefix, axes)
     if not prefix:
         return axes

@@ -10,6 +10,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.reshard_to_collectives.partitioner_steps import plan_as_partitioner
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, elements_of_reshard, plan_collectives
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, align, split_by_capacity
 
@@ -103,6 +104,14 @@ def test_an_axis_that_moves_with_another_uses_the_capacity_of_its_new_dimension(
         "sdy.all_to_all",
     ]
     assert steps[0].sharding == sharding((a,), (), (c, d))
+
+
+def test_the_partitioner_gathers_dimensions_whose_numbers_of_shards_do_not_divide_each_other() -> None:
+    """The first dimension keeps its axis; the second one is gathered, and the third one is sliced."""
+    source, target = sharding((X,), (Z,), ()), sharding((X,), (), (Y,))
+    steps = plan_as_partitioner((48, 48, 48), source, target, MESH)
+    assert [step.op_class.name for step in steps] == ["sdy.all_gather", "sdy.all_slice"]
+    assert steps[0].sharding == sharding((X,), (), ())
 
 
 def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.lexical import COMMENT
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.mlir.ir.affine import AffineMapAttr
@@ -222,12 +221,8 @@ def _dimension(context: ActionContext, text: str, offset: int) -> int:
         return DYNAMIC
     if len(text) > 30 or int(text) > _LARGEST_DIMENSION:
         # The first occurrence of the digits is this one: at an earlier one, the error would have been raised.
-        raise _invalid_dimension(context, text, offset)
+        raise context.error("invalid dimension", context.source.text.index(text, offset))
     return int(text)
-
-
-def _invalid_dimension(context: ActionContext, text: str, offset: int) -> DiagnosticError:
-    return context.error("invalid dimension", context.source.text.index(text, offset))
 
 
 _INVALID_TENSOR_ELEMENTS = (
