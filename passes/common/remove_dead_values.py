@@ -72,11 +72,39 @@ class _Liveness:
             if isinstance(op, CallOp) and (function := callee_of(op)) in self.calls:
                 assert function is not None
                 self.calls[function].append(op)
+        self.unreachable = self._unreachable_functions(root)
         for op in ops:
-            if op is not root:
+            # Calls stay, with their operands if these are not erased.
+            if op is not root and (isinstance(op, CallOp) or not self.is_unreachable(op)):
                 self._mark_all(self._needed_operands(op))
         while self._pending:
             self._mark_all(self._sources(self._pending.pop()))
+
+    def is_unreachable(self, op: Op) -> bool:
+        """Whether an operation is in a function that is never called."""
+        return not self.unreachable.isdisjoint(op.ancestors())
+
+    def _unreachable_functions(self, root: Op) -> set[Op]:
+        """The private functions that are not called, or only by each other."""
+        unreachable: set[Op] = set(self.calls)
+        pending = [op for op in root.walk() if isinstance(op, FuncOp) and op not in self.calls]
+        # Calls outside of functions of the root, or in the function that is the root.
+        pending += [
+            function
+            for function, calls in self.calls.items()
+            if any(call.parent_of_type(FuncOp) not in self.calls for call in calls)
+        ]
+        callees: dict[Op | None, list[FuncOp]] = {}
+        for function, calls in self.calls.items():
+            for call in calls:
+                callees.setdefault(call.parent_of_type(FuncOp), []).append(function)
+        while pending:
+            function = pending.pop()
+            for callee in [function, *callees.get(function, ())]:
+                if callee in unreachable:
+                    unreachable.discard(callee)
+                    pending.append(callee)
+        return unreachable
 
     def _mark_all(self, values: Iterable[Value]) -> None:
         for value in values:
@@ -141,6 +169,7 @@ class _Removal:
     def __init__(self, root: Op, liveness: _Liveness, rewriter: Rewriter) -> None:
         self._live = liveness.live
         self._calls = liveness.calls
+        self._is_unreachable = liveness.is_unreachable
         self._rewriter = rewriter
         self._ops = [op for op in root.walk() if op is not root]
         self._regions = [region for op in root.walk() for region in op.regions]
@@ -171,7 +200,9 @@ class _Removal:
     def _is_dead(self, op: Op) -> bool:
         if isinstance(op, CallOp) or not op.traits.isdisjoint((SYMBOL, TERMINATOR)):
             return False
-        return self._live.isdisjoint(op.results) and is_memory_effect_free(op)
+        if not self._live.isdisjoint(op.results) or isinstance(op, FuncOp):
+            return False
+        return self._is_unreachable(op) or is_memory_effect_free(op)
 
     def _dead(self, values: Sequence[Value]) -> list[int]:
         return [index for index, value in enumerate(values) if value not in self._live]

@@ -39,6 +39,25 @@ func.func @main(%x: f32) -> f32 {
 
 // -----
 
+// A private function that only unreachable code calls becomes empty, effects included.
+// CHECK-LABEL: func.func private @unreachable() {
+// CHECK-NEXT:    call @unreachable() : () -> ()
+// CHECK-NEXT:    %[[S:.*]] = stablehlo.custom_call @send
+// CHECK-NEXT:    call @sink(%[[S]])
+// CHECK-NEXT:    return
+func.func private @unreachable(%x: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.custom_call @erased(%x) {has_side_effect = true} : (tensor<f32>) -> tensor<f32>
+  %1 = func.call @unreachable(%0) : (tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.custom_call @send() {has_side_effect = true} : () -> tensor<f32>
+  func.call @sink(%2) : (tensor<f32>) -> ()
+  return %1 : tensor<f32>
+}
+func.func @sink(%x: tensor<f32>) {
+  return
+}
+
+// -----
+
 // Others may call a public function, and those to which a composite refers are known to it: they stay.
 // CHECK-LABEL: func.func @public(
 // CHECK-SAME:    tensor<4xf32>, %{{.*}}: tensor<4xf32>) -> tensor<4xf32>
