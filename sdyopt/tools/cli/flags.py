@@ -98,7 +98,7 @@ _OWN = (
     Flag(
         "load-plugin",
         GENERAL,
-        "load passes and dialects from entry points, Python files, or a pyproject.toml that lists them",
+        "load passes and dialects: entry points, Python files, or a pyproject.toml with a list",
         "NAME",
         is_list=True,
         is_common=True,
@@ -134,7 +134,6 @@ _OWN = (
         "dump-pass-pipeline",
         PIPELINE,
         "print the pass pipeline with all option values to stderr",
-        is_common=True,
     ),
     _switch("run-reproducer", PIPELINE, "run the pipeline of the reproducer in the input"),
     Flag(
