@@ -25,6 +25,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.calibration.accelerators import as_on_accelerators
+from benchmarks.calibration.common_passes import COMMON
 from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
@@ -300,14 +302,15 @@ def _figures(path: Path, folder: Path) -> tuple[Fraction, Fraction] | None:
 
 
 def _xla(path: Path, python: str) -> Fraction | None:
-    """What XLA sends, a loop body once; None if it rejects the program."""
+    """What XLA sends on TPU and GPU, a loop body once; None if it rejects the program."""
     sizes = re.findall(r"sdy\.mesh @\S+ = <\[(.*?)\]", path.read_text(encoding="utf-8"))
     devices = max((_product(re.findall(r"=(\d+)", each)) for each in sizes), default=1)
     try:
-        found = compile_with_xla(path, devices, python, None)
+        found = compile_with_xla(path, devices, python, None, COMMON)
     except NotComparedError:
         return None
-    return wire_bytes(read_hlo(str(path), found["hlo"], devices).operands)
+    text, _ = as_on_accelerators(found["hlo"], devices)
+    return wire_bytes(read_hlo(str(path), text, devices).operands)
 
 
 def _product(sizes: Sequence[str]) -> int:
