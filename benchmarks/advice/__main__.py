@@ -26,8 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.calibration.accelerators import as_on_accelerators
-from benchmarks.calibration.common_passes import COMMON
-from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
+from benchmarks.calibration.program import COMMON, NotComparedError, compile_with_xla, wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
