@@ -17,8 +17,7 @@ from tests.recomputation.programs import PROGRAMS as SMALL_PROGRAMS
 from tests.unit.report.programs import ROOT, module
 
 PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true})"
-# But the one whose shapes are symbolic.
-PROGRAMS = sorted({*(ROOT / "examples").glob("*.mlir")} - {ROOT / "examples/symbolic_batch.mlir"})
+PROGRAMS = sorted((ROOT / "examples").glob("*.mlir"))
 
 
 def partitioned(text: str) -> Op:
