@@ -161,7 +161,7 @@ def change_of(check: Check, place: Place, width: int) -> str:
         return "no change of one annotation was found to try"
     if not place.tried:
         return f"{place.proposed} changes were not tried, because the program is large"
-    return f"no change of one annotation makes it cheaper: {place.tried} tried"
+    return f"none of {place.tried} changes tried here makes it cheaper; --advise tries more"
 
 
 def trial_text(trial: Trial, width: int) -> str:

@@ -14,13 +14,13 @@ from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, result_text
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
@@ -57,6 +57,8 @@ def is_of_argument(op: CollectiveOp) -> bool:
             if not _is_passed_on(owner, value):
                 return False
             value = owner.operands[value.index]
+        elif isinstance(owner, OptimizationBarrierOp) and isinstance(value, OpResult):
+            value = owner.operand_at(value.index)
         elif isinstance(owner, _PARTS) and not isinstance(value, BlockArgument):
             value = owner.operand_at(0)
         else:

@@ -23,7 +23,9 @@ func.func @main(
     -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, tensor<64x64xf32>) {
   %0 = stablehlo.tanh %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x64xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<64x64xf32>
-  %2 = stablehlo.convert %w : (tensor<64x64xf32>) -> tensor<64x64xbf16>
+  // As in a part that is rematerialized.
+  %b = stablehlo.optimization_barrier %w : tensor<64x64xf32>
+  %2 = stablehlo.convert %b : (tensor<64x64xf32>) -> tensor<64x64xbf16>
   %3 = sdy.sharding_constraint %2 <@mesh, [{}, {}]> : tensor<64x64xbf16>
   %4 = stablehlo.convert %3 : (tensor<64x64xbf16>) -> tensor<64x64xf32>
   %5 = stablehlo.dot_general %1, %4, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
