@@ -147,6 +147,11 @@ class Job:
         )
 
     @property
+    def needs_collectives(self) -> bool:
+        """Whether an analysis runs passes that it assumes if none is named."""
+        return any(each.needs_collectives for each in self.analyses)
+
+    @property
     def replaces_output(self) -> bool:
         """Whether stdout has the texts of analyses instead of the program."""
         return any(each.replaces_output for each in self.analyses)

@@ -3,7 +3,7 @@
 // RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir -o %t.out.mlir | filecheck %s
 // RUN: filecheck %s --check-prefix=PROGRAM < %t.out.mlir
 // The suffix of --compare-output decides the format, and the program is printed as usual.
-// RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --compare-output=%t.md | filecheck %s --check-prefix=PROGRAM
+// RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --compare-output=%t.md -o - | filecheck %s --check-prefix=PROGRAM
 // RUN: filecheck %s --check-prefix=MARKDOWN < %t.md
 // RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --compare-output=%t.json -o /dev/null
 // RUN: filecheck %s --check-prefix=JSON < %t.json

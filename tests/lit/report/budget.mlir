@@ -1,5 +1,5 @@
 // A program within its budget is printed as usual.
-// RUN: sdy-opt %s --budget=%S/Inputs/within.toml | filecheck %s --check-prefix=WITHIN
+// RUN: sdy-opt %s --budget=%S/Inputs/within.toml -o - | filecheck %s --check-prefix=WITHIN
 // A limit that is exceeded is an error: at the collective, or at the one that contributes most.
 // RUN: not sdy-opt %s --budget=%S/Inputs/exceeded.toml -o %t 2>&1 | filecheck %s
 // An error in a budget is located in its file.

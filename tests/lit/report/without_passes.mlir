@@ -1,8 +1,12 @@
 // Without a pass, a report is on what becomes of a program of JAX, and says so: the call is inlined, so that its
 // result without uses takes no memory, and shardings propagate through chlo.
 // RUN: sdy-opt %s --report -o %t.mlir | filecheck %s
+// RUN: sdy-opt %s --report=%t.txt | filecheck %s --check-prefix=SILENT --allow-empty
+// RUN: sdy-opt %s --report=%t.txt -o - | filecheck %s --check-prefix=PROGRAM
 // RUN: sdy-opt %s -sdy-jax-pipeline --report | filecheck %s --check-prefixes=FIGURES,NAMED
 
+// SILENT-NOT: func
+// PROGRAM:    func
 // CHECK:      8 devices, mesh <["data"=8]>
 // CHECK-NEXT: assumed: sdy-jax-pipeline, which does what XLA does for a program of JAX
 // FIGURES:    communication: 448.0 KiB on the wire per device, 1 collective
