@@ -84,11 +84,11 @@ def main() -> None:
                     _measure(program, options)
         except BenchmarkFailed as failure:
             sys.exit(f"error: {failure}")
-    _progress("")
-    tables = [_start_table(small)]
-    tables += [_program_table(program) for program in programs if not program.folder]
-    for folder in dict.fromkeys(program.folder for program in programs if program.folder):
-        tables.append(_sum_table(folder, [program for program in programs if program.folder == folder]))
+        _progress("")
+        tables = [_start_table(small)]
+        tables += [_program_table(program) for program in programs if not program.folder]
+        for folder in dict.fromkeys(program.folder for program in programs if program.folder):
+            tables.append(_sum_table(folder, [program for program in programs if program.folder == folder]))
     if sum(program.is_generated for program in programs) > 1:
         tables.append(_growth_table(programs))
     for table in tables:
