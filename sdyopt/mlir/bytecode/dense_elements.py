@@ -64,7 +64,7 @@ _DIGITS = bytes.maketrans(b"01", b"\0\1")
 def _packed(data: bytes) -> bytes:
     """Eight booleans to a byte."""
     text = data[::-1].translate(_BITS).decode()
-    return int(text, 2).to_bytes((len(data) + 7) // 8, "little")
+    return int(text or "0", 2).to_bytes((len(data) + 7) // 8, "little")
 
 
 _BITS = bytes.maketrans(b"\0\1", b"01")

@@ -23,6 +23,7 @@ from sdyopt.mlir.dialects.vhlo.dialect import CURRENT
 from sdyopt.mlir.dialects.vhlo.ops import VhloOp
 from sdyopt.mlir.ir.attribute import UNIT, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, dictionary
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
+from sdyopt.mlir.ir.constraints import FUNCTION_TYPE_ATTR
 from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
 from sdyopt.mlir.ir.op_fields import AttrField
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -230,6 +231,8 @@ class _FromVhlo:
                 discardable[name] = attributes.pop(name)
         for name in inherent & discardable.keys():
             attributes.setdefault(name, discardable.pop(name))
+        if op_class is FuncOp and not FUNCTION_TYPE_ATTR.accepts(attributes.get("function_type", UNIT)):
+            raise NotConvertible
         mutable = {name: attributes.pop(name) for name in op_class.mutable_attributes if name in attributes}
         signature = OpSignature(
             op_class,
