@@ -21,68 +21,37 @@ propagation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
-from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
-from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.function_edits import returns_of, set_function_type
-from sdyopt.mlir.dialects.stablehlo.broadcast import DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, ReduceScatterOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.contraction import (
-    DotGeneralOp,
-    DotOp,
-    dot_result_shape,
-    ragged_dot_result_shape,
-)
-from sdyopt.mlir.dialects.stablehlo.control_flow import ConditionalOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp as RegionReturnOp
-from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp, ConvertOp, UniformQuantizeOp
-from sdyopt.mlir.dialects.stablehlo.convolution import (
-    ConvolutionOp,
-    DynamicConvOp,
-    convolution_shape,
-)
-from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, dynamic_gather_types
-from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, DynamicIotaOp
-from sdyopt.mlir.dialects.stablehlo.random import RngOp
-from sdyopt.mlir.dialects.stablehlo.replica_groups import CollectiveOp
-from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, SetDimensionSizeOp, type_with_size
-from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp, SliceOp
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import bit_width, constant_integers, most_specific_type
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE
-from sdyopt.mlir.dialects.stablehlo.window import padding_pairs, pairs_of
-from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
-from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array
+from sdyopt.mlir.ir.attribute import ArrayAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
-from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.traits import RECURSIVE_EFFECTS
-from sdyopt.mlir.ir.types import DYNAMIC, I64, IntegerType, RankedTensor, Type
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.types import IntegerType, RankedTensor, Type
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from .support.folds import FoldOptions, create_constant, shape_folds
+from .support.op_refinements import INFER, REFINEMENTS
 from .support.refinement import (
-    WRAPPER,
     check_one_block,
     entry_function,
     refine_arguments,
     refine_results,
-    refine_shapes,
-    refine_values,
-    shapes_in_operands,
-    static_slice_sizes,
 )
 
 _NO_LIMIT = 1 << 63
@@ -133,7 +102,7 @@ class _Refinement:
             if isinstance(function, FuncOp):
                 self._is_effect_free(function)
         self._patterns = shape_folds(FoldOptions(max_elements=_NO_LIMIT, floats=False))
-        for op_class, rewrite in _REFINEMENTS.items():
+        for op_class, rewrite in REFINEMENTS.items():
             self._patterns.setdefault(op_class, []).insert(0, Pattern(rewrite))
         self._patterns[CallOp] = [Pattern(self._refine_call)]
 
@@ -175,8 +144,8 @@ class _Refinement:
             patterns = self._patterns[op_class] = []
         # C++ leaves sharding constraints as they are, with a type that is invalid then.
         is_inferred = op_class.name.partition(".")[0] in ("stablehlo", "chlo", "sdy")
-        if is_inferred and op_class.infer_result_types is not None and _INFER not in patterns:
-            patterns.append(_INFER)
+        if is_inferred and op_class.infer_result_types is not None and INFER not in patterns:
+            patterns.append(INFER)
         return patterns
 
     # --- Calls ----------------------------------------------------------------------------
@@ -286,243 +255,3 @@ def _erase_constant_operands(call: CallOp, key: _Key, rewriter: Rewriter) -> Non
     if isinstance(attributes, ArrayAttr):
         kept = [each for index, each in enumerate(attributes.elements) if index not in erased]
         rewriter.set_attribute(call, "arg_attrs", ArrayAttr(tuple(kept)))
-
-
-# --- Operations ---------------------------------------------------------------------------
-
-# Refines the results of an operation; returns whether any changed.
-Refine = Callable[[Any, Rewriter], bool]
-
-
-def _by_shape(infer: Callable[[Any], Sequence[int] | None]) -> Refine:
-    """Refines the only result to an inferred shape, if any can be inferred."""
-
-    def refine(op: Op, rewriter: Rewriter) -> bool:
-        try:
-            shape = infer(op)
-        except SignatureError:
-            return False
-        return shape is not None and refine_shapes(op, [shape])
-
-    return refine
-
-
-def _infer(op: Op, rewriter: Rewriter) -> bool:
-    """Infers the result types from operands that may have been refined."""
-    infer = op.infer_result_types
-    assert infer is not None
-    try:
-        return refine_results(op, infer(op.signature, op.regions))
-    except SignatureError:
-        return False
-
-
-_INFER = Pattern(_infer, benefit=0)
-
-
-def _refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
-    shapes = shapes_in_operands(call)
-    if shapes is None or not refine_shapes(call, shapes):
-        return False
-    if call.call_target_name == WRAPPER:
-        argument, result = call.operand_at(0), call.results[0]
-        if argument.type is result.type:
-            rewriter.replace_all_uses(result, argument)
-            rewriter.erase(call)
-    return True
-
-
-def _refine_while(op: WhileOp, rewriter: Rewriter) -> bool:
-    """Refines the block arguments of both regions. The results are inferred from the operands."""
-    types = op.signature.operand_types
-    changed = [refine_values(op, region.blocks[0].arguments, types) for region in op.regions]
-    return any(changed)
-
-
-def _update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
-    """Sets the result types of a function to those that were refined, and erases the casts."""
-    function = op.parent_op
-    assert isinstance(function, FuncOp)
-    types = list(op.signature.operand_types)
-    casts: dict[Op, None] = {}
-    for index, operand in enumerate(op.operands):
-        cast = operand.defining_op
-        if not isinstance(cast, UnrealizedConversionCastOp) or len(cast.operands) != 1:
-            continue
-        source = cast.operand_at(0).type
-        try:
-            specific = most_specific_type(cast.signature, [source, operand.type])
-        except SignatureError:
-            continue
-        if specific is not operand.type:
-            types[index] = source
-            casts[cast] = None
-    for cast in casts:
-        rewriter.replace(cast, cast.operands)
-    if casts:
-        set_function_type(function, function.function_type.inputs, types, Rewriter())
-    return bool(casts)
-
-
-def _update_branches(op: RegionReturnOp, rewriter: Rewriter) -> bool:
-    """Visits a conditional again if a branch returns more specific types than its results have."""
-    parent = op.parent_op
-    if not isinstance(parent, ConditionalOp):
-        return False
-    for old, new in zip(parent.signature.result_types, op.signature.operand_types, strict=False):
-        try:
-            if most_specific_type(op.signature, [old, new]) is not old:
-                rewriter.visit_again(parent)
-                return True
-        except SignatureError:
-            continue
-    return False
-
-
-def _bitcast_shape(op: BitcastConvertOp) -> Sequence[int] | None:
-    source, target = op.signature[BitcastConvertOp.operand], op.signature[BitcastConvertOp.out]
-    return source.shape if bit_width(source.element) == bit_width(target.element) else None
-
-
-def _gathered_shape(
-    op: CollectiveOp, dimension: int, factor: Callable[[int, int], int]
-) -> Sequence[int] | None:
-    """The operand's shape with one size multiplied or divided by the size of the replica groups."""
-    type, groups = op.operands[0].type, op.replica_groups
-    uses_global_ids = bool(op.attribute("use_global_device_ids"))
-    if not isinstance(type, RankedTensor) or (op.channel_handle is not None and not uses_global_ids):
-        return None
-    if not isinstance(groups, DenseElements) or not groups.type.shape[1]:
-        return None
-    shape = list(type.shape)
-    if shape[dimension] != DYNAMIC:
-        shape[dimension] = factor(shape[dimension], groups.type.shape[1])
-    return shape
-
-
-def _refine_all_gather(op: AllGatherOp, rewriter: Rewriter) -> bool:
-    shape = _gathered_shape(op, op.all_gather_dim, lambda size, count: size * count)
-    return shape is not None and refine_shapes(op, [shape])
-
-
-def _reduce_scatter_shape(op: ReduceScatterOp) -> Sequence[int] | None:
-    return _gathered_shape(op, op.scatter_dimension, lambda size, count: size // count)
-
-
-def _convolution(op: ConvolutionOp) -> Sequence[int]:
-    return convolution_shape(op.signature, padding_pairs(op.signature, op.padding))
-
-
-def _dynamic_convolution(op: DynamicConvOp) -> Sequence[int] | None:
-    padding = constant_value(op.padding.defining_op)
-    return convolution_shape(op.signature, pairs_of(padding)) if isinstance(padding, DenseElements) else None
-
-
-def _dot(op: DotOp) -> Sequence[int]:
-    lhs, rhs = op.signature[DotOp.lhs], op.signature[DotOp.rhs]
-    return [*lhs.shape[:-1], *rhs.shape[1:]]
-
-
-def _dot_general(op: DotGeneralOp) -> Sequence[int]:
-    lhs, rhs = op.signature[DotGeneralOp.lhs], op.signature[DotGeneralOp.rhs]
-    return dot_result_shape(op.signature, lhs, rhs, op.dot_dimension_numbers)
-
-
-def _ragged_dot(op: RaggedDotOp) -> Sequence[int] | None:
-    lhs, rhs, groups = (operand.type for operand in op.operands)
-    if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
-        return None
-    assert isinstance(groups, RankedTensor)
-    return ragged_dot_result_shape(lhs, rhs, groups, op.ragged_dot_dimension_numbers.dimensions)
-
-
-def _static(
-    op_class: type[Op], operands: Sequence[Value], attributes: dict[str, Sequence[int]], result: Type
-) -> Type:
-    """The type that a static operation with these operands and lists of integers would have."""
-    values: list[tuple[str, Attribute]] = [(name, dense_array(I64, v)) for name, v in attributes.items()]
-    types = tuple([operand.type for operand in operands])
-    signature = OpSignature(op_class, op_class.name, DictAttr(tuple(sorted(values))), types, (result,))
-    infer = op_class.infer_result_types
-    assert infer is not None
-    return infer(signature, ())[0]
-
-
-def _constants(**operands: Value) -> dict[str, Sequence[int]] | None:
-    """The constant integers by name; None if an operand is not constant."""
-    found = {name: constant_integers(value) for name, value in operands.items()}
-    return None if None in found.values() else found  # type: ignore[return-value]
-
-
-def _refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
-    padding = _constants(
-        edge_padding_low=op.edge_padding_low,
-        edge_padding_high=op.edge_padding_high,
-        interior_padding=op.interior_padding,
-    )
-    if padding is None:
-        return False
-    return _refine_as(op, PadOp, [op.operand, op.padding_value], padding)
-
-
-def _refine_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
-    ranges = _constants(start_indices=op.start_indices, limit_indices=op.limit_indices, strides=op.strides)
-    if ranges is not None:
-        return _refine_as(op, SliceOp, [op.operand], ranges)
-    sizes = static_slice_sizes(op)
-    if sizes is None:
-        return False
-    extents = op.signature[RealDynamicSliceOp.operand].shape
-    if any(size < 0 or (size > extent != DYNAMIC) for size, extent in zip(sizes, extents, strict=True)):
-        return False
-    return refine_shapes(op, [sizes])
-
-
-def _refine_as(
-    op: Op, op_class: type[Op], operands: Sequence[Value], attributes: dict[str, Sequence[int]]
-) -> bool:
-    try:
-        type = _static(op_class, operands, attributes, op.results[0].type)
-    except SignatureError:
-        return False
-    return refine_results(op, [type])
-
-
-def _refine_dynamic_gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
-    try:
-        return refine_results(op, dynamic_gather_types(op.signature, constant_integers(op.slice_sizes)))
-    except SignatureError:
-        return False
-
-
-def _refine_set_dimension_size(op: SetDimensionSizeOp, rewriter: Rewriter) -> bool:
-    try:
-        return refine_results(op, [type_with_size(op.signature, constant_integers(op.size))])
-    except SignatureError:
-        return False
-
-
-_REFINEMENTS: dict[type[Op], Refine] = {
-    AllGatherOp: _refine_all_gather,
-    BitcastConvertOp: _by_shape(_bitcast_shape),
-    ConvertOp: _by_shape(lambda op: op.signature[ConvertOp.operand].shape),
-    ConvolutionOp: _by_shape(_convolution),
-    CustomCallOp: _refine_custom_call,
-    DotGeneralOp: _by_shape(_dot_general),
-    DotOp: _by_shape(_dot),
-    DynamicBroadcastInDimOp: _by_shape(lambda op: constant_integers(op.output_dimensions)),
-    DynamicConvOp: _by_shape(_dynamic_convolution),
-    DynamicGatherOp: _refine_dynamic_gather,
-    DynamicIotaOp: _by_shape(lambda op: constant_integers(op.output_shape)),
-    DynamicPadOp: _refine_pad,
-    DynamicReshapeOp: _by_shape(lambda op: constant_integers(op.output_shape)),
-    RaggedDotOp: _by_shape(_ragged_dot),
-    RealDynamicSliceOp: _refine_slice,
-    RegionReturnOp: _update_branches,
-    ReduceScatterOp: _by_shape(_reduce_scatter_shape),
-    ReturnOp: _update_function,
-    RngOp: _by_shape(lambda op: constant_integers(op.shape)),
-    SetDimensionSizeOp: _refine_set_dimension_size,
-    UniformQuantizeOp: _by_shape(lambda op: op.signature[UniformQuantizeOp.operand].shape),
-    WhileOp: _refine_while,
-}
