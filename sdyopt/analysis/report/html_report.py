@@ -6,8 +6,7 @@ that they can be searched, sorted and grouped.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path, PurePath
 
@@ -17,12 +16,7 @@ from sdyopt.analysis.check.check_text import along, change_of, reason_of
 from sdyopt.analysis.check.checker import PLACES, Check, places_of
 from sdyopt.analysis.figures.figures import (
     Collective,
-    Product,
     Report,
-    TimedCollective,
-    TimedProduct,
-    Timeline,
-    Times,
     axis_sizes,
     flop_totals,
     phase_totals,
@@ -30,29 +24,23 @@ from sdyopt.analysis.figures.figures import (
     time_range,
     time_totals,
     useful_share,
-    wire_bytes_of_runs,
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
     seconds_text,
     share_text,
-    times_text,
     total_text,
 )
-from sdyopt.analysis.figures.user_lines import is_in_library
-from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, program_lines
+from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
-from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
-from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.groupings import grouping_of
+from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data
 from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
-from sdyopt.mlir.value_names import pattern_of
-from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
@@ -61,8 +49,6 @@ MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
 _WIDTH_OF_CHANGE = 1000
-_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])(?:, unreduced=\{([^{}]*)\})?>")
-_NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 # So many names of weights are at a place.
 _NAMES = 6
 
@@ -77,12 +63,12 @@ def html_report(
     sizes = axis_sizes(report.mesh)
     page = Page(title, list(sizes))
     places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
-    _add_figures(page, report, program)
+    add_figures(page, report, program)
     page.add_data("grouping", grouping_of(report.group_by, report.collectives).name)
-    files = source_files(_files_of(report), title, source_root)
+    files = source_files(files_of(report), title, source_root)
     page.add_data("files", {replace_unprintable(name): program_lines(text) for name, text in files.items()})
-    page.add_data("live", _live(report.timeline(MAX_POINTS), places.device_memory))
-    page.add_data("boundary", _boundary(report))
+    page.add_data("live", live_data(report.timeline(MAX_POINTS), places.device_memory))
+    page.add_data("boundary", boundary_data(report))
     page.add_text("text-of-program", "\n".join(program_lines(program)))
     communication, memory, compute, *others = sections_of(report)
     charts = [h.h3["by line, module or weight"], h.div("#where"), h.h3["by module or call"], h.div("#flame")]
@@ -323,222 +309,3 @@ def _shares(page: Page, report: Report, title: str, column: str, names: Sequence
         )
     header = h.thead[h.tr[(h.th(scope="col")[each] for each in columns)]]
     return [h.h3[title], h.table(".stack")[header, h.tbody[rows]]]
-
-
-# --- Data of tables and charts ------------------------------------------------------------------------
-
-
-class _Rows:
-    """Rows of data: `fields` are their names, and `texts` those whose values are numbers of strings."""
-
-    def __init__(self, strings: Strings, stacks: _Stacks) -> None:
-        self.strings, self.stacks = strings, stacks
-        self.fields: dict[str, bool] = {}
-        self.rows: list[list[object]] = []
-
-    def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
-        """Adds a row with its fields, and those of its location."""
-        values |= {"phase": PHASES[location.phase], "file": location.file}
-        self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
-            "at": False,
-            "stack": False,
-        }
-        row: list[object] = [
-            self.strings(each) if isinstance(each, str) else each for each in values.values()
-        ]
-        self.rows.append([*row, location.line, self.stacks.number(location)])
-
-    def data(self) -> dict[str, object]:
-        """The rows as JSON."""
-        texts = [name for name, is_text in self.fields.items() if is_text]
-        return {"fields": list(self.fields), "texts": texts, "rows": self.rows}
-
-
-class _Stacks:
-    """The call stacks of locations: `frames` are [file, line, function], `stacks` the numbers of frames."""
-
-    def __init__(self, strings: Strings) -> None:
-        self._strings = strings
-        self.frames: list[tuple[int, int, int]] = []
-        self.stacks: list[list[int]] = []
-        self._numbers: dict[object, int] = {}
-
-    def number(self, location: SourceLocation) -> int:
-        """The number of a call stack, without the frames in libraries."""
-        frames = [each for each in location.frames if not is_in_library(each)]
-        key = tuple([(each.file, each.line, each.function) for each in frames])
-        if key not in self._numbers:
-            self._numbers[key] = len(self.stacks)
-            self.stacks.append([self._frame(*each) for each in key])
-        return self._numbers[key]
-
-    def _frame(self, file: str, line: int, function: str) -> int:
-        key = self._strings(file), line, self._strings(function)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.frames)
-            self.frames.append(key)
-        return self._numbers[key]
-
-
-def _add_figures(page: Page, report: Report, program: str) -> None:
-    """The collectives and products as data."""
-    strings = Strings()
-    stacks = _Stacks(strings)
-    collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
-    lines = _lines_of_collectives(program, report.collectives)
-    seconds = _times(report.time.collectives if report.time else None, report.collectives)
-    for each, time in zip(report.collectives, seconds, strict=True):
-        size = wire_bytes_of_runs(each)
-        collectives.add(
-            each.location,
-            number=each.number,
-            size=_whole(size),
-            perIteration=_whole(_per_iteration(each.wire_bytes, each.times, each.per_iteration)),
-            seconds=time,
-            runs=times_text(each.times, each.per_iteration),
-            kind=each.kind,
-            axes=along(each.group),
-            # A reason that is the same for all layers is one reason.
-            why=pattern_of(each.cause),
-            weights=pattern_of(each.moved or each.updated),
-            change=specs_of(each.change),
-            value=each.value,
-            program=lines.get(each.number, 0),
-            **_groups(each),
-        )
-    timed = report.time.products if report.time else [None] * len(report.products)
-    times = _times(report.time.products if report.time else None, report.products)
-    for product, time, limits in zip(report.products, times, timed, strict=True):
-        products.add(
-            product.location,
-            size=None
-            if product.flops is None or product.times is None
-            else product.flops * product.times.high,
-            perIteration=_whole(_per_iteration(product.flops, product.times, product.per_iteration)),
-            seconds=time,
-            runs=times_text(product.times, product.per_iteration),
-            kind=product.kind,
-            useful=_useful(report, product),
-            spare=", ".join(f'"{axis}"' for axis in product.spare_axes) if report.is_sharded else "",
-            limit="" if limits is None else limits.limit,
-            bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
-            value=product.value,
-            **_groups(product),
-        )
-    page.add_data("collectives", collectives.data())
-    page.add_data("products", products.data())
-    page.add_data("frames", stacks.frames)
-    page.add_data("stacks", stacks.stacks)
-    page.add_data("strings", strings.all)
-
-
-def _groups(each: Collective | Product) -> dict[str, str]:
-    """The tabs of the page: the groupings of a report."""
-    names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
-    return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
-
-
-def _times(
-    timed: Sequence[TimedCollective | TimedProduct] | None, operations: Sequence[Collective | Product]
-) -> list[float | None]:
-    """The estimated seconds of all runs of operations."""
-    if timed is None:
-        return [None] * len(operations)
-    found = [seconds_of_runs(time.seconds, each.times) for time, each in zip(timed, operations, strict=True)]
-    return [None if each is None else number(each) for each in found]
-
-
-def _per_iteration(
-    figure: Fraction | int | None, times: Times | None, per_iteration: Times | None
-) -> Fraction | int | None:
-    """The figure in one iteration of the loops of unknown trip count; None if there are none."""
-    if figure is None or times is not None or per_iteration is None:
-        return None
-    return figure * per_iteration.high
-
-
-def _whole(size: Fraction | int | None) -> int | None:
-    return None if size is None else round(size)
-
-
-def _useful(report: Report, product: Product) -> float | None:
-    if not report.is_sharded or not product.flops or product.global_flops is None:
-        return None
-    return float(Fraction(product.global_flops, product.flops * report.devices))
-
-
-def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
-    """The live values at each point: bytes, their number, the line, and the largest groups of values."""
-    strings = Strings()
-    return {
-        "points": [
-            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
-            for point, count in zip(timeline.points, timeline.counts, strict=True)
-        ],
-        "groups": [
-            [
-                strings(each.name),
-                strings(jax_type(each.type)),
-                strings(_spec(each.sharding)),
-                strings(each.location.file_text),
-                each.changes,
-            ]
-            for each in timeline.groups
-        ],
-        "strings": strings.all,
-        "memory": memory,
-    }
-
-
-def _spec(sharding: str) -> str:
-    """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
-    found = _SHARDING.fullmatch(sharding)
-    if found is None:
-        return sharding
-    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
-    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
-
-
-def _boundary(report: Report) -> dict[str, object]:
-    """The arguments and results as data."""
-    boundary, strings = report.boundary(), Strings()
-    rows = [
-        [
-            *(
-                strings(kind),
-                strings(each.name),
-                strings(pattern_of(each.name)),
-                strings(jax_type(each.type)),
-            ),
-            # What has no sharding is on each device.
-            *(strings(_spec(each.sharding) or "P()"), each.bytes),
-            *("" if each.replicas is None else each.replicas, each.is_donated),
-        ]
-        for kind, values in (("argument", boundary.arguments), ("result", boundary.results))
-        for each in values
-    ]
-    return {"rows": rows, "strings": strings.all, "devices": report.devices}
-
-
-def _files_of(report: Report) -> Iterator[str]:
-    """The files of the program's lines."""
-    collectives = [each.location for each in report.collectives]
-    for location in dict.fromkeys([*collectives, *(each.location for each in report.products)]):
-        yield location.file
-        yield from (frame.file for frame in location.frames if not is_in_library(frame))
-
-
-def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
-    """The line of each collective in the printed program, counted from 1; both are in the same order."""
-    found: dict[int, int] = {}
-    waiting = iter(collectives)
-    each = next(waiting, None)
-    for position, line in enumerate(program.split("\n"), 1):
-        if each is None:
-            break
-        if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
-            continue
-        if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found[each.number] = position
-            each = next(waiting, None)
-    return found

@@ -9,7 +9,8 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.pages.source_files import source_files
-from sdyopt.analysis.report.html_report import _spec, html_report
+from sdyopt.analysis.report.html_report import html_report
+from sdyopt.analysis.report.page_data import spec_of
 from tests.unit.report.programs import report
 
 LOOP = """
@@ -153,4 +154,4 @@ def test_a_page_has_the_shares_of_the_parts_of_a_step() -> None:
     ],
 )
 def test_shardings_are_shown_as_in_jax(sharding: str, spec: str) -> None:
-    assert _spec(sharding) == spec
+    assert spec_of(sharding) == spec

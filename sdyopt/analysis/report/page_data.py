@@ -1,0 +1,248 @@
+"""The data of the page of a report, from which its script makes tables and charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from sdyopt.analysis.check.check_text import along
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Product,
+    Report,
+    TimedCollective,
+    TimedProduct,
+    Timeline,
+    Times,
+    seconds_of_runs,
+    wire_bytes_of_runs,
+)
+from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.units import times_text
+from sdyopt.analysis.figures.user_lines import is_in_library
+from sdyopt.analysis.pages.page import Page, Strings
+from sdyopt.analysis.report.groupings import ALL_GROUPINGS
+from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.sections import PHASES
+from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
+
+_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])(?:, unreduced=\{([^{}]*)\})?>")
+_NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
+
+
+class _Rows:
+    """Rows of data: `fields` are their names, and `texts` those whose values are numbers of strings."""
+
+    def __init__(self, strings: Strings, stacks: _Stacks) -> None:
+        self.strings, self.stacks = strings, stacks
+        self.fields: dict[str, bool] = {}
+        self.rows: list[list[object]] = []
+
+    def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
+        """Adds a row with its fields, and those of its location."""
+        values |= {"phase": PHASES[location.phase], "file": location.file}
+        self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
+            "at": False,
+            "stack": False,
+        }
+        row: list[object] = [
+            self.strings(each) if isinstance(each, str) else each for each in values.values()
+        ]
+        self.rows.append([*row, location.line, self.stacks.number(location)])
+
+    def data(self) -> dict[str, object]:
+        """The rows as JSON."""
+        texts = [name for name, is_text in self.fields.items() if is_text]
+        return {"fields": list(self.fields), "texts": texts, "rows": self.rows}
+
+
+class _Stacks:
+    """The call stacks of locations: `frames` are [file, line, function], `stacks` the numbers of frames."""
+
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+        self.frames: list[tuple[int, int, int]] = []
+        self.stacks: list[list[int]] = []
+        self._numbers: dict[object, int] = {}
+
+    def number(self, location: SourceLocation) -> int:
+        """The number of a call stack, without the frames in libraries."""
+        frames = [each for each in location.frames if not is_in_library(each)]
+        key = tuple([(each.file, each.line, each.function) for each in frames])
+        if key not in self._numbers:
+            self._numbers[key] = len(self.stacks)
+            self.stacks.append([self._frame(*each) for each in key])
+        return self._numbers[key]
+
+    def _frame(self, file: str, line: int, function: str) -> int:
+        key = self._strings(file), line, self._strings(function)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.frames)
+            self.frames.append(key)
+        return self._numbers[key]
+
+
+def add_figures(page: Page, report: Report, program: str) -> None:
+    """The collectives and products as data."""
+    strings = Strings()
+    stacks = _Stacks(strings)
+    collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
+    lines = _lines_of_collectives(program, report.collectives)
+    seconds = _times(report.time.collectives if report.time else None, report.collectives)
+    for each, time in zip(report.collectives, seconds, strict=True):
+        size = wire_bytes_of_runs(each)
+        collectives.add(
+            each.location,
+            number=each.number,
+            size=_whole(size),
+            perIteration=_whole(_per_iteration(each.wire_bytes, each.times, each.per_iteration)),
+            seconds=time,
+            runs=times_text(each.times, each.per_iteration),
+            kind=each.kind,
+            axes=along(each.group),
+            # A reason that is the same for all layers is one reason.
+            why=pattern_of(each.cause),
+            weights=pattern_of(each.moved or each.updated),
+            change=specs_of(each.change),
+            value=each.value,
+            program=lines.get(each.number, 0),
+            **_groups(each),
+        )
+    timed = report.time.products if report.time else [None] * len(report.products)
+    times = _times(report.time.products if report.time else None, report.products)
+    for product, time, limits in zip(report.products, times, timed, strict=True):
+        products.add(
+            product.location,
+            size=None
+            if product.flops is None or product.times is None
+            else product.flops * product.times.high,
+            perIteration=_whole(_per_iteration(product.flops, product.times, product.per_iteration)),
+            seconds=time,
+            runs=times_text(product.times, product.per_iteration),
+            kind=product.kind,
+            useful=_useful(report, product),
+            spare=", ".join(f'"{axis}"' for axis in product.spare_axes) if report.is_sharded else "",
+            limit="" if limits is None else limits.limit,
+            bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
+            value=product.value,
+            **_groups(product),
+        )
+    page.add_data("collectives", collectives.data())
+    page.add_data("products", products.data())
+    page.add_data("frames", stacks.frames)
+    page.add_data("stacks", stacks.stacks)
+    page.add_data("strings", strings.all)
+
+
+def _groups(each: Collective | Product) -> dict[str, str]:
+    """The tabs of the page: the groupings of a report."""
+    names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
+    return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
+
+
+def _times(
+    timed: Sequence[TimedCollective | TimedProduct] | None, operations: Sequence[Collective | Product]
+) -> list[float | None]:
+    """The estimated seconds of all runs of operations."""
+    if timed is None:
+        return [None] * len(operations)
+    found = [seconds_of_runs(time.seconds, each.times) for time, each in zip(timed, operations, strict=True)]
+    return [None if each is None else number(each) for each in found]
+
+
+def _per_iteration(
+    figure: Fraction | int | None, times: Times | None, per_iteration: Times | None
+) -> Fraction | int | None:
+    """The figure in one iteration of the loops of unknown trip count; None if there are none."""
+    if figure is None or times is not None or per_iteration is None:
+        return None
+    return figure * per_iteration.high
+
+
+def _whole(size: Fraction | int | None) -> int | None:
+    return None if size is None else round(size)
+
+
+def _useful(report: Report, product: Product) -> float | None:
+    if not report.is_sharded or not product.flops or product.global_flops is None:
+        return None
+    return float(Fraction(product.global_flops, product.flops * report.devices))
+
+
+def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
+    """The live values at each point: bytes, their number, the line, and the largest groups of values."""
+    strings = Strings()
+    return {
+        "points": [
+            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
+            for point, count in zip(timeline.points, timeline.counts, strict=True)
+        ],
+        "groups": [
+            [
+                strings(each.name),
+                strings(jax_type(each.type)),
+                strings(spec_of(each.sharding)),
+                strings(each.location.file_text),
+                each.changes,
+            ]
+            for each in timeline.groups
+        ],
+        "strings": strings.all,
+        "memory": memory,
+    }
+
+
+def spec_of(sharding: str) -> str:
+    """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
+    found = _SHARDING.fullmatch(sharding)
+    if found is None:
+        return sharding
+    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
+    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
+
+
+def boundary_data(report: Report) -> dict[str, object]:
+    """The arguments and results as data."""
+    boundary, strings = report.boundary(), Strings()
+    rows = [
+        [
+            *(
+                strings(kind),
+                strings(each.name),
+                strings(pattern_of(each.name)),
+                strings(jax_type(each.type)),
+            ),
+            # What has no sharding is on each device.
+            *(strings(spec_of(each.sharding) or "P()"), each.bytes),
+            *("" if each.replicas is None else each.replicas, each.is_donated),
+        ]
+        for kind, values in (("argument", boundary.arguments), ("result", boundary.results))
+        for each in values
+    ]
+    return {"rows": rows, "strings": strings.all, "devices": report.devices}
+
+
+def files_of(report: Report) -> Iterator[str]:
+    """The files of the program's lines."""
+    collectives = [each.location for each in report.collectives]
+    for location in dict.fromkeys([*collectives, *(each.location for each in report.products)]):
+        yield location.file
+        yield from (frame.file for frame in location.frames if not is_in_library(frame))
+
+
+def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
+    """The line of each collective in the printed program, counted from 1; both are in the same order."""
+    found: dict[int, int] = {}
+    waiting = iter(collectives)
+    each = next(waiting, None)
+    for position, line in enumerate(program.split("\n"), 1):
+        if each is None:
+            break
+        if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
+            continue
+        if name[1].partition("#")[0] == each.value.partition("#")[0]:
+            found[each.number] = position
+            each = next(waiting, None)
+    return found
