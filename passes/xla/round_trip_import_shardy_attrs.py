@@ -104,7 +104,7 @@ def _import_meshes(module: ModuleOp, rewriter: Rewriter) -> None:
     existing = {op.sym_name: op.mesh for op in module.block.ops if isinstance(op, MeshOp)}
     for name, mesh in meshes:
         if not isinstance(mesh, Mesh):
-            raise module.error(f"frontend attribute `{MESHES}`: {name} is no mesh")
+            raise module.error(f"frontend attribute `{MESHES}`: {name} is not a mesh")
         if existing.get(name) is mesh:
             continue
         attributes = {"sym_name": string(fresh.take(name)), "mesh": mesh}

@@ -1,4 +1,4 @@
-"""The interface of analyses: what is told about a program, before and after the passes of a run.
+"""The interface of analyses, which report on a program before and after the passes of a run.
 
 An analysis is a folder of `sdyopt/analysis/`. Its `__init__` declares the options, whose fields are the flags
 of the command line:

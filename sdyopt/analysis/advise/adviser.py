@@ -20,6 +20,7 @@ from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
@@ -144,7 +145,7 @@ class Adviser:
         found = _advised(trial.move, search.base[0], trial.figures)
         if trial.results is None:
             return found
-        functions = {op.sym_name: op for op in search.module.walk() if isinstance(op, FuncOp)}
+        functions = {op.sym_name: op for op in functions_in(search.module)}
         made = written((*search.made, trial.move))
         results = []
         for name, number in changed_results(search.results, trial.results, made):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import consumers, producer
-from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Boundary, Carried
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT, BUFFER_DONOR, ValueTexts, printed_sharding
@@ -73,7 +73,7 @@ def _is_passed_on(loop: WhileOp, value: BlockArgument) -> bool:
 
 def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -> Iterator[Carried]:
     """The donated arguments of a program whose sharding is not that of the result in their place."""
-    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+    for function in entry_functions(functions_in(module)):
         if function.is_declaration:
             continue
         pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
@@ -83,7 +83,7 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             if not 0 <= number < len(function.result_attributes):
                 continue
             before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
-            if isinstance(after, TensorSharding) and not _is_same(before, after):
+            if isinstance(after, TensorSharding) and not is_same_sharding(before, after):
                 location = source_location(argument.location)
                 taken, made = (
                     bytes_of(argument.type, shapes.shape_of(argument.type, each)) for each in (before, after)
@@ -102,7 +102,7 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
 def boundary_of(module: Op, names: Mapping[Value, str], texts: ValueTexts) -> Boundary:
     """The arguments and results of the entry functions of a program."""
     arguments, results = [], []
-    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+    for function in entry_functions(functions_in(module)):
         if function.is_declaration:
             continue
         for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
@@ -129,8 +129,8 @@ def _sent(
     return taken - made if all(is_prefix(dim, new) for dim, new in pairs) else taken
 
 
-def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
-    """Whether shardings have the same axes in each dimension."""
+def is_same_sharding(before: TensorSharding | None, after: TensorSharding) -> bool:
+    """Whether a value without axes, if None, and a sharding have the same axes in each dimension."""
     if before is None:
         return after.is_fully_replicated
     return [dim.axes for dim in before.dims] == [dim.axes for dim in after.dims]

@@ -70,7 +70,7 @@ class ExecutionCounts:
         self._module = module
         self._assumed = assumed
         self._of_iteration: ExecutionCounts | None = None
-        self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
+        self._functions = functions_in(module)
         self._call_sites: dict[FuncOp, list[CallOp | CompositeOp]] = {}
         # The integer that a block argument always is; None if there is none or it is unknown.
         self._of_arguments: dict[BlockArgument, int | None] = {}
@@ -253,6 +253,17 @@ def callee_of(op: CallOp | CompositeOp) -> FuncOp | None:
     """The function that an operation runs; None if there is none."""
     callee = lookup_symbol(op, op.callee if isinstance(op, CallOp) else op.decomposition)
     return callee if isinstance(callee, FuncOp) else None
+
+
+def functions_in(module: Op) -> list[FuncOp]:
+    """The functions of a program and of its nested modules. Their bodies are not visited."""
+    found: list[FuncOp] = []
+    for op in (op for region in module.regions for block in region.blocks for op in block.ops):
+        if isinstance(op, FuncOp):
+            found.append(op)
+        elif op.regions:
+            found += functions_in(op)
+    return found
 
 
 def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:

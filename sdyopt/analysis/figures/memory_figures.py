@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.execution_counts import (
     callee_of,
     constant_of,
     entry_functions,
+    functions_in,
     nested_regions,
 )
 from sdyopt.analysis.figures.figures import (
@@ -165,7 +166,7 @@ def memory_figures(
     dead = DeadResults(module, counts)
     live = LiveMemory(shapes, dead)
     found, highest = Memory(), Peak()
-    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+    for function in entry_functions(functions_in(module)):
         if function.is_declaration:
             continue
         peak = live.function(function)

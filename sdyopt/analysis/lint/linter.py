@@ -77,7 +77,7 @@ class Linter:
                     continue
                 found.append(_Placed(rule, finding, diagnostic, lines))
         found.sort(key=_Placed.order)
-        for placed in self._tried(list(_one_per_line(_without_told_costs(found))), programs, result):
+        for placed in self._tried(list(_one_per_line(_without_reported_costs(found))), programs, result):
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
@@ -193,7 +193,7 @@ def _saved(placed: _Placed, tried: Tried) -> tuple[Measure, Fraction]:
     return next((each for each in saved if each[1] >= placed.rule.least), saved[0])
 
 
-def _without_told_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
+def _without_reported_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
     """The findings without those whose collectives all are in findings before."""
     told: set[Op] = set()
     for placed in found:

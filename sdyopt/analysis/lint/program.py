@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.execution_counts import (
+    CallLocations,
+    ExecutionCounts,
+    entry_functions,
+    functions_in,
+)
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
@@ -91,7 +96,7 @@ class LintedProgram(CostedProgram):
     @cached_property
     def entries(self) -> list[FuncOp]:
         """The functions where the program starts."""
-        return entry_functions([op for op in self.module.walk() if isinstance(op, FuncOp)])
+        return entry_functions(functions_in(self.module))
 
 
 def op_to_show(op: Op) -> Op:

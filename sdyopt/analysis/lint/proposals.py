@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
@@ -61,7 +61,7 @@ class Proposals:
     @cached_property
     def functions(self) -> list[FuncOp]:
         """The functions where the program starts."""
-        found = entry_functions([op for op in self.module.walk() if isinstance(op, FuncOp)])
+        found = entry_functions(functions_in(self.module))
         return [each for each in found if not each.is_declaration]
 
     @cached_property

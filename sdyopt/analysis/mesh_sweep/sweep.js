@@ -8,7 +8,7 @@ const HEIGHT = 230, LEFT = 76, TOP = 14, BOTTOM = 36, RIGHT = 16;
 
 // A point for each mesh, above its number of devices. The scale is logarithmic if values are far apart. A line joins the best.
 const chart = (title, value, text, base, limit) => {
-  const host = element("div"), told = element("p", { class: "note", "aria-live": "polite" });
+  const host = element("div"), caption = element("p", { class: "note", "aria-live": "polite" });
   const picture = drawn("svg", { class: "chart", role: "group", "aria-label": `${title} by number of devices` });
   const values = known.map(value), least = Math.min(...values), most = Math.max(...values, limit && limit < 2 * Math.max(...values) ? limit : 0);
   const isFar = least > 0 && most > 16 * least;
@@ -36,14 +36,14 @@ const chart = (title, value, text, base, limit) => {
       const mark = mesh.fits ? drawn("circle", { class: mesh.best ? "dot" : "ring", cx: left, cy: above, r: mesh.best ? 6 : 4.5 })
         : drawn("path", { class: "cross", d: `M${left - 4} ${above - 4}l8 8m0 -8l-8 8` });
       const point = drawn("g", { tabindex: 0, role: "img", "aria-label": detail(mesh) }, drawn("title", {}, detail(mesh)), drawn("circle", { cx: left, cy: above, r: 10, "fill-opacity": 0 }), mark);
-      for (const event of ["pointerenter", "focus"]) point.addEventListener(event, () => { told.textContent = detail(mesh); });
+      for (const event of ["pointerenter", "focus"]) point.addEventListener(event, () => { caption.textContent = detail(mesh); });
       return point;
     });
     picture.replaceChildren(...grid, ...names, drawn("text", { x: width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, "devices"), ...top,
       drawn("path", { class: "curve", d: best.length > 1 ? `M${best.join("L")}` : "" }), ...points);
   };
-  told.textContent = known.some((mesh) => mesh.best) ? detail(known.filter((mesh) => mesh.best).at(-1)) : "no mesh fits";
-  host.append(element("h3", { text: isFar ? `${title}, on a logarithmic scale` : title }), picture, told);
+  caption.textContent = known.some((mesh) => mesh.best) ? detail(known.filter((mesh) => mesh.best).at(-1)) : "no mesh fits";
+  host.append(element("h3", { text: isFar ? `${title}, on a logarithmic scale` : title }), picture, caption);
   at("charts").append(host);
   new ResizeObserver(draw).observe(host);
   draw();

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 
+from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
-from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.trials.originals import Originals
@@ -35,7 +36,7 @@ def shardings_of_results(module: Op) -> Results:
     """The shardings of the results of a program."""
     return {
         (function.sym_name, number): sharding if isinstance(sharding, TensorSharding) else None
-        for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)])
+        for function in entry_functions(functions_in(module))
         for number, attributes in enumerate(function.result_attributes)
         for sharding in (attributes.get(SHARDING),)
     }
@@ -47,13 +48,8 @@ def changed_results(before: Results, after: Results, written: Iterable[Subject])
         (each.function.sym_name, each.result_index) for each in written if isinstance(each, FunctionResult)
     }
     for key, sharding in after.items():
-        if key not in known and sharding is not None and not _is_same(before.get(key), sharding):
+        if key not in known and sharding is not None and not is_same_sharding(before.get(key), sharding):
             yield key
-
-
-def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
-    axes = [] if before is None else [dim.axes for dim in before.dims]
-    return axes == [dim.axes for dim in after.dims] or (not any(axes) and after.is_fully_replicated)
 
 
 class Outcome:
@@ -84,7 +80,7 @@ class Outcome:
 
     @cached_property
     def _functions(self) -> dict[str, FuncOp]:
-        return {op.sym_name: op for op in self.module.walk() if isinstance(op, FuncOp)}
+        return {op.sym_name: op for op in functions_in(self.module)}
 
     def wire_bytes(self, role: Role) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""

@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple
@@ -48,7 +49,7 @@ _RECURSION_LIMIT = 10_000
 # The module whose `main` answers.
 _MODULE = "sdyopt.analysis.trials.search"
 
-# The figures after a move, None if it is slower, and whether the pipeline failed.
+# The figures after a move, None if it is slower; whether the pipeline failed; and the shardings of results.
 Answer = tuple[Any, bool, Any]
 
 
@@ -108,12 +109,20 @@ class TrialProcesses:
     """Processes for the trials on a program, which start when they are needed."""
 
     def __init__(self, module: Op, pipeline: Pipeline, topology: object) -> None:
-        self._numbers = {op: number for number, op in enumerate(module.walk())}
-        text = print_op(module, PrintOptions(debuginfo=True))
-        self._start = Start(text, followed_release().name, str(pipeline), topology)
+        self._module, self._pipeline, self._topology = module, pipeline, topology
         self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         self._processes: list[subprocess.Popen[bytes]] = []
         weakref.finalize(self, _end, self._processes)
+
+    @cached_property
+    def _numbers(self) -> dict[Op, int]:
+        """The number of each operation in the program."""
+        return {op: number for number, op in enumerate(self._module.walk())}
+
+    @cached_property
+    def _start(self) -> bytes:
+        text = print_op(self._module, PrintOptions(debuginfo=True))
+        return pickle.dumps(Start(text, followed_release().name, str(self._pipeline), self._topology))
 
     def answers(
         self, moves: Sequence[Sequence[Change]], jobs: int, limit: Fraction | None
@@ -124,7 +133,7 @@ class TrialProcesses:
             while len(self._processes) < jobs:
                 self._processes.append(started(_MODULE))
                 self._idle.put(self._processes[-1])
-                _send(self._processes[-1].stdin, pickle.dumps(self._start))
+                _send(self._processes[-1].stdin, self._start)
         except OSError:
             if not self._processes:
                 yield from [None] * len(moves)

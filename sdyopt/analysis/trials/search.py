@@ -96,23 +96,19 @@ class Search:
         topology: Topology,
         made: tuple[Move, ...] = (),
         may_fork: bool = True,
+        processes: TrialProcesses | None = None,
     ) -> None:
         self.module = module
         self._pipeline = pipeline
         self._topology = topology
         self.made = made
         self._may_fork = may_fork and hasattr(os, "fork")
+        self._processes = processes or TrialProcesses(module, pipeline, topology)
 
     def after(self, move: Move) -> Search:
         """The trials after one more move."""
-        found = Search(self.module, self._pipeline, self._topology, (*self.made, move), self._may_fork)
-        if "_processes" in self.__dict__:
-            found.__dict__["_processes"] = self._processes
-        return found
-
-    @cached_property
-    def _processes(self) -> TrialProcesses:
-        return TrialProcesses(self.module, self._pipeline, self._topology)
+        made = (*self.made, move)
+        return Search(self.module, self._pipeline, self._topology, made, self._may_fork, self._processes)
 
     @cached_property
     def base(self) -> tuple[Figures, Outcome] | None:

@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import (
 def elements_type_problem(type: Type) -> str:
     """The problem of the type of elements; empty if there is none."""
     if not isinstance(type, RankedTensor | VectorType) or not type.has_static_shape:
-        return "the type of elements is no tensor or vector of a static shape"
+        return "the type of elements is not a tensor or vector of a static shape"
     return ""
 
 

@@ -126,7 +126,7 @@ def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> Ex
         data = program if isinstance(program, bytes) else bytes(program.serialize())
     found = read_exported_function(data)
     if found is None:
-        raise ValueError("this is no file of jax.export")
+        raise ValueError("this is not a file of jax.export")
     return found
 
 

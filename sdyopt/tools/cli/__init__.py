@@ -244,7 +244,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
     job = replace(job, read=Input(read_input(arguments.input)).take)
     is_stdout = arguments["o"] == STDOUT
-    # Without passes, analyses run those that they assume. Nobody has asked for the program that these make.
+    # Without passes, analyses run those that they assume. The result of these is printed only with -o.
     is_assumed = "o" not in arguments.values and not pipeline.elements and not job.run_reproducer
     is_replaced = is_stdout and (job.replaces_output or (is_assumed and job.needs_collectives))
     if is_replaced:
