@@ -18,7 +18,7 @@ change nothing are removed. Nothing is folded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -103,13 +103,11 @@ def _leaf_types(type: Type) -> list[Type]:
 
 
 def _packed(
-    values: object, type: Type, location: LazyLocation, point: InsertionPoint, rewriter: Rewriter
+    values: Iterator[Value], type: Type, location: LazyLocation, point: InsertionPoint, rewriter: Rewriter
 ) -> Value:
     """The next of these values, or a tuple of as many as its type has."""
     if not isinstance(type, TupleType):
-        value = next(values)  # type: ignore[call-overload]
-        assert isinstance(value, Value)
-        return value
+        return next(values)
     elements = [_packed(values, each, location, point, rewriter) for each in type.types]
     return rewriter.create(TupleOp, elements, [type], location=location, **point).results[0]
 

@@ -189,12 +189,12 @@ def _min(left: float, right: float) -> float:
     return nan if isnan(left) or isnan(right) else min(left, right)
 
 
-def _sign(value: int) -> int:
+def _sign(value: int | float) -> int:
     return (value > 0) - (value < 0)
 
 
 def _float_sign(value: float) -> float | None:
-    return None if isnan(value) else float(_sign(value))  # type: ignore[arg-type]
+    return None if isnan(value) else float(_sign(value))
 
 
 def _fold_sign(op: Op, options: FoldOptions) -> DenseElements | None:

@@ -263,7 +263,7 @@ def _mirror(
         body["assembly"] = None
     body.update(changes)
     body["__module__"] = __name__
-    mirrored: type[Op] = OpMeta(op_class.__name__, (Op,), body)  # type: ignore[assignment]
+    mirrored = cast(type[Op], OpMeta(op_class.__name__, (Op,), body))
     return mhlo.op(mnemonic, *(op_class.trait_order if traits is None else traits))(mirrored)
 
 
