@@ -33,12 +33,12 @@ class OpenWhileFreeVarsSharding(Pass):
         if not function.nested(WhileOp):
             return False
         for loop in [op for op in function.walk_post_order() if isinstance(op, WhileOp)]:
-            for value in free_variables(loop):
+            for value in _free_variables(loop):
                 _open(value, loop, rewriter)
         return rewriter.changed
 
 
-def free_variables(op: Op) -> list[Value]:
+def _free_variables(op: Op) -> list[Value]:
     """The values that the regions of an operation use and that are defined outside of it, by first use."""
     found: dict[Value, None] = {}
     for region in op.regions:

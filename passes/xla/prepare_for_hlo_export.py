@@ -15,6 +15,8 @@ XLA runs this before propagation, so that shardings propagate through the operat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllReduceOp, ReduceScatterOp
@@ -27,11 +29,10 @@ from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor
+from sdyopt.mlir.ir.value import OpOperand
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
-
-from .open_while_free_vars_sharding import free_variables
 
 _SMALL = 32
 _WITH_BODIES = (
@@ -106,17 +107,19 @@ def _sort_dimensions(op: BroadcastInDimOp, rewriter: Rewriter) -> None:
 def _copy_used_constants(op: Op, rewriter: Rewriter) -> None:
     for region in op.regions:
         first = region.blocks[0].first
-        for value in free_variables(op):
-            constant = value.defining_op
-            if first is None or not isinstance(constant_value(constant), DenseElements):
+        copies: dict[Op, Op] = {}
+        for use in [use for child in region.blocks[0].ops for use in _uses_in(child)]:
+            constant = use.value.defining_op
+            if constant is None or op.is_ancestor(constant):
                 continue
-            assert constant is not None
-            uses = [use for use in value.uses if _is_inside(use.owner, op)]
-            copy = rewriter.clone(constant)
-            rewriter.insert(copy, before=first)
-            for use in uses:
-                rewriter.set_operand(use, copy.results[0])
+            if constant not in copies and isinstance(constant_value(constant), DenseElements):
+                copies[constant] = rewriter.clone(constant)
+                rewriter.insert(copies[constant], before=first)
+            if constant in copies:
+                rewriter.set_operand(use, copies[constant].results[0])
 
 
-def _is_inside(op: Op, ancestor: Op) -> bool:
-    return op is not ancestor and ancestor.is_ancestor(op)
+def _uses_in(op: Op) -> Iterator[OpOperand]:
+    """The operands of an operation and of all in its regions, these first."""
+    for inner in op.walk_post_order():
+        yield from inner.operand_uses

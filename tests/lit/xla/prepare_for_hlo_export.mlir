@@ -24,3 +24,29 @@ func.func @main(%a: tensor<2x3xf32>, %b: tensor<8xf32>) -> (tensor<32xf32>, tens
   }
   return %0, %1, %2, %3 : tensor<32xf32>, tensor<31xf32>, tensor<3x4x2xf32>, tensor<f32>
 }
+
+// Each body has its own copy of a constant that both use.
+// CHECK-LABEL: func.func @two_bodies
+// CHECK:         ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+// CHECK-NEXT:      [[FIRST:%[a-z_0-9]+]] = stablehlo.constant dense<3.000000e+00> : tensor<f32>
+// CHECK-NEXT:      stablehlo.multiply %arg3, [[FIRST]]
+// CHECK:         ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+// CHECK-NEXT:      [[SECOND:%[a-z_0-9]+]] = stablehlo.constant dense<3.000000e+00> : tensor<f32>
+// CHECK-NEXT:      stablehlo.multiply %arg3, [[SECOND]]
+func.func @two_bodies(%x: tensor<4x6xf32>, %s: tensor<2x2xf32>, %z: tensor<f32>) -> tensor<4x6xf32> {
+  %c = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{
+    window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 2, 3>
+  }> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.multiply %a, %c : tensor<f32>
+    %p = stablehlo.compare GE, %m, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %t = stablehlo.multiply %a, %c : tensor<f32>
+    %u = stablehlo.add %t, %b : tensor<f32>
+    stablehlo.return %u : tensor<f32>
+  }) : (tensor<4x6xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
