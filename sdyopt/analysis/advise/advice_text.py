@@ -75,6 +75,8 @@ def _summary(advice: Advice) -> str:
 
 def _limits(advice: Advice) -> str:
     parts = []
+    if advice.excess:
+        parts.append(f"the peak memory is {bytes_text(advice.excess)} above the limit")
     if left := advice.proposed - advice.tried:
         why = f"after {advice.seconds} s" if advice.seconds else "the most expensive places came first"
         parts.append(f"not tried: {left} more changes ({why})")
@@ -172,6 +174,7 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "proposed": advice.proposed,
         "failed": advice.failed,
         "contradicted": advice.contradicted,
+        "bytes_above_memory": advice.excess,
         "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
         "given": None if advice.given is None else _figures_data(advice.given),

@@ -227,7 +227,8 @@ class Adviser:
                 break
             advice.changes.append(found[0])
             search = search.after(found[0].move)
-        advice.program = search.changed()
+        assert search.base is not None
+        advice.program, advice.excess = search.changed(), self._excess(search.base[0])
         return search
 
     def _next(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
@@ -275,6 +276,7 @@ class Adviser:
         search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
         assert search.base is not None
         advice.program, advice.final = search.changed(), search.base[0]
+        advice.excess = self._excess(advice.final)
         advice.annotations = _annotations(search, moves.roles)
         if self._options.advise_verify:
             self._verify_both(advice, given, search)

@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s --advise --advise-memory=20kB --report-rows=1 | filecheck %s --check-prefix=MEMORY
 // RUN: sdy-opt %s --advise --advise-from-scratch --report-rows=0 | filecheck %s --check-prefix=SCRATCH
+// RUN: sdy-opt %s --advise --advise-from-scratch --advise-memory=1kB | filecheck %s --check-prefix=EXCESS
 // RUN: sdy-opt %s --advise --advise-changes=2 --report-rows=0 | filecheck %s --check-prefix=CHANGES
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --advise 2>&1 | filecheck %s --check-prefix=PASSES
 // RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true -o %t.collectives.mlir
@@ -17,6 +18,10 @@
 //
 // SCRATCH: one after the other, of {{[0-9]+}} tried
 // SCRATCH: useful FLOPs {{.*}} → 100%
+
+// No annotations make it fit, which is said.
+//
+// EXCESS: the peak memory is {{[0-9.]+}} KiB above the limit
 
 // The only change that helps shards the result otherwise, which is said.
 //
