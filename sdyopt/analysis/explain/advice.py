@@ -24,10 +24,10 @@ from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
+from sdyopt.analysis.trials.effect import Effect
 from sdyopt.analysis.trials.originals import Originals
-from sdyopt.analysis.trials.trials import Completion, Effect, NotCompleted, Trials
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -73,12 +73,8 @@ class Advice:
     @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
-        trials = Trials(self._module, Completion(self._dialects, has_passes=not self.is_assumed))
-        try:
-            with handling(lambda _: None):
-                return trials if trials.base is not None and trials.with_collectives else None
-        except NotCompleted:
-            return None
+        trials = Trials(self._module, completing_pipeline(self._module, has_passes=not self.is_assumed))
+        return trials if trials.can_try and trials.outcome is not None else None
 
     def add_to(
         self, node: Sentence, absence: Absence, record: ShardingRecord, run: Run, names: Names
