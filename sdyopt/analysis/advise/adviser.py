@@ -17,6 +17,7 @@ from time import monotonic
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.strategies import Strategies
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
@@ -133,7 +134,7 @@ class Adviser:
         advice.is_above_memory = self._excess(before) > 0
         found = [
             self._advised(search, trial)
-            for trial in self._trials(advice, search, self._possible(search, moves))
+            for trial in self._trials(advice, search, self._possible(search, moves), self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
@@ -165,16 +166,16 @@ class Adviser:
         }
         return list(found.values())
 
-    def _trials(self, advice: Advice, search: Search, moves: Sequence[Move]) -> Iterator[Trial]:
-        """The trials of the first of the moves, as many as the limits allow."""
+    def _trials(
+        self, advice: Advice, search: Search, moves: Sequence[Move], limit: Fraction | None
+    ) -> Iterator[Trial]:
+        """The trials of the first of the moves, as many as allowed; what takes `limit` seconds is cut."""
         assert search.base is not None
         before, _ = search.base
         advice.proposed += len(moves)
         chosen = moves[: max(0, advice.limit - advice.tried)]
         if self._is_over(advice):
             return
-        # A program that needs too much memory may become slower.
-        limit = None if self._excess(before) else before.seconds
         total = advice.tried + len(chosen)
         for trial in search.trials(chosen, self._options.jobs, limit):
             advice.tried += 1
@@ -241,7 +242,7 @@ class Adviser:
         found: dict[tuple[Change, ...], AdvisedChange] = {}
 
         def try_moves(moves: Sequence[Move]) -> None:
-            for trial in self._trials(advice, search, moves):
+            for trial in self._trials(advice, search, moves, self._limit(before)):
                 if trial.figures is not None and self._is_better(trial.figures, before):
                     found[trial.move.changes] = self._advised(search, trial)
 
@@ -282,32 +283,22 @@ class Adviser:
             self._verify_both(advice, given, search)
         return advice
 
-    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> tuple[Move, ...]:
-        """The best uses of each axis, one axis after the other; the best few are looked at further."""
+    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> Iterator[Move]:
+        """The changes of the best strategy."""
         assert search.base is not None and advice.given is not None
         share = advice.given.seconds / max(self._memory or 1, 1)
 
-        def cost(figures: Figures) -> Fraction:
-            # The next axis, or the next change, may bring the peak below the limit.
+        def soft_cost(figures: Figures) -> Fraction:
             excess = self._excess(figures)
             return self._cost(figures) - excess + excess * share
 
-        best: list[tuple[Fraction, tuple[Move, ...]]] = [(cost(search.base[0]), ())]
-        sizes = moves.mesh.sizes
-        for name in sorted(sizes, key=lambda name: -sizes[name]):
-            costs = {_key(parts): found for found, parts in best}
-            possible = {
-                _key((*made, *parts)): (*made, *parts)
-                for _, made in best
-                for parts in moves.strategies(name, made)
-            }
-            new = [parts for key, parts in possible.items() if key not in costs]
-            together = [Move(tuple(written(parts).values()), ()) for parts in new]
-            for trial, parts in zip(self._trials(advice, search, together), new, strict=False):
-                if trial.figures is not None:
-                    best.append((cost(trial.figures), parts))
-            best = sorted(best, key=lambda each: each[0])[:_MAX_STRATEGIES]
-        return best[0][1]
+        strategies = Strategies(search.module, moves.roles, moves.mesh)
+
+        def tries(new: Sequence[Move], limit: Fraction | None) -> Iterator[Trial]:
+            yield from self._trials(advice, search, new, limit)
+
+        best = strategies.best(tries, self._cost, soft_cost, search.base[0])
+        return strategies.parts(best)
 
     def _added(self, advice: Advice, search: Search, move: Move) -> Search:
         """The program after a move that is one of the changes."""
@@ -363,6 +354,10 @@ class Adviser:
         is_sdy = self._options.advise_partitioner == SDY
         penalty = 0 if is_sdy else figures.penalty
         return figures.seconds + figures.carrying + penalty + self._excess(figures)
+
+    def _limit(self, before: Figures) -> Fraction | None:
+        """The seconds of what is no better; a program that needs too much memory may become slower."""
+        return None if self._excess(before) else before.seconds
 
     def _excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
