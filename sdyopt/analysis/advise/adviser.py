@@ -17,7 +17,7 @@ from time import monotonic
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
-from sdyopt.analysis.advise.strategies import Strategies
+from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
@@ -26,6 +26,7 @@ from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
+from sdyopt.analysis.trials.layers import with_fewer_layers
 from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
@@ -47,8 +48,6 @@ _LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
 _MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
-# From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
-_MAX_STRATEGIES = 4
 # From scratch, so many changes are made at most after a strategy is chosen.
 _MAX_STEPS = 16
 # After a change, so many moves are tried that were not possible before it, and so many others at a time.
@@ -102,8 +101,9 @@ class Adviser:
         program = search.module
         advice = Advice(program, machine=self._machine)
         size = sum(1 for _ in program.walk())
-        most = _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
-        advice.limit = max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
+        advice.limit = _most_trials(
+            size, _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
+        )
         if search.base is None:
             advice.reason = "its pipeline fails"
             return advice
@@ -272,7 +272,7 @@ class Adviser:
         if search.base is None:
             advice.reason = "its pipeline fails without annotations"
             return advice
-        for part in self._strategy(advice, search, moves):
+        for part in self._strategy(advice, given, search, moves):
             search = self._added(advice, search, part)
         search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
         assert search.base is not None
@@ -283,22 +283,49 @@ class Adviser:
             self._verify_both(advice, given, search)
         return advice
 
-    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> Iterator[Move]:
-        """The changes of the best strategy."""
-        assert search.base is not None and advice.given is not None
-        share = advice.given.seconds / max(self._memory or 1, 1)
+    def _strategy(self, advice: Advice, given: Search, search: Search, moves: Moves) -> Iterator[Move]:
+        """The changes of the best strategy, one axis after the other."""
+        strategies = Strategies(search.module, moves.roles, moves.mesh)
+        reduced = self._on_fewer_layers(advice, given, search, strategies)
+        if reduced:
+            best = self._strategies(advice, given, search).best_of(strategies, reduced)
+        else:
+            best = self._strategies(advice, given, search).best(strategies)
+        return strategies.parts(best)
+
+    def _strategies(self, advice: Advice, given: Search, search: Search) -> StrategySearch:
+        """The search among strategies for a program without annotations."""
+        assert given.base is not None and search.base is not None
+        share = given.base[0].seconds / max(self._memory or 1, 1)
 
         def soft_cost(figures: Figures) -> Fraction:
             excess = self._excess(figures)
             return self._cost(figures) - excess + excess * share
 
-        strategies = Strategies(search.module, moves.roles, moves.mesh)
-
         def tries(new: Sequence[Move], limit: Fraction | None) -> Iterator[Trial]:
             yield from self._trials(advice, search, new, limit)
 
-        best = strategies.best(tries, self._cost, soft_cost, search.base[0])
-        return strategies.parts(best)
+        return StrategySearch(tries, self._cost, soft_cost, search.base[0])
+
+    def _on_fewer_layers(
+        self, advice: Advice, given: Search, search: Search, strategies: Strategies
+    ) -> list[Strategy]:
+        """The best strategies for the program with fewer layers; none if it has no equal layers."""
+        annotated, reduced = with_fewer_layers(given.module), with_fewer_layers(search.module)
+        if annotated is None or reduced is None:
+            return []
+        of_given, small = self._search(annotated.module), self._search(reduced.module)
+        if of_given.base is None or small.base is None or given.base is None:
+            return []
+        memory, limit = self._memory, advice.limit
+        if memory is not None:
+            self._memory = memory * of_given.base[0].peak_bytes // given.base[0].peak_bytes
+        advice.limit = _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_FROM_SCRATCH)
+        of_small = Strategies(reduced.module, roles_of(reduced.module), strategies.mesh)
+        found = self._strategies(advice, of_given, small)
+        found.best(of_small)
+        self._memory, advice.limit, advice.reduced = memory, limit + advice.tried, advice.tried
+        return [strategies.like(each, of_small, reduced.arguments) for each in found.kept()]
 
     def _added(self, advice: Advice, search: Search, move: Move) -> Search:
         """The program after a move that is one of the changes."""
@@ -364,6 +391,11 @@ class Adviser:
         return 0 if self._memory is None else max(0, figures.peak_bytes - self._memory)
 
 
+def _most_trials(size: int, most: int) -> int:
+    """The number of trials for a program of so many operations."""
+    return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
+
+
 def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
     annotations = (
         Annotation(place_text(change), change.jax, sdy_text(change.sharding)) for change in move.changes
@@ -381,10 +413,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:
-    return tuple(move.changes for move in moves)
 
 
 def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:

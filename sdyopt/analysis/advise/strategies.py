@@ -9,7 +9,7 @@ products share. Then single uses are added and removed. The best few strategies 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from math import prod
@@ -23,6 +23,7 @@ from sdyopt.analysis.trials.roles import Role
 from sdyopt.analysis.trials.search import Figures, Trial
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 # So many groups are looked at, those that most multiplications have, and those of the largest parameters.
 _MAX_GROUPS = 8
@@ -50,7 +51,7 @@ class Strategies:
     """The strategies for a program without annotations."""
 
     def __init__(self, module: Op, roles: Sequence[Role], mesh: MeshOfProgram) -> None:
-        self._mesh = mesh
+        self.mesh = mesh
         self._dimensions = Dimensions(module, roles)
         self._roles = roles
         self._inputs = [role for role in roles if role.is_input]
@@ -108,32 +109,24 @@ class Strategies:
             prod(role.shape) * len(role.places) for role in self._inputs if group in self._dimensions.of(role)
         )
 
-    # --- Search ---------------------------------------------------------------------------------------
-
-    def best(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> Strategy:
-        """The best strategy that is found, as far as trials are allowed.
-
-        By `soft_cost` until all axes have their uses: the next one may bring the peak below the limit.
-        """
-        search = _StrategySearch(self.move, tries, soft_cost, base)
-        sizes = self._mesh.sizes
-        for axis in sorted(sizes, key=lambda name: -sizes[name]):
-            made = search.kept()
-            search.look_at(each | seed for each in made for seed in self.seeds(axis))
-        search.cost = cost
-        seen: set[Strategy] = set()
-        while True:
-            near = (each ^ {use} for each in search.kept()[:_EXPANDED] for use in self._uses(search))
-            batch = list(islice((each for each in dict.fromkeys(near) if each not in seen), _BATCH))
-            if not batch:
-                return search.kept()[0]
-            seen.update(batch)
-            search.look_at(batch)
+    def like(self, strategy: Strategy, other: Strategies, arguments: Mapping[Value, Value]) -> Strategy:
+        """The strategy of another program; `arguments` are those of the other one by those of this one."""
+        of_other = {place.subject: role for role in other._inputs for place in role.places}
+        numbers: dict[int | str, int | str] = {PARAMETERS: PARAMETERS, CONSTRAINTS: CONSTRAINTS}
+        for role in self._inputs:
+            for place in role.places:
+                found = arguments.get(place.subject) if isinstance(place.subject, BlockArgument) else None
+                if isinstance(found, BlockArgument) and found in of_other:
+                    pairs = zip(other._dimensions.of(of_other[found]), self._dimensions.of(role), strict=True)
+                    for theirs, ours in pairs:
+                        if theirs in other._numbers and ours in self._numbers:
+                            numbers.setdefault(other._numbers[theirs], self._numbers[ours])
+        return frozenset(use._replace(of=numbers[use.of]) for use in strategy if use.of in numbers)
 
     def parts(self, strategy: Strategy) -> Iterator[Move]:
         """The changes of a strategy, one axis after the other."""
         made: set[Use] = set()
-        for axis in (*self._mesh.sizes, ""):
+        for axis in (*self.mesh.sizes, ""):
             uses = {use for use in strategy if use.axis == axis}
             if uses:
                 made |= uses
@@ -153,12 +146,12 @@ class Strategies:
         yield frozenset(shared)
         yield frozenset({*shared, Use("", CONSTRAINTS)})
 
-    def _uses(self, search: _StrategySearch) -> Iterator[Use]:
-        """All uses that may change something."""
-        of: list[int | str] = [*range(len(self._groups)), PARAMETERS]
-        for use in [*(Use(axis, each) for axis in self._mesh.sizes for each in of), Use("", CONSTRAINTS)]:
-            if use not in search.idle:
-                yield use
+    def uses(self) -> Iterator[Use]:
+        """All uses."""
+        for axis in self.mesh.sizes:
+            yield from (Use(axis, number) for number in range(len(self._groups)))
+            yield Use(axis, PARAMETERS)
+        yield Use("", CONSTRAINTS)
 
     # --- Moves ----------------------------------------------------------------------------------------
 
@@ -175,7 +168,7 @@ class Strategies:
         axes = self._axes(role, strategy)
         if any(axes):
             for place in role.places:
-                yield Change(place.subject, self._mesh.sharding(axes), self._mesh.mesh)
+                yield Change(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
 
     def _axes(self, role: Role, strategy: Strategy) -> Axes:
         groups = self._dimensions.of(role)
@@ -183,7 +176,7 @@ class Strategies:
         order = sorted(
             range(len(groups)), key=lambda dim: (groups[dim] not in self._common, -role.shape[dim])
         )
-        for name in self._mesh.sizes:
+        for name in self.mesh.sizes:
             dims = [
                 dim
                 for dim, group in enumerate(groups)
@@ -192,18 +185,45 @@ class Strategies:
             if id(role) in self._of_parameters and Use(name, PARAMETERS) in strategy:
                 dims += order
             fitting = (with_axis(axes, dim, name) for dim in dims)
-            axes = next((each for each in fitting if self._mesh.fits(each, role.shape)), axes)
+            axes = next((each for each in fitting if self.mesh.fits(each, role.shape)), axes)
         return axes
 
 
-class _StrategySearch:
-    """The strategies that were tried. `idle` are uses that changed nothing in the best strategy."""
+class StrategySearch:
+    """A search among strategies. `cost` compares those that use all axes.
 
-    def __init__(self, move: Callable[[Strategy], Move], tries: Tries, cost: Cost, base: Figures) -> None:
-        self._move, self._tries, self.cost = move, tries, cost
+    Until then `soft_cost` does: the next use may bring the peak below the limit.
+    """
+
+    def __init__(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> None:
+        self._tries, self._cost, self._soft_cost = tries, cost, soft_cost
         self._known: dict[tuple[Change, ...], Figures | None] = {(): base}
         self._found: dict[Strategy, Figures] = {frozenset(): base}
-        self.idle: set[Use] = set()
+        # Uses that changed nothing in the best strategy.
+        self._idle: set[Use] = set()
+
+    def best(self, strategies: Strategies) -> Strategy:
+        """The best strategy that is found, as far as trials are allowed."""
+        cost, self._cost = self._cost, self._soft_cost
+        sizes = strategies.mesh.sizes
+        for axis in sorted(sizes, key=lambda name: -sizes[name]):
+            made = self.kept()
+            self._look_at(strategies, (each | seed for each in made for seed in strategies.seeds(axis)))
+        self._cost = cost
+        seen: set[Strategy] = set()
+        while True:
+            uses = [use for use in strategies.uses() if use not in self._idle]
+            near = dict.fromkeys(each ^ {use} for each in self.kept()[:_EXPANDED] for use in uses)
+            batch = list(islice((each for each in near if each not in seen), _BATCH))
+            if not batch:
+                return self.kept()[0]
+            seen.update(batch)
+            self._look_at(strategies, batch)
+
+    def best_of(self, strategies: Strategies, some: Iterable[Strategy]) -> Strategy:
+        """The best of some strategies."""
+        self._look_at(strategies, some)
+        return self.kept()[0]
 
     def kept(self) -> list[Strategy]:
         """The best few strategies; of those with equal figures, the one with fewer uses."""
@@ -214,14 +234,14 @@ class _StrategySearch:
 
     def _rank(self, strategy: Strategy) -> tuple[Fraction, ...]:
         figures = self._found[strategy]
-        return self.cost(figures), figures.conflicts, Fraction(figures.peak_bytes)
+        return self._cost(figures), figures.conflicts, Fraction(figures.peak_bytes)
 
-    def look_at(self, strategies: Iterable[Strategy]) -> None:
-        """Tries strategies. Those that take longer than all that are kept are cut."""
+    def _look_at(self, strategies: Strategies, some: Iterable[Strategy]) -> None:
+        """Tries some strategies. Those that take longer than all that are kept are cut."""
         kept = self.kept()
-        moves = {each: self._move(each) for each in strategies}
+        moves = {each: strategies.move(each) for each in some}
         new = {move.changes: move for move in moves.values() if move.changes not in self._known}
-        limit = self.cost(self._found[kept[-1]]) if len(kept) == _KEPT else None
+        limit = self._cost(self._found[kept[-1]]) if len(kept) == _KEPT else None
         for trial in self._tries(list(new.values()), limit):
             self._known[trial.move.changes] = trial.figures
         for strategy, move in moves.items():
@@ -231,7 +251,7 @@ class _StrategySearch:
         best = self.kept()[0]
         for strategy in moves:
             if len(strategy ^ best) == 1 and self._found.get(strategy) == self._found[best]:
-                self.idle |= strategy ^ best
+                self._idle |= strategy ^ best
 
 
 def _is_heavy(op: Op) -> bool:
