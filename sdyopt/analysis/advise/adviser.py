@@ -52,6 +52,8 @@ _MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
 _MAX_STEPS = 16
 # After a change, so many moves are tried that were not possible before it, and so many others at a time.
 _MAX_NEW, _BATCH = 24, 8
+# So many of the changes that are best with fewer layers are tried on the whole program.
+_MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
@@ -132,9 +134,10 @@ class Adviser:
         assert search.base is not None
         before, _ = search.base
         advice.is_above_memory = self._excess(before) > 0
+        likely = self._likely(advice, search, moves)
         found = [
             self._advised(search, trial)
-            for trial in self._trials(advice, search, self._possible(search, moves), self._limit(before))
+            for trial in self._trials(advice, search, likely, self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
@@ -165,6 +168,34 @@ class Adviser:
             move.changes: move for move in moves.after(search.made, outcome) if move.changes not in found
         }
         return list(found.values())
+
+    def _likely(self, advice: Advice, search: Search, moves: Moves) -> Sequence[Move]:
+        """The moves for a program; if it has too many, those that are best with fewer layers."""
+        possible = self._possible(search, moves)
+        if len(possible) <= advice.limit or search.made:
+            return possible
+        reduced = with_fewer_layers(search.module)
+        if reduced is None:
+            return possible
+        small = self._search(reduced.module)
+        if small.base is None or search.base is None:
+            return possible
+        of_move: dict[tuple[Change, ...], Move] = {}
+        for move in possible:
+            of_move.setdefault(reduced.move(move).changes, move)
+        of_move.pop((), None)
+        limit, memory = advice.limit, self._memory
+        if memory is not None:
+            self._memory = memory * small.base[0].peak_bytes // search.base[0].peak_bytes
+        advice.limit = advice.tried + _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_TRIALS)
+        new = [Move(changes, ()) for changes in of_move]
+        trials = self._trials(advice, small, new, self._limit(small.base[0]))
+        pairs = ((of_move[each.move.changes], each.figures) for each in trials)
+        found = [(self._rank(figures, move), move) for move, figures in pairs if figures is not None]
+        found.sort(key=lambda each: each[0])
+        self._memory, advice.reduced = memory, advice.tried
+        advice.limit = advice.tried + limit
+        return [move for _, move in found[: min(limit, _MAX_LIKELY)]]
 
     def _trials(
         self, advice: Advice, search: Search, moves: Sequence[Move], limit: Fraction | None
@@ -325,7 +356,7 @@ class Adviser:
         found = self._strategies(advice, of_given, small)
         found.best(of_small)
         self._memory, advice.limit, advice.reduced = memory, limit + advice.tried, advice.tried
-        return [strategies.like(each, of_small, reduced.arguments) for each in found.kept()]
+        return [strategies.like(each, of_small, reduced.values) for each in found.kept()]
 
     def _added(self, advice: Advice, search: Search, move: Move) -> Search:
         """The program after a move that is one of the changes."""

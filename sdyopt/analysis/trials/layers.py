@@ -13,14 +13,16 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
+from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.trials import pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.function_edits import erase_argument, erase_result
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # A sequence is repeated so often at least, and has so many operations at least.
 _MIN_COUNT, _MIN_PERIOD = 4, 8
@@ -41,10 +43,24 @@ class Run(NamedTuple):
 
 
 class ReducedProgram(NamedTuple):
-    """A program with fewer layers. `arguments` are the copies of the arguments that it still has."""
+    """A program with fewer layers. `values` and `results` are the copies of those that it still has."""
 
     module: Op
-    arguments: dict[Value, Value]
+    function: FuncOp
+    values: dict[Value, Value]
+    results: dict[int, int]
+
+    def move(self, move: Move) -> Move:
+        """The changes of a move that concern what is left."""
+        changes = ((self._subject(change.subject), change) for change in move.changes)
+        return move._replace(changes=tuple(each._replace(subject=new) for new, each in changes if new))
+
+    def _subject(self, subject: Subject) -> Subject | None:
+        if isinstance(subject, FunctionResult):
+            index = self.results.get(subject.result_index)
+            return None if index is None else FunctionResult(self.function, index)
+        found = self.values.get(subject)
+        return found if isinstance(found, OpResult | BlockArgument) else None
 
 
 def runs_of(keys: Sequence[object]) -> Iterator[Run]:
@@ -89,14 +105,21 @@ def with_fewer_layers(module: Op) -> ReducedProgram | None:
     if 2 * len(replacements) < len(ops) or not _are_dominated(ops, replacements):
         return None
     unused = [argument for argument in function.entry.arguments if not argument.has_uses]
-    _remove(function, ops, replacements)
+    results = _remove(function, ops, replacements)
     # Removes what nothing uses any more.
     run_pipeline(pipeline_of({"cse": {}}), copy, None)
     for argument in reversed(function.entry.arguments):
         if not argument.has_uses and argument not in unused:
             erase_argument(function, argument.index, Rewriter())
-    left = set(function.entry.arguments)
-    return ReducedProgram(copy, {old: new for old, new in values.items() if new in left})
+    left: set[Value] = {result for op in copy.walk() for result in op.results}
+    left |= {
+        argument
+        for op in copy.walk()
+        for region in op.regions
+        for block in region.blocks
+        for argument in block.arguments
+    }
+    return ReducedProgram(copy, function, {old: new for old, new in values.items() if new in left}, results)
 
 
 def _key(op: Op) -> object:
@@ -155,7 +178,8 @@ def _are_dominated(ops: Sequence[Op], replacements: Mapping[int, int]) -> bool:
     return all(user in replacements or other < user for user, other in users)
 
 
-def _remove(function: FuncOp, ops: Sequence[Op], replacements: Mapping[int, int]) -> None:
+def _remove(function: FuncOp, ops: Sequence[Op], replacements: Mapping[int, int]) -> dict[int, int]:
+    """Removes operations, and results of the function that they compute; the new numbers of the others."""
     rewriter = Rewriter()
     end = ops[-1]
     assert isinstance(end, ReturnOp)
@@ -173,3 +197,4 @@ def _remove(function: FuncOp, ops: Sequence[Op], replacements: Mapping[int, int]
         for old, new in zip(ops[number].results, ops[replacements[number]].results, strict=True):
             rewriter.replace_all_uses(old, new)
         rewriter.erase(ops[number])
+    return {old: new for new, old in enumerate(kept)}

@@ -1,7 +1,9 @@
 """Equal layers of an unrolled program are reduced to two before a search."""
 
+import pytest
+
 import sdyopt
-from sdyopt.analysis.advise import Options
+from sdyopt.analysis.advise import Options, adviser
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -67,7 +69,7 @@ def test_two_layers_are_left_with_their_updates() -> None:
     # The weights of the first and of the last layer, which are donated to the results left.
     assert len(function.entry.arguments) == 3
     assert [text.count(f"aliasing_output = {number} : i32") for number in range(4)] == [0, 1, 1, 0]
-    assert len(reduced.arguments) == 3
+    assert reduced.results == {0: 0, 1: 1, 12: 2}
 
 
 def test_a_program_without_equal_layers_is_not_reduced() -> None:
@@ -84,3 +86,17 @@ def test_strategies_are_searched_with_fewer_layers() -> None:
     assert advice.final is not None
     assert advice.final.seconds <= advice.given.seconds
     assert advice.final.peak_bytes <= advice.given.peak_bytes
+
+
+def test_changes_are_ranked_with_fewer_layers_if_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sdyopt.parse(layered(12).replace('[{"data"}, {}]', '[{}, {"data"}]')).ir
+    advice = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
+    monkeypatch.setattr(adviser, "_MAX_TRIALS", 4)
+    monkeypatch.setattr(adviser, "_MIN_TRIALS", 4)
+    few = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
+    assert not advice.reduced
+    assert few.reduced == 4
+    assert few.tried <= 8
+    # Its figures are those of all layers.
+    assert few.changes[0].before == advice.changes[0].before
+    assert few.changes[0].after in [each.after for each in advice.changes]
