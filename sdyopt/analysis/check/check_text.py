@@ -24,6 +24,7 @@ _PHASES = {
 }
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
+    (r"dimension \d+ of an operand, which is", "a dimension"),
     (" that is sharded along", " sharded along"),
     (", which is sharded", " sharded"),
     (" on both sides", ""),
@@ -160,10 +161,13 @@ def reason_of(part: Part, most_names: int = 1) -> str:
     if needed is not None and each.change:
         return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
     for long, short in _SHORTER:
-        each = replace(each, cause=each.cause.replace(long, short))
+        each = replace(each, cause=re.sub(long, short, each.cause))
     # The collectives of a place are those of several layers.
     cause = pattern_of(each.cause) if part.total.count > 1 else each.cause
-    return f"gradient of {of}: {cause}" if each.updated else cause
+    if not each.updated:
+        return cause
+    # A result is the gradient itself.
+    return f"{of}: {cause}" if each.updated.startswith("result") else f"gradient of {of}: {cause}"
 
 
 def _unquoted(kind: str) -> str:
