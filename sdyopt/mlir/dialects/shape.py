@@ -15,7 +15,7 @@ from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense
-from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint, exactly, of_class
+from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOL_ATTR, ONE_BLOCK, TypeConstraint, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.interfaces import ends_with, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, result, results
@@ -112,6 +112,20 @@ def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | N
 
 
 shape.materialize_constant = _materialize
+
+
+@shape.op("const_witness", CONSTANT_LIKE, PURE)
+class ConstWitnessOp(Op):
+    """A constant witness: whether a constraint holds."""
+
+    passing = attr(BOOL_ATTR)
+    out = result(WITNESS)
+
+    assembly = assembly("$passing attr-dict")
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [WitnessType()]
 
 
 @shape.op("shape_of", PURE)

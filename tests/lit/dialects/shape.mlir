@@ -10,7 +10,8 @@
 // CHECK-NEXT:    %{{.*}} = shape.assuming %[[WITNESS]] -> (tensor<2xindex>) {
 // CHECK-NEXT:      shape.assuming_yield %[[SHAPE]] : tensor<2xindex>
 // CHECK-NEXT:    }
-// CHECK-NEXT:    shape.assuming %[[WITNESS]] {
+// CHECK-NEXT:    %[[TRUE:.*]] = shape.const_witness true
+// CHECK-NEXT:    shape.assuming %[[TRUE]] {
 // CHECK-NEXT:    }
 func.func @shapes(%x: tensor<?x4xf32>, %y: tensor<?xf32>) -> tensor<2xindex> {
   %0 = shape.shape_of %x : tensor<?x4xf32> -> tensor<2xindex>
@@ -20,7 +21,8 @@ func.func @shapes(%x: tensor<?x4xf32>, %y: tensor<?xf32>) -> tensor<2xindex> {
   %4 = shape.assuming %3 -> (tensor<2xindex>) {
     shape.assuming_yield %2 : tensor<2xindex>
   }
-  shape.assuming %3 {
+  %5 = shape.const_witness true
+  shape.assuming %5 {
   }
   return %4 : tensor<2xindex>
 }
