@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import bytes_of
@@ -97,6 +98,7 @@ class Search:
         made: tuple[Move, ...] = (),
         may_fork: bool = True,
         processes: TrialProcesses | None = None,
+        assumed: AssumedTrips = NONE_ASSUMED,
     ) -> None:
         self.module = module
         self._pipeline = pipeline
@@ -104,6 +106,7 @@ class Search:
         self.made = made
         self._may_fork = may_fork and hasattr(os, "fork")
         self._processes = processes or TrialProcesses(module, pipeline, topology)
+        self._assumed = assumed
 
     def after(self, move: Move) -> Search:
         """The trials after one more move."""
@@ -154,7 +157,9 @@ class Search:
         copy = self.changed(move)
         if not self._is_partitioned(copy):
             return Trial(move, None, has_failed=True)
-        report = report_unless(copy, self._topology, lambda report: self._is_above(report, limit))
+        report = report_unless(
+            copy, self._topology, lambda report: self._is_above(report, limit), self._assumed
+        )
         if report is None:
             return Trial(move, None)
         return Trial(move, self.figures(report, copy), results=shardings_of_results(copy))
