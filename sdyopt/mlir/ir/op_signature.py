@@ -22,6 +22,12 @@ T = TypeVar("T")
 F = TypeVar("F", covariant=True)
 
 
+# Keys in the cache of a signature that the parser made from that of a form, in which a hole stands for each
+# tensor type: that signature, and the text, as it is printed with a line break for each SSA name and without
+# discardable attributes.
+FORM, TEXT = "form", "text"
+
+
 class SignatureField(Protocol[F]):
     """A declared operand, result or attribute, whose type or value can be read from a signature."""
 
