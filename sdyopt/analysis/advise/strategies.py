@@ -193,29 +193,30 @@ class Strategies:
 class StrategySearch:
     """A search among strategies. `cost` compares those that use all axes.
 
-    Until then `soft_cost` does: the next use may bring the peak below the limit.
+    Until then `soft_cost` does: the next use may bring the peak below the limit. Afterwards it says which
+    other strategies are worth a further use.
     """
 
     def __init__(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> None:
         self._tries, self._cost, self._soft_cost = tries, cost, soft_cost
         self._known: dict[tuple[Change, ...], Figures | None] = {(): base}
         self._found: dict[Strategy, Figures] = {frozenset(): base}
-        # Uses that changed nothing in the best strategy.
-        self._idle: set[Use] = set()
+        # Uses that changed nothing when they were added to a strategy.
+        self._idle: dict[Use, list[Strategy]] = {}
 
     def best(self, strategies: Strategies) -> Strategy:
         """The best strategy that is found, as far as trials are allowed."""
-        cost, self._cost = self._cost, self._soft_cost
         sizes = strategies.mesh.sizes
         for axis in sorted(sizes, key=lambda name: -sizes[name]):
-            made = self.kept()
+            made = self.kept(self._soft_cost)
             self._look_at(strategies, (each | seed for each in made for seed in strategies.seeds(axis)))
-        self._cost = cost
         seen: set[Strategy] = set()
         while True:
-            uses = [use for use in strategies.uses() if use not in self._idle]
-            near = dict.fromkeys(each ^ {use} for each in self.kept()[:_EXPANDED] for use in uses)
-            batch = list(islice((each for each in near if each not in seen), _BATCH))
+            made = [*self.kept()[:_EXPANDED], *self.kept(self._soft_cost)[:_EXPANDED]]
+            near = (
+                each ^ {use} for each in made for use in strategies.uses() if not self._is_idle(use, each)
+            )
+            batch = list(islice((each for each in dict.fromkeys(near) if each not in seen), _BATCH))
             if not batch:
                 return self.kept()[0]
             seen.update(batch)
@@ -226,33 +227,39 @@ class StrategySearch:
         self._look_at(strategies, some)
         return self.kept()[0]
 
-    def kept(self) -> list[Strategy]:
+    def kept(self, cost: Cost | None = None) -> list[Strategy]:
         """The best few strategies; of those with equal figures, the one with fewer uses."""
         of_rank: dict[tuple[Fraction, ...], Strategy] = {}
-        for each in sorted(self._found, key=lambda each: (self._rank(each), len(each))):
-            of_rank.setdefault(self._rank(each), each)
+        ranks = {each: self._rank(figures, cost or self._cost) for each, figures in self._found.items()}
+        for each in sorted(ranks, key=lambda each: (ranks[each], len(each))):
+            of_rank.setdefault(ranks[each], each)
         return list(of_rank.values())[:_KEPT]
 
-    def _rank(self, strategy: Strategy) -> tuple[Fraction, ...]:
-        figures = self._found[strategy]
-        return self._cost(figures), figures.conflicts, Fraction(figures.peak_bytes)
+    def _rank(self, figures: Figures, cost: Cost) -> tuple[Fraction, ...]:
+        return cost(figures), figures.conflicts, Fraction(figures.peak_bytes)
+
+    def _is_idle(self, use: Use, strategy: Strategy) -> bool:
+        return any(made <= strategy for made in self._idle.get(use, ()))
 
     def _look_at(self, strategies: Strategies, some: Iterable[Strategy]) -> None:
         """Tries some strategies. Those that take longer than all that are kept are cut."""
-        kept = self.kept()
+        limit: Fraction | None = max(
+            cost(self._found[self.kept(cost)[-1]]) for cost in (self._cost, self._soft_cost)
+        )
+        if len(self._found) < _KEPT:
+            limit = None
         moves = {each: strategies.move(each) for each in some}
         new = {move.changes: move for move in moves.values() if move.changes not in self._known}
-        limit = self._cost(self._found[kept[-1]]) if len(kept) == _KEPT else None
         for trial in self._tries(list(new.values()), limit):
             self._known[trial.move.changes] = trial.figures
         for strategy, move in moves.items():
             figures = self._known.get(move.changes)
-            if figures is not None:
-                self._found[strategy] = figures
-        best = self.kept()[0]
-        for strategy in moves:
-            if len(strategy ^ best) == 1 and self._found.get(strategy) == self._found[best]:
-                self._idle |= strategy ^ best
+            if figures is None:
+                continue
+            self._found[strategy] = figures
+            for use in sorted(strategy, key=str):
+                if self._found.get(strategy - {use}) == figures:
+                    self._idle.setdefault(use, []).append(strategy - {use})
 
 
 def _is_heavy(op: Op) -> bool:
