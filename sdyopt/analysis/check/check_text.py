@@ -174,12 +174,12 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 def trial_text(trial: Trial, width: int) -> str:
     """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
-    tried = "tried" if trial.effect.is_conflict_free else "tried, XLA may differ"
+    tried = "tried" if trial.effect.is_conflict_free else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
-        figures += f", {_difference(Fraction(trial.carried))} between steps"
+        figures += f", {_difference(Fraction(trial.carried))} a step"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject

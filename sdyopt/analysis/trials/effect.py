@@ -112,14 +112,14 @@ class Effect(NamedTuple):
 
     @property
     def is_worse(self) -> bool:
-        """Whether the changed program sends more, takes more memory or computes more."""
-        return self.cost[0] > 0
+        """Whether the changed program sends more, also between steps, takes more memory or computes more."""
+        return self.cost[0] > 0 or self.after.carried > self.before.carried
 
     @property
     def cost(self) -> tuple[int, Fraction, int]:
         """The sort key of changes: how many figures become worse, the bytes sent, the peak memory."""
-        before, after = self.before, self.after
-        worse = sum(self.saved(measure) < 0 for measure in Measure) + (after.carried > before.carried)
+        after = self.after
+        worse = sum(self.saved(measure) < 0 for measure in Measure)
         return worse, after.wire_bytes + after.carried, after.peak_bytes
 
     def saved(self, measure: Measure) -> Fraction:
