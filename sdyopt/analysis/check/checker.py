@@ -12,10 +12,23 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
-from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
+from sdyopt.analysis.figures.execution_counts import (
+    NONE_ASSUMED,
+    AssumedTrips,
+    CallLocations,
+    ExecutionCounts,
+)
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Report,
+    Total,
+    wire_bytes_of_runs,
+    wire_total,
+    wire_totals,
+)
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
@@ -40,7 +53,9 @@ from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
-_MAX_TRIALS = 4
+_MAX_TRIALS = 6
+# They are those for so many of its parts.
+_PARTS_TRIED = 2
 _MAX_OPERATIONS = 60_000
 
 
@@ -86,22 +101,49 @@ class Trial(NamedTuple):
         return abs(self.memory) >= NOISE * self.before.peak_bytes and self.memory != 0
 
 
-@dataclass(slots=True)
-class Place:
-    """The collectives of one line, kind and axes.
+class Part(NamedTuple):
+    """The collectives of a place that have one kind and axes.
 
-    `phases` are the parts of a training step that they are in, `names` the arguments that they move or
-    update. `largest` is the one that sends most in all of its runs. `tried` of the `proposed` changes were
-    tried; `best` is the one of them with the best effect, if a device sends less then.
+    `largest` is the one that sends most in all of its runs, `names` are the arguments that they move or
+    update.
     """
 
     largest: Collective
     total: Total
-    phases: Sequence[Phase]
     names: Sequence[str]
+
+    @property
+    def kind(self) -> str:
+        """`all_gather along "x"`."""
+        return kind_of(self.largest)
+
+
+@dataclass(slots=True)
+class Place:
+    """The collectives of one line.
+
+    `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
+    step that they are in. `tried` of the `proposed` changes were tried; `best` is the one of them with the
+    best effect, if a device sends less then.
+    """
+
+    parts: Sequence[Part]
+    total: Total
+    phases: Sequence[Phase]
     proposed: int = 0
     tried: int = 0
     best: Trial | None = None
+
+    @property
+    def largest(self) -> Collective:
+        """The collective that sends most of the most expensive part."""
+        return self.parts[0].largest
+
+    @property
+    def name(self) -> str:
+        """The line; without one, the argument that moves or is updated."""
+        each = self.largest
+        return each.location.file_text if each.location.line else (*self.parts[0].names, each.value)[0]
 
 
 @dataclass(slots=True)
@@ -148,12 +190,14 @@ class Checker:
         """Records the passes that run in the `with` block."""
         return self._record.active()
 
-    def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
-        """The check of the program after the passes, on which a report was made."""
+    def check(
+        self, module: Op, report: Report, memory: int | None = None, assumed: AssumedTrips = NONE_ASSUMED
+    ) -> Check:
+        """The check of the program after the passes, on which a report was made with these trip counts."""
         places = places_of(report.collectives)[:PLACES]
         memory = report.device_memory if memory is None else memory
         pipeline = completing_pipeline(self._module, self._has_passes)
-        trials = Trials(self._module, pipeline, self._topology)
+        trials = Trials(self._module, pipeline, self._topology, assumed=assumed)
         found = Check(report, places, memory, trials.can_try)
         if not found.can_try:
             return found
@@ -165,7 +209,9 @@ class Checker:
         alike = Alike(self._module, roles_of(self._module))
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
         for place in places:
-            changes = list(dict.fromkeys(proposals.for_collective(ops[place.largest.number])))
+            blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
+            each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
+            changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
             chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
             remaining -= len(chosen)
@@ -224,20 +270,39 @@ def _patterns(names: Iterable[str]) -> list[str]:
 
 def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
-    groups: dict[tuple[str, str, str], list[Collective]] = {}
+    lines: dict[str, list[Collective]] = {}
     for each in collectives:
         # Without a line, a place is a weight.
-        where = each.location.path_text or each.moved or each.updated
-        groups.setdefault((where, each.kind, each.group), []).append(each)
+        lines.setdefault(each.location.path_text or each.moved or each.updated, []).append(each)
     found = []
-    for group in groups.values():
-        total = Total()
-        for each in group:
-            low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
-            total.add(each.wire_bytes, low, high)
-        largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-        names = _patterns(each.moved or each.updated for each in group)
-        phases = list(dict.fromkeys(each.location.phase for each in group))
-        found.append(Place(largest, total, phases, names))
-    found.sort(key=lambda place: -place.total.high)
+    for line in lines.values():
+        parts = [
+            _part([each for each in line if kind_of(each) == kind], total)
+            for kind, total in wire_totals(line, kind_of).items()
+        ]
+        parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
+        phases = list(dict.fromkeys(each.location.phase for each in line))
+        total = wire_totals(line, lambda _: "")[""]
+        found.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
+    found.sort(key=_cost, reverse=True)
     return [place for place in found if place.total.high or place.total.unknown]
+
+
+def kind_of(each: Collective) -> str:
+    """`all_gather along "x"`."""
+    return f"{each.kind} {along(each.group)}"
+
+
+def along(group: str) -> str:
+    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
+    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
+
+
+def _part(group: Sequence[Collective], total: Total) -> Part:
+    largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
+    return Part(largest, total, _patterns(each.moved or each.updated for each in group))
+
+
+def _cost(each: Place | Part) -> Fraction:
+    """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count."""
+    return each.total.high + each.total.per_iteration

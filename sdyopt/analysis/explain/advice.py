@@ -142,15 +142,17 @@ class Advice:
         return None if effect is None else _Trial(effect, record, copies)
 
     def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
-        name = (
-            "" if isinstance(change.named, FunctionResult) else names.value(self._original_of(change.named))
-        )
+        name = self._name_of(change, names)
         word = "possible, at a cost" if effect.is_worse else "help"
         help = node.add(f"{word}: {change.text(name)}", self._source_line(change.subject, names))
         has_figures = self._has_figures(change.subject)
         figures = effect.text if has_figures else "no figures, because @main does not run this function"
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
-        help.add(f"in sdy: {change.sdy(name)}")
+        help.add(f"in sdy: {change.sdy(self._name_of(change, names.describing(False)))}")
+
+    def _name_of(self, change: Change, names: Names) -> str:
+        named = change.named
+        return "" if isinstance(named, FunctionResult) else names.value(self._original_of(named))
 
     def _has_figures(self, subject: Subject) -> bool:
         """Whether figures of the program include what a subject is in."""

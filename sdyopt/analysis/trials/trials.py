@@ -22,6 +22,7 @@ from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Report, time_totals
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.program_report import report_unless
@@ -144,6 +145,7 @@ class Trials:
         may_fork: bool = True,
         processes: TrialProcesses | None = None,
         make: Callable[[Op], CostedProgram] = CostedProgram,
+        assumed: AssumedTrips = NONE_ASSUMED,
     ) -> None:
         self.module = module
         self._pipeline = pipeline
@@ -152,6 +154,7 @@ class Trials:
         self._may_fork = may_fork and hasattr(os, "fork")
         self._processes = processes or TrialProcesses(module, pipeline, self._machine)
         self._make = make
+        self._assumed = assumed
         self._record = ShardingRecord()
         self._copies: dict[Value, Value] = {}
         self._shared: dict[object, Any] = {}
@@ -253,6 +256,7 @@ class Trials:
             made=(*self.made, move),
             may_fork=self._may_fork,
             processes=self._processes,
+            assumed=self._assumed,
         )
 
     def edited(self, *moves: Move, edit: Edit | None = None, passes: Passes | None = None) -> Op:
@@ -326,7 +330,9 @@ class Trials:
         is_valid = all(change.is_boundary for change in move.changes) or self._verifier.is_valid(copy)
         if not is_valid or not self._is_partitioned(copy):
             return Trial(move, None, has_failed=True)
-        report = report_unless(copy, self._machine, lambda report: self._is_above(report, limit))
+        report = report_unless(
+            copy, self._machine, lambda report: self._is_above(report, limit), self._assumed
+        )
         if report is None:
             return Trial(move, None)
         return Trial(move, figures_of(report, copy, self._machine), results=shardings_of_results(copy))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sdyopt.base.interning import Interned, derived_field, instances, set_derived
+from sdyopt.base.interning import Interned, derived_field, instances
 from sdyopt.base.releases import on_change
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
@@ -20,6 +20,12 @@ if TYPE_CHECKING:  # an operation has a signature, which names the operation's c
 
 T = TypeVar("T")
 F = TypeVar("F", covariant=True)
+
+
+# Keys in the cache of a signature that the parser made from that of a form, in which a hole stands for each
+# tensor type: that signature, and the text, as it is printed with a line break for each SSA name and without
+# discardable attributes.
+FORM, TEXT = "form", "text"
 
 
 class SignatureField(Protocol[F]):
@@ -83,7 +89,7 @@ class OpSignature(Interned):
     cache: dict[object, Any] = derived_field()
 
     def __post_init__(self) -> None:
-        set_derived(self, cache={})
+        _set_cache(self, {})
         _classes.add(self.op_class)
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
@@ -128,6 +134,10 @@ class OpSignature(Interned):
 
     def __repr__(self) -> str:
         return f"<signature of {self.name}>"
+
+
+# As `set_derived`, which is slower: programs have many signatures.
+_set_cache: Callable[[OpSignature, dict[object, Any]], None] = vars(OpSignature)["cache"].__set__
 
 
 @on_change

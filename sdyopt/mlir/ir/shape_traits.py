@@ -44,7 +44,15 @@ def _all_types(signature: OpSignature) -> tuple[Type, ...]:
     return signature.operand_types + signature.result_types
 
 
+def _has_one_type(signature: OpSignature) -> bool:
+    """Whether there are operands and results, all of one type, so that the constraints below hold."""
+    operands, results = signature.operand_types, signature.result_types
+    return len(set(operands)) == len(set(results)) == 1 and operands[0] is results[0]
+
+
 def _check_elementwise(signature: OpSignature) -> None:
+    if _has_one_type(signature):
+        return
     operands = [type for type in signature.operand_types if isinstance(type, _MAPPABLE)]
     results = [type for type in signature.result_types if isinstance(type, _MAPPABLE)]
     if not operands and not results:
@@ -63,6 +71,8 @@ def _check_elementwise(signature: OpSignature) -> None:
 
 
 def _check_same_shape(signature: OpSignature) -> None:
+    if _has_one_type(signature):
+        return
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     if not are_compatible_shapes(_all_types(signature)):
@@ -70,6 +80,8 @@ def _check_same_shape(signature: OpSignature) -> None:
 
 
 def _check_same_elements(signature: OpSignature) -> None:
+    if _has_one_type(signature):
+        return
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     if len({element_of(type) for type in _all_types(signature)}) > 1:
@@ -84,6 +96,8 @@ def _check_same_operand_elements(signature: OpSignature) -> None:
 
 
 def _check_same_types(signature: OpSignature) -> None:
+    if _has_one_type(signature):
+        return
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     types = _all_types(signature)

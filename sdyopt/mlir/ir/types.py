@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import islice
 from math import prod
+from typing import Any, NoReturn, cast
 
+from sdyopt.base.interning import field_names
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.attribute import Type as Type
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS, FloatFormat
@@ -123,6 +126,34 @@ class RankedTensor(RankedShapedType):
     shape: tuple[int, ...]
     element: Type
     encoding: Attribute | None = None
+
+
+class HoleInspected(Exception):
+    """The shape, the element type or the encoding of a hole has been read."""
+
+
+class Hole(RankedTensor):
+    """Any tensor type: its shape and element type cannot be read, and it is equal only to itself."""
+
+    __slots__ = ()
+
+
+def _inspected(hole: Hole) -> NoReturn:
+    raise HoleInspected
+
+
+for _name in field_names(RankedTensor):
+    setattr(Hole, _name, property(_inspected))
+
+# All holes, with their numbers.
+hole_numbers: dict[Type, int] = {}
+
+
+def first_holes(count: int) -> list[Type]:
+    """The holes with the numbers from 0 on."""
+    while len(hole_numbers) < count:
+        hole_numbers[object.__new__(cast(Any, Hole))] = len(hole_numbers)
+    return list(islice(hole_numbers, count))
 
 
 class UnrankedTensor(ShapedType):

@@ -222,23 +222,25 @@ class Verifier:
             if child.regions and ISOLATED in child.traits:
                 isolated.append(child)
             else:
-                self.check_op(child)
+                self.check_op_without_nested(child, valid)
                 if child.regions or child.declares_regions:
                     self._check_regions(child, valid)
-                elif _verifies_signature_only(type(child)):
-                    self._valid_signatures.add(signature)
             child = child.next
         if block.first is not None:
             self.check_terminator(block)
 
-    def check_op_without_regions(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks an operation without regions, skipping signatures and attributes cached as valid."""
-        if op.signature not in self._valid_signatures or op.successors:
+    def check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
+        """As `check_op`, but skips signatures and attributes that are cached as valid."""
+        signature = op.signature
+        if op.regions or op.successors or not _verifies_signature_only(type(op)):
             self.check_op(op)
-            if _verifies_signature_only(type(op)):
-                self._valid_signatures.add(op.signature)
-        else:
-            self.check_attributes(op, valid)
+            return
+        self.check_attributes(op, valid)
+        if signature not in self._valid_signatures:
+            problem = signature_problem(signature, self.print_type)
+            if problem is not None:
+                raise _signature_error(op, problem)
+            self._valid_signatures.add(signature)
 
     def check_attributes(self, op: Op, valid: ValidAttributes) -> None:
         """Checks the discardable attributes of an operation."""
@@ -311,6 +313,8 @@ class InvalidNested(Exception):
 def _verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
+        return False
+    if op_class.successor_operands:
         return False
     return not any(
         trait.verify_in_context or trait.verify_regions or trait.verify_structure

@@ -282,7 +282,7 @@ class _IncrementalCheck:
             self._verifier.check_nested(op, self._valid_at(op))
             self._verifier.check_dominance(op)
         else:
-            self._verifier.check_op_without_regions(op, self._valid_at(op))
+            self._verifier.check_op_without_nested(op, self._valid_at(op))
         self._users.add(op)
         for result in op.results:
             self._users.update(result.users)
@@ -299,7 +299,7 @@ class _IncrementalCheck:
         Some of them are checked later, as enclosing operations or readers.
         """
         if not (op.regions or op.declares_regions):
-            self._verifier.check_op_without_regions(op, self._valid_at(op))
+            self._verifier.check_op_without_nested(op, self._valid_at(op))
         elif op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._valid_at(op))
         elif op.scopes_attributes and op is not self._root:

@@ -14,7 +14,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
-from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
+from sdyopt.mlir.ir.op_signature import FORM, OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import (
     ATTR_SIZED_OPERANDS,
@@ -22,7 +22,7 @@ from sdyopt.mlir.ir.traits import (
     GRAPH_REGION,
     InfersTypes,
 )
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import HoleInspected, Type
 
 PrintType = Callable[[Type], str]
 
@@ -37,23 +37,85 @@ def signature_problem(signature: OpSignature, print_type: PrintType) -> Signatur
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
+    form = signature.cache.get(FORM)
+    checks = _checks(signature.op_class) if form is None else form.cached(_open_checks)
     try:
-        if signature.op_class.fields or signature.op_class.name:
-            _check_counts(signature)
-            _check_attributes(signature)
-            _check_types(signature, print_type)
-        for trait in signature.op_class.trait_order:
-            if trait.verify_signature is not None:
-                trait.verify_signature(signature)
-        check = signature.op_class.verify_signature
-        if check is not None:
-            check(signature)
-        if not declared_fields(signature.op_class).regions:
-            check_inferred_types(signature, (), print_type)
+        for check in checks:
+            check(signature, print_type)
     except SignatureError as problem:
         problem.__traceback__ = None
         return problem
     return None
+
+
+_Check = Callable[[OpSignature, PrintType], None]
+
+
+@cache
+def _checks(op_class: type[Op]) -> list[_Check]:
+    """All checks of the signatures of a class, in order."""
+    declared = [_check_counts, _check_attributes] if op_class.name else []
+    checks = [_without_print_type(check) for check in declared]
+    if op_class.name:
+        checks.append(_check_types)
+    own = [*(trait.verify_signature for trait in op_class.trait_order), op_class.verify_signature]
+    checks += [_without_print_type(check) for check in own if check is not None]
+    if _infers_types(op_class) is not None and not op_class.declares_regions:
+        checks.append(_check_inferred_types)
+    return checks
+
+
+def _without_print_type(check: Callable[[OpSignature], None]) -> _Check:
+    return lambda signature, print_type: check(signature)
+
+
+def _check_inferred_types(signature: OpSignature, print_type: PrintType) -> None:
+    check_inferred_types(signature, (), print_type)
+
+
+def _open_checks(form: OpSignature) -> list[_Check]:
+    """The checks that depend on what is in the holes of a form.
+
+    Equal types of a signature are equal holes in its form and different ones are different holes, so the
+    signatures of a form pass the other checks if the form does.
+    """
+    return [
+        _types_check(form) if check is _check_types else check
+        for check in _checks(form.op_class)
+        if not _passes(check, form)
+    ]
+
+
+def _passes(check: _Check, form: OpSignature) -> bool:
+    try:
+        check(form, lambda type: "")
+    except (HoleInspected, SignatureError):
+        return False
+    return True
+
+
+def _types_check(form: OpSignature) -> _Check:
+    """As `_check_types`, which calls each constraint once for all equal types."""
+    declared = declared_fields(form.op_class)
+    calls: dict[tuple[Callable[[Type], bool], Type], tuple[bool, int]] = {}
+    for fields, types, is_result in (
+        (declared.operands, form.operand_types, False),
+        (declared.results, form.result_types, True),
+    ):
+        for field in fields:
+            start, count = field.range_of(form)
+            if field.arity == OPTIONAL and count > 1:
+                return _check_types
+            for index in range(start, start + count):
+                calls.setdefault((field.constraint.accepts, types[index]), (is_result, index))
+    once = [(accepts, *where) for (accepts, _), where in calls.items()]
+
+    def check(signature: OpSignature, print_type: PrintType) -> None:
+        for accepts, is_result, index in once:
+            if not accepts((signature.result_types if is_result else signature.operand_types)[index]):
+                _check_types(signature, print_type)
+
+    return check
 
 
 def check_inferred_types(signature: OpSignature, regions: Sequence[Region], print_type: PrintType) -> None:

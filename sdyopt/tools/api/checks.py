@@ -30,15 +30,16 @@ if TYPE_CHECKING:  # imported only for checks
 
 @dataclass(frozen=True, slots=True)
 class CostlyPlace:
-    """A place of the program that communicates: the collectives of one line, kind and axes.
+    """A place of the program that communicates: the collectives of one line.
 
-    `wire_bytes` is what a device sends there in a run of the program. `names` are the arguments whose
-    elements move, or that gradients update. `change` is the change of an annotation that was tried and sends
-    less, with its effect, or how many were tried in vain.
+    `wire_bytes` is what a device sends there in a run of the program, and `kinds` the bytes of each kind and
+    axes, such as `all_gather along "x"`. `names` are the arguments whose elements move, or that gradients
+    update. `reason` is that of the most expensive kind. `change` is the change of an annotation that was
+    tried and sends less, with its effect, or how many were tried in vain.
     """
 
     location: Location
-    kind: str
+    kinds: Mapping[str, int]
     wire_bytes: int
     names: tuple[str, ...]
     reason: str
@@ -81,10 +82,10 @@ class Check:
             [
                 CostlyPlace(
                     from_source(place.largest.location),
-                    place.largest.kind,
+                    {part.kind: round(part.total.high) for part in place.parts},
                     round(place.total.high),
-                    tuple(place.names),
-                    check_text.reason_of(place),
+                    tuple(dict.fromkeys(name for part in place.parts for name in part.names)),
+                    check_text.reason_of(place.parts[0]),
                     check_text.change_of(self.ir, place, 1000),
                 )
                 for place in self.ir.places

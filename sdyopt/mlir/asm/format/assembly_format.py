@@ -82,6 +82,11 @@ class Assembly:
             self._elided = frozenset(f.name if isinstance(f, AttrField) else str(f) for f in fields)
         return self._elements
 
+    @property
+    def elided(self) -> frozenset[str]:
+        """The attributes that the attribute dictionary does not have, after a template has been made."""
+        return self._active()._elided
+
     def _active(self) -> Assembly:
         return self if self._before is None or self._since is None or self._since.active else self._before
 

@@ -22,18 +22,14 @@ from sdyopt.mlir.asm.parser.ssa_scope import BlockLabels, ResultGroup, Scope, pa
 from sdyopt.mlir.asm.parser.statement_cache import (
     MAX_TEMPLATE_LENGTH,
     NAMES,
-    StatementTemplate,
+    Statement,
     build_from_template,
     build_simple,
     key_of,
     split_location,
     template_of,
 )
-from sdyopt.mlir.asm.parser.statement_forms import (
-    FormText,
-    HoleInspected,
-    OpenScope,
-)
+from sdyopt.mlir.asm.parser.statement_forms import OpenScope, statement_of
 from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
@@ -41,7 +37,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import HoleInspected, Type
 from sdyopt.mlir.ir.value import LazyLocation
 
 # The maximum nesting depth of regions.
@@ -320,22 +316,26 @@ class ModuleParser:
                         return last
             parts = NAMES.split(line)
             key = key_of(parts)
-            template = templates.get(key) or self._templates.derived(
+            statement = templates.get(key) or self._templates.derived(
                 key, start + len(line), self._parse_with_holes
             )
-            if template is None:
+            if statement is None:
                 return last
-            if template.is_simple and location is None and record is None:
+            template = statement[0]
+            if template.is_simple and record is None:
                 name = parts[1]
                 if name in values:
                     return last
                 offset = start + len(name) + template.location_offset
-                op = build_simple(template, parts[3::2], values, source, offset, block)
+                op = build_simple(statement, parts[3::2], values, source, offset, block)
                 if op is None:
                     return last
                 values[name] = op.results[0]
                 offsets.append(start)
-            elif not self._build_statement(block, template, parts, start, location):
+                if location is not None:
+                    op._location = location
+                    self.state.defer(op)
+            elif not self._build_statement(block, statement, parts, start, location):
                 return last
             last, position = start, end
             self._position = end
@@ -343,18 +343,19 @@ class ModuleParser:
     def _build_statement(
         self,
         block: Block,
-        template: StatementTemplate,
+        statement: Statement,
         parts: list[str],
         start: int,
         trailing_location: Location | None,
     ) -> bool:
         """Builds a statement from a template, simple or not; False if the template does not apply."""
+        template = statement[0]
         names, count, record = parts[1::2], len(template.groups), self.record
         location: LazyLocation | None = trailing_location
         if location is None or record is not None:
             offset = start + len("".join(parts[: 2 * count])) + template.location_offset
             location = location or (self.source, offset)
-        op = build_from_template(template, names, self.scope.values, location)
+        op = build_from_template(statement, names, self.scope.values, location)
         if op is None:
             return False
         if count == 1 and len(op.results) == 1:
@@ -440,7 +441,7 @@ class ModuleParser:
         if self._position > start + len(line) or not is_location_split:
             return
         sizes = tuple(group.size for group in groups)
-        template = template_of(
+        statement = template_of(
             op,
             body,
             start,
@@ -449,14 +450,13 @@ class ModuleParser:
             op_parser.location_offset,
             op_parser.add_implied_regions,
         )
-        if template is None:
+        if statement is None:
             return
-        self._templates.add(key_of(NAMES.split(body)), template, start + len(body))
+        self._templates.add(key_of(NAMES.split(body)), statement, start + len(body))
 
-    def _parse_with_holes(self, text: FormText) -> StatementTemplate | None:
-        """The template of a statement of a form with holes; None if there is none."""
-        statement, holes = text.with_holes()
-        source = Source("", statement)
+    def _parse_with_holes(self, key: str, holes: dict[str, Type]) -> Statement | None:
+        """Parses the statement with a key and these holes; None if it has no template."""
+        source = Source("", statement_of(key))
         parser = _FormParser(source, self.dialects, self.options)
         parser.attribute_parser = self.attribute_parser.with_types(source, holes)
         parser.scope = OpenScope(source, self.type_text)

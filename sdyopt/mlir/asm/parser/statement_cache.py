@@ -25,8 +25,8 @@ from sdyopt.mlir.ir.value import LazyLocation, Value
 # Splits a line into text, name, text, name, …, text.
 NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
 
-# A statement that ends with elements of a tensor type.
-_CONSTANT = re.compile(r'(.*dense<)([^<>"/\n]*)(> : tensor<[^<>"/\n]*>)', re.DOTALL)
+# Elements of a tensor type.
+_CONSTANT = re.compile(r'dense<[^<>"/\n]*> : tensor<[^<>"/\n]*>')
 
 # A longer line, such as that of a big constant, has no template: few are equal, and each would be stored.
 MAX_TEMPLATE_LENGTH = 50_000
@@ -41,7 +41,7 @@ def key_of(parts: list[str]) -> str:
 
 
 class StatementTemplate:
-    """A statement without SSA names and location.
+    """What statements of equal form have in common, except for their signature, names and location.
 
     - `groups`: the number of results of each name before `=`.
     - `order`: for each operand the index of its name among those after `=`; None if they are in order.
@@ -59,12 +59,10 @@ class StatementTemplate:
         "is_simple",
         "location_offset",
         "order",
-        "signature",
     )
 
     def __init__(
         self,
-        signature: OpSignature,
         attributes: DictAttr,
         groups: tuple[int, ...],
         order: tuple[int, ...] | None,
@@ -72,7 +70,6 @@ class StatementTemplate:
         add_implied_regions: Callable[[Op], None] | None,
         is_simple: bool,
     ) -> None:
-        self.signature = signature
         self.attributes = attributes
         self.groups = groups
         self.order = order
@@ -80,17 +77,9 @@ class StatementTemplate:
         self.add_implied_regions = add_implied_regions
         self.is_simple = is_simple
 
-    def with_signature(self, signature: OpSignature) -> StatementTemplate:
-        """A copy with another signature."""
-        return StatementTemplate(
-            signature,
-            self.attributes,
-            self.groups,
-            self.order,
-            self.location_offset,
-            self.add_implied_regions,
-            self.is_simple,
-        )
+
+# A statement without its names and location.
+Statement = tuple[StatementTemplate, OpSignature]
 
 
 def split_location(line: str) -> tuple[str, str]:
@@ -110,7 +99,7 @@ def template_of(
     operand_offsets: list[int],
     location_offset: int,
     add_implied_regions: Callable[[Op], None] | None,
-) -> StatementTemplate | None:
+) -> Statement | None:
     """The template of a parsed statement, None if there can be none.
 
     `line` is the statement without its location. All offsets are from the start of the source.
@@ -130,8 +119,7 @@ def template_of(
     is_in_order = order == tuple(range(len(order)))
     relative_offset = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
     is_simple = groups == (1,) and is_in_order and add_implied_regions is None and op.set_up is None
-    return StatementTemplate(
-        op.signature,
+    template = StatementTemplate(
         op.attributes,
         groups,
         None if is_in_order else order,
@@ -139,6 +127,7 @@ def template_of(
         add_implied_regions,
         is_simple,
     )
+    return template, op.signature
 
 
 class ConstantText(NamedTuple):
@@ -150,17 +139,15 @@ class ConstantText(NamedTuple):
 
 def split_value(key: str) -> ConstantText | None:
     """Splits the key of a statement that ends with an elements literal; None for others."""
-    match = _CONSTANT.fullmatch(key) if "dense<" in key else None
-    if match is None:
+    start = key.rfind("dense<")
+    if start < 0 or _CONSTANT.fullmatch(key, start) is None:
         return None
-    before, elements, after = match.groups()
     # No program has a NUL character.
-    return ConstantText(f"{before}\0", f"dense<{elements}{after}")
+    return ConstantText(f"{key[:start]}\0", key[start:])
 
 
-def is_constant(template: StatementTemplate, literal: DenseElements | None) -> bool:
+def is_constant(signature: OpSignature, literal: DenseElements | None) -> bool:
     """Whether this literal is the value of the statement, and nothing but the result type depends on it."""
-    signature = template.signature
     assembly = signature.op_class.assembly
     return (
         literal is not None
@@ -171,24 +158,21 @@ def is_constant(template: StatementTemplate, literal: DenseElements | None) -> b
     )
 
 
-def with_value(template: StatementTemplate, value: DenseElements) -> StatementTemplate:
-    """The template of the same constant with another value, which may have another type."""
-    signature = template.signature
-    attributes = DictAttr((("value", value),))
-    return template.with_signature(
-        OpSignature(signature.op_class, signature.name, attributes, (), (value.type,))
-    )
+def with_value(signature: OpSignature, value: DenseElements) -> OpSignature:
+    """The signature of the same constant with another value, which may have another type."""
+    return OpSignature(signature.op_class, signature.name, DictAttr((("value", value),)), (), (value.type,))
 
 
 def build_from_template(
-    template: StatementTemplate, names: list[str], values: dict[str, Value], location: LazyLocation
+    statement: Statement, names: list[str], values: dict[str, Value], location: LazyLocation
 ) -> Op | None:
     """The operation of a template with these names.
 
     None if the statement must be parsed in full: an operand is undefined or of another type, or a result
     is already defined.
     """
-    signature, groups = template.signature, template.groups
+    template, signature = statement
+    groups = template.groups
     if len(groups) == 1:
         if names[0] in values:
             return None
@@ -211,7 +195,7 @@ def build_from_template(
 
 
 def build_simple(
-    template: StatementTemplate,
+    statement: Statement,
     names: list[str],
     values: dict[str, Value],
     source: Source,
@@ -222,7 +206,7 @@ def build_simple(
 
     The operation is appended to `block`.
     """
-    signature = template.signature
+    template, signature = statement
     operands = []
     for name, type in zip(names, signature.operand_types, strict=True):
         value = values.get(name)

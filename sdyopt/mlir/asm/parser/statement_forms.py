@@ -4,92 +4,98 @@ A program with few equal statements still has few forms, such as `%2 = stablehlo
 statement of a form is parsed with holes in place of its types, which yields a template with holes. A further
 statement of this form costs one look-up for each of its types.
 
-A hole is a tensor type that has no shape and no element type: reading them raises `HoleInspected`. So a
-parser that accepts holes only passes types on, and treats all tensor types alike. A statement has no form if
-its parser rejects holes, or if there is a hole in an attribute or in another type.
+A hole is a tensor type whose shape and element type cannot be read: that raises `HoleInspected`. So a parser
+that accepts holes only passes types on, and treats all tensor types alike. A statement has no form if its
+parser rejects holes, or if there is a hole in an attribute or in another type.
+
+For the same reason, signatures of a form need only the checks that read types (`ir/verify_signature.py`),
+and if a statement with holes is printed as it is written, all statements of the form are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import islice
-from typing import Any, NoReturn, cast
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.interning import field_names
+from sdyopt.base.interning import Interned
+from sdyopt.mlir.asm.lexical import BARE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
-from sdyopt.mlir.asm.parser.statement_cache import StatementTemplate
-from sdyopt.mlir.ir.attribute import Attribute, nested_attributes
-from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.mlir.asm.parser.statement_cache import Statement
+from sdyopt.mlir.asm.printer.asm_printer import text_of_signature
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
+from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
+from sdyopt.mlir.ir.types import Hole, Type, first_holes, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
 # Splits a key into text, type, text, type, …, text.
-_TYPES = re.compile(r"(?<![\w$.!#-])(tensor<(?:(?:[0-9]{1,18}|\?)x)*+[a-z][A-Za-z0-9]{0,12}>)(?![>=])")
-_OPERAND_OR_TYPE = re.compile("[\n\0]")
+_TYPES = re.compile(r"(tensor<(?<![\w$.!#-]tensor<)(?:(?:[0-9]{1,18}|\?)x)*+[a-z][A-Za-z0-9]{0,12}>)(?![>=])")
+_OPERAND_OR_MARK = re.compile("[\n\0]")
 # A statement with more types has no form.
 _MAX_TYPES = 200
 # No type has such a text, and none has a shorter one.
 _HOLE_TEXT = "tensor<{}>"
+# The symbol of a call, and the one in the statement with holes.
+_CALLEE = re.compile(rf"(?<=[ .]call @){BARE_ID}(?=\()")
+_SYMBOL_HOLE = "sdyopt.callee"
+# What stands for a type, or for the symbol, in the key of a form. No program has a NUL character.
+_CALLEE_MARK = "\0@\0"
+_MARK = re.compile("\0(?:[0-9]+|@)\0")
 
 
-class HoleInspected(Exception):
-    """The shape or the element type of a hole has been read."""
+class FormText(NamedTuple):
+    """A key without its tensor types and the symbol that it calls.
 
+    `types` has each of these types once; equal types have equal marks in `key`.
+    """
 
-class Hole(RankedTensor):
-    """A tensor type without shape, element type and encoding. It is equal only to itself."""
+    key: str
+    types: list[str]
+    callee: str | None
 
-    __slots__ = ()
+    def with_holes(self) -> tuple[str, dict[str, Type]] | None:
+        """The key of a statement of this form with holes, and the holes by their text.
 
-
-def _inspected(hole: Hole) -> NoReturn:
-    raise HoleInspected
-
-
-for _name in field_names(RankedTensor):
-    setattr(Hole, _name, property(_inspected))
-
-# All holes, with their numbers.
-_holes: dict[Type, int] = {}
-
-
-def _first_holes(count: int) -> list[Type]:
-    while len(_holes) < count:
-        _holes[object.__new__(cast(Any, Hole))] = len(_holes)
-    return list(islice(_holes, count))
-
-
-class FormText:
-    """A key without its types, and these types."""
-
-    __slots__ = ("_texts", "key", "types")
-
-    def __init__(self, texts: list[str]) -> None:
-        self._texts = texts
-        # No program has a NUL character.
-        self.key = "\0".join(texts[::2])
-        self.types = texts[1::2]
-
-    def with_holes(self) -> tuple[str, dict[str, Type]]:
-        """A statement of this form with holes and other SSA names, and the holes by their text."""
-        texts = self._texts.copy()
-        holes = {_HOLE_TEXT.format(_holes[hole]): hole for hole in _first_holes(len(self.types))}
-        texts[1::2] = holes
-        first, *others = "".join(texts).split("\n")
-        return first + "".join([f"%{number}{text}" for number, text in enumerate(others)]), holes
+        None if there are too many, or one is in a string.
+        """
+        key, count, holes = self.key, len(self.types), {}
+        if count > _MAX_TYPES:
+            return None
+        if '"' in key and ("\\" in key or any(text.count('"') % 2 for text in _MARK.split(key))):
+            return None
+        for number, hole in enumerate(first_holes(count)):
+            text = _HOLE_TEXT.format(number)
+            key = key.replace(f"\0{number}\0", text)
+            holes[text] = hole
+        return key.replace(_CALLEE_MARK, _SYMBOL_HOLE), holes
 
 
 def form_text_of(key: str) -> FormText | None:
-    """The form text of a statement's key; None if it has no types, or one in a string."""
-    texts = _TYPES.split(key, _MAX_TYPES)
-    if not 1 < len(texts) <= 2 * _MAX_TYPES:
+    """The form text of a statement's key; None if it has no types."""
+    callee = _CALLEE.search(key) if "call @" in key else None
+    if callee is not None:
+        key = f"{key[: callee.start()]}{_CALLEE_MARK}{key[callee.end() :]}"
+    texts = _TYPES.split(key)
+    if len(texts) == 1:
         return None
-    if '"' in key and ("\\" in key or any(text.count('"') % 2 for text in texts)):
-        return None
-    return FormText(texts)
+    types: list[str] = []
+    for index in range(1, len(texts), 2):
+        text = texts[index]
+        if text not in types:
+            types.append(text)
+            number = len(types) - 1
+        else:
+            number = types.index(text)
+        texts[index] = f"\0{number}\0"
+    return FormText("".join(texts), types, None if callee is None else callee[0])
+
+
+def statement_of(key: str) -> str:
+    """A statement with this key."""
+    first, *others = key.split("\n")
+    return first + "".join([f"%{number}{text}" for number, text in enumerate(others)])
 
 
 class OpenScope(Scope):
@@ -102,52 +108,81 @@ class OpenScope(Scope):
 
 
 class StatementForm:
-    """The common parts of the templates of all statements of a form."""
+    """The template of all statements of a form, and what their signatures have in common.
 
-    __slots__ = ("_operands", "_results", "_template")
+    `is_printed` tells whether statements of the form are printed as they are written.
+    """
 
-    def __init__(self, template: StatementTemplate) -> None:
-        self._template = template
-        # The types of operands and results, or the number of the hole.
-        self._operands = _numbers(template.signature.operand_types)
-        self._results = _numbers(template.signature.result_types)
+    __slots__ = ("_callee", "_constants", "_operands", "_results", "_signature", "_template", "is_printed")
 
-    def filled(self, texts: Sequence[str], parse: Callable[[str], Type | None]) -> StatementTemplate | None:
-        """The template with the types of these texts in the holes; None if `parse` does not know one."""
-        types: list[Any] = []
-        for text in texts:
-            if (type := parse(text)) is None:
-                return None
-            types.append(type)
-        signature = self._template.signature
-        return self._template.with_signature(
-            OpSignature(
-                signature.op_class,
-                signature.name,
-                signature.attributes,
-                tuple([types[each] if each.__class__ is int else each for each in self._operands]),
-                tuple([types[each] if each.__class__ is int else each for each in self._results]),
-            ),
+    def __init__(self, statement: Statement, hole_count: int, is_printed: bool) -> None:
+        self._template, self._signature = statement
+        self.is_printed = is_printed
+        # The name of the attribute that refers to the callee.
+        self._callee = _callee_name(self._signature.attributes)
+        # The indices of the types of operands and results among those of the holes and `_constants`.
+        self._constants: list[Type] = []
+        self._operands = self._indices(self._signature.operand_types, hole_count)
+        self._results = self._indices(self._signature.result_types, hole_count)
+
+    def _indices(self, types: Sequence[Type], hole_count: int) -> list[int]:
+        indices = []
+        for type in types:
+            if type not in hole_numbers:
+                self._constants.append(type)
+            indices.append(hole_numbers.get(type, hole_count + len(self._constants) - 1))
+        return indices
+
+    def filled(self, key: str, types: list[Type], callee: str | None) -> Statement:
+        """The statement with this key, which has these types in the holes, and calls this symbol."""
+        form = self._signature
+        attributes = form.attributes
+        if callee is not None:
+            attributes = attributes.with_entry(self._callee, SymbolRef(callee, ()))
+        is_injective = len(set(types)) == len(types)
+        types += self._constants
+        signature = OpSignature(
+            form.op_class,
+            form.name,
+            attributes,
+            tuple([types[index] for index in self._operands]),
+            tuple([types[index] for index in self._results]),
         )
+        if is_injective:
+            cache = signature.cache
+            cache[FORM] = form
+            if self.is_printed:
+                cache[TEXT] = key
+        return self._template, signature
 
 
-def form_of(template: StatementTemplate, text: FormText) -> StatementForm | None:
-    """The form of a template with holes; None if a hole is more than the type of an operand or result."""
-    signature, count = template.signature, len(template.groups)
+def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | None:
+    """The form of a statement with holes, whose key is `key`.
+
+    None if a hole is more than the type of an operand or result.
+    """
+    template, signature = statement
+    count = len(template.groups)
     after_results = text.key.split("\n", count)[count]
-    if template.location_offset > len(_OPERAND_OR_TYPE.split(after_results, 1)[0]):
+    if template.location_offset > len(_OPERAND_OR_MARK.split(after_results, 1)[0]):
         # The offset depends on the length of a type.
         return None
-    types = [
-        type for type in (*signature.operand_types, *signature.result_types) if not isinstance(type, Hole)
-    ]
+    types = [type for type in (*signature.operand_types, *signature.result_types) if type not in hole_numbers]
     if any(map(_has_hole, (signature.attributes, template.attributes, *types))):
         return None
-    return StatementForm(template)
+    if text.callee is not None and not _callee_name(signature.attributes):
+        return None
+    holes: dict[Interned, str] = {hole: _HOLE_TEXT.format(number) for hole, number in hole_numbers.items()}
+    # The printer inserts attributes at an offset that is the same for all statements of the form.
+    has_same_start = not template.attributes and text.callee is None
+    is_printed = has_same_start and text_of_signature(signature, EMPTY_DICT, holes) == key
+    return StatementForm(statement, len(text.types), is_printed)
 
 
-def _numbers(types: Sequence[Type]) -> tuple[Any, ...]:
-    return tuple([_holes.get(type, type) for type in types])
+def _callee_name(attributes: DictAttr) -> str:
+    """The name of the attribute that refers to the symbol hole; empty if there is none."""
+    hole = SymbolRef(_SYMBOL_HOLE, ())
+    return next((name for name, value in attributes.entries if value is hole), "")
 
 
 def _has_hole(attribute: Attribute) -> bool:

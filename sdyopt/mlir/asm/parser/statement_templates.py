@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
-from sdyopt.mlir.asm.parser.statement_cache import StatementTemplate, is_constant, split_value, with_value
+from sdyopt.mlir.asm.parser.statement_cache import Statement, is_constant, split_value, with_value
 from sdyopt.mlir.asm.parser.statement_forms import FormText, StatementForm, form_of, form_text_of
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.types import Type
 
-# Parses a statement of a form with holes; None if it has no template.
-ParseWithHoles = Callable[[FormText], StatementTemplate | None]
+# Parses the statement with a key and these holes; None if it has no template.
+ParseWithHoles = Callable[[str, dict[str, Type]], Statement | None]
 
 
 class StatementTemplates:
@@ -21,50 +23,58 @@ class StatementTemplates:
     """
 
     def __init__(self, attribute_parser: AttributeParser) -> None:
-        self.by_key: dict[str, StatementTemplate] = {}
+        self.by_key: dict[str, Statement] = {}
         self._attribute_parser = attribute_parser
         # The forms that have occurred more than once, None for those without a template; and those that
         # have occurred.
         self._forms: dict[str, StatementForm | None] = {}
         self._new_forms: set[str] = set()
 
-    def add(self, key: str, template: StatementTemplate, end: int) -> None:
-        """Adds the template of a statement that ends at an offset."""
-        self.by_key[key] = template
+    def add(self, key: str, statement: Statement, end: int) -> None:
+        """Adds a statement that ends at an offset."""
+        self.by_key[key] = statement
         constant = split_value(key)
-        if constant is not None and is_constant(template, self._value(constant.literal, end)):
-            self.by_key[constant.key] = template
+        if constant is not None and is_constant(statement[1], self._value(constant.literal, end)):
+            self.by_key[constant.key] = statement
 
-    def derived(self, key: str, end: int, parse: ParseWithHoles) -> StatementTemplate | None:
-        """The template of a statement that ends at an offset, made from another one.
+    def derived(self, key: str, end: int, parse: ParseWithHoles) -> Statement | None:
+        """The statement with this key that ends at an offset, made from another one.
 
-        That is the template of a constant with another value, or of a statement of the same form. None if
-        there is none.
+        That is a constant with another value, or a statement of the same form. None if there is none.
         """
-        template = self._of_constant(key, end) if "dense<" in key else None
-        if template is None and (text := form_text_of(key)) is not None:
-            template = self._of_form(text, parse)
-        if template is not None:
-            self.by_key[key] = template
-        return template
+        statement = self._of_constant(key, end) if "dense<" in key else None
+        if statement is None and (text := form_text_of(key)) is not None:
+            statement = self._of_form(key, text, parse)
+        if statement is not None:
+            self.by_key[key] = statement
+        return statement
 
-    def _of_form(self, text: FormText, parse: ParseWithHoles) -> StatementTemplate | None:
-        if text.key not in self._forms:
+    def _of_form(self, key: str, text: FormText, parse: ParseWithHoles) -> Statement | None:
+        form = self._forms.get(text.key)
+        if form is None:
+            if text.key in self._forms:
+                return None
             if text.key not in self._new_forms:
                 # Many forms occur only once.
                 self._new_forms.add(text.key)
                 return None
-            template = parse(text)
-            self._forms[text.key] = None if template is None else form_of(template, text)
-        form = self._forms[text.key]
-        return None if form is None else form.filled(text.types, self._attribute_parser.plain_type)
+            form = self._forms[text.key] = self._new_form(text, parse)
+            if form is None:
+                return None
+        types = list(map(self._attribute_parser.plain_type, text.types))
+        return None if None in types else form.filled(key, cast(list[Type], types), text.callee)
 
-    def _of_constant(self, key: str, end: int) -> StatementTemplate | None:
+    def _new_form(self, text: FormText, parse: ParseWithHoles) -> StatementForm | None:
+        with_holes = text.with_holes()
+        statement = None if with_holes is None else parse(*with_holes)
+        return None if with_holes is None or statement is None else form_of(statement, text, with_holes[0])
+
+    def _of_constant(self, key: str, end: int) -> Statement | None:
         constant = split_value(key)
-        if constant is None or (template := self.by_key.get(constant.key)) is None:
+        if constant is None or (statement := self.by_key.get(constant.key)) is None:
             return None
         value = self._value(constant.literal, end)
-        return None if value is None else with_value(template, value)
+        return None if value is None else (statement[0], with_value(statement[1], value))
 
     def _value(self, literal: str, end: int) -> DenseElements | None:
         """The value of a literal that ends at an offset.

@@ -6,11 +6,12 @@ template does not contain is printed by the methods of `OpAsmPrinter`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.interning import Interned
 from sdyopt.mlir.asm.format.assembly_format import Assembly
 from sdyopt.mlir.asm.format.format_elements import visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Part, Template
@@ -18,18 +19,20 @@ from sdyopt.mlir.asm.lexical import PROPERTIES, escape
 from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongError
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import Type, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
 # The number of texts that are joined at a time.
 _PAGE_LENGTH = 10_000
 # The maximum length of a text in a format string.
 _MAX_FORMATTED_LENGTH = 10_000
+# The name of an attribute that no operation has.
+_MARK = "sdyopt.mark"
 
 
 @dataclass(frozen=True)
@@ -114,14 +117,54 @@ class _Line:
         indices = [part for part in parts if isinstance(part, int)]
         if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
             text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
-            self.format = text
-            if has_result:
-                self.format = f"%s = {text}"
-                self.line_format = f"%s{self.format}\n"
+            self.set_format(f"%s = {text}" if has_result else text, has_result)
+
+    def set_format(self, format: str, has_result: bool) -> None:
+        self.is_repeated = True
+        self.format = format
+        if has_result:
+            self.line_format = f"%s{format}\n"
 
 
 def _is_formatted(part: Part) -> bool:
     return isinstance(part, int) or (isinstance(part, str) and len(part) <= _MAX_FORMATTED_LENGTH)
+
+
+def text_of_signature(
+    signature: OpSignature, attributes: DictAttr, types: Mapping[Interned, str]
+) -> str | None:
+    """The text of operations with at most one result, with a line break for each SSA name.
+
+    None if it also depends on something else. `types` has the texts of some types.
+    """
+    assembly = signature.op_class.assembly
+    if not isinstance(assembly, Assembly) or len(signature.result_types) > 1:
+        return None
+    printer = AttributePrinter(aliases=types)
+    line = _Line([signature.name, *assembly.template(signature, attributes, printer).parts])
+    line.repeat(has_result=bool(signature.result_types))
+    if line.format is None or "\n" in line.format or printer.lacks_alias:
+        return None
+    return line.format.replace("%s", "\n").replace("%%", "%")
+
+
+def _attribute_position(form: OpSignature) -> tuple[int, frozenset[str]] | None:
+    """Where discardable attributes are in the texts of the signatures of a form, and which are not printed.
+
+    None if they are after a type or between other attributes.
+    """
+    types: dict[Interned, str] = dict.fromkeys(hole_numbers, "\0")
+    without, with_mark = (
+        text_of_signature(form, attributes, types) for attributes in (EMPTY_DICT, DictAttr(((_MARK, UNIT),)))
+    )
+    if without is None or with_mark is None:
+        return None
+    mark = f" {{{_MARK}}}"
+    before, _, after = with_mark.partition(mark)
+    if before + after != without or "\0" in before:
+        return None
+    assembly: Assembly = form.op_class.assembly
+    return len(before), assembly.elided
 
 
 class AsmPrinter:
@@ -147,6 +190,8 @@ class AsmPrinter:
         # By default dialect and number of regions, because neither is part of the signature.
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
+        is_default = options.elide_elements_larger_than is None and options.hex_elements_larger_than is None
+        self._uses_texts = self._uses_fast_path and not options.generic and is_default
 
     def pages(self) -> list[str]:
         """All that was printed."""
@@ -177,7 +222,7 @@ class AsmPrinter:
             key = (op.signature, op.attributes)
             line = lines.get(key)
             if line is None:
-                line = self._line(op, default_dialect)
+                line = self._known_line(op, default_dialect) or self._line(op, default_dialect)
                 if not op.mutable_attributes:
                     lines[key] = line
             elif not line.is_repeated:
@@ -208,6 +253,22 @@ class AsmPrinter:
 
     def _is_generic(self, op: Op) -> bool:
         return self.options.generic or not isinstance(op.assembly, Assembly)
+
+    def _known_line(self, op: Op, default_dialect: str) -> _Line | None:
+        """The line of an operation whose signature has the text that it was parsed from, if that is it."""
+        cache = op.signature.cache
+        text = cache.get(TEXT)
+        if text is None or not self._uses_texts or op.dialect_name == default_dialect:
+            return None
+        if op.attributes.entries:
+            position = cache[FORM].cached(_attribute_position)
+            if position is None or not position[1].isdisjoint(op.attributes.names):
+                return None
+            before, after = text[: position[0]], text[position[0] :]
+            text = f"{before} {self.attribute_printer.attribute(op.attributes)}{after}"
+        line = _Line([])
+        line.set_format(text.replace("%", "%%").replace("\n", "%s"), has_result=bool(op.results))
+        return line
 
     def _line(self, op: Op, default_dialect: str) -> _Line:
         signature = op.signature
@@ -393,7 +454,7 @@ class _AliasVisitor(AsmPrinter):
 
     def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
         super().__init__(root, options, Aliases(), ssa_names)
-        self._uses_fast_path = False
+        self._uses_fast_path = self._uses_texts = False
         self.finder = AliasFinder()
         self.attribute_printer = _AliasVisitorAttributePrinter(self.finder)
 

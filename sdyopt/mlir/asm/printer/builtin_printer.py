@@ -43,6 +43,7 @@ from sdyopt.mlir.ir.types import (
     ComplexType,
     FloatType,
     FunctionType,
+    Hole,
     IndexType,
     IntegerType,
     MemRefType,
@@ -146,7 +147,7 @@ def _function_type(_attribute_printer: object, type: FunctionType) -> Parts:
     return [*parts, "(", *comma_separated(type.results), ")"]
 
 
-@prints(RankedTensor)
+@prints(RankedTensor, Hole)  # reading a hole raises `HoleInspected`
 def _ranked_tensor(_attribute_printer: object, type: RankedTensor) -> Parts:
     encoding: Parts = [] if type.encoding is None else [", ", type.encoding]
     return [f"tensor<{_dimensions(type.shape)}", type.element, *encoding, ">"]
