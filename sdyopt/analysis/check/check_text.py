@@ -197,7 +197,7 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 def trial_text(trial: Trial, width: int) -> str:
     """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
-    tried = "tried" if trial.effect.is_conflict_free else "XLA may differ"
+    tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
