@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sdyopt.analysis.advise.verification import Compiled
+from sdyopt.analysis.trials.effect import Effect, Figures
 from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.search import Figures
 from sdyopt.mlir.ir.operation import Op
 
 
@@ -23,8 +23,6 @@ class AdvisedChange(NamedTuple):
     """A change, with the figures of the program before and after it.
 
     `text` says what to write, and `now` what is written there; "" for a result or several places.
-    `is_conflict_free`: after it no activation is resharded, no more of results, and no more of arguments is
-    sliced for a product, so that partitioners agree on what is sent.
     `results` are the results without an annotation that are sharded otherwise after it: who uses them may
     have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
     """
@@ -32,16 +30,25 @@ class AdvisedChange(NamedTuple):
     text: str
     now: str
     annotations: tuple[Annotation, ...]
-    before: Figures
-    after: Figures
+    effect: Effect
     move: Move
     results: tuple[Annotation, ...] = ()
     compiled: tuple[Compiled, Compiled] | None = None
 
     @property
+    def before(self) -> Figures:
+        """The figures of the program before it."""
+        return self.effect.before
+
+    @property
+    def after(self) -> Figures:
+        """The figures of the program after it."""
+        return self.effect.after
+
+    @property
     def is_conflict_free(self) -> bool:
-        before, after = self.before, self.after
-        return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
+        """Whether partitioners send the same after it."""
+        return self.effect.is_conflict_free
 
 
 @dataclass

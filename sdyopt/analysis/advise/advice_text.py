@@ -12,7 +12,7 @@ from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
-from sdyopt.analysis.trials.search import Figures
+from sdyopt.analysis.trials.effect import Figures
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1

@@ -18,9 +18,10 @@ from typing import NamedTuple
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.dimensions import DimensionGroup, Dimensions
+from sdyopt.analysis.trials.effect import Figures
 from sdyopt.analysis.trials.moves import Axes, MeshOfProgram, Move, with_axis
 from sdyopt.analysis.trials.roles import Role
-from sdyopt.analysis.trials.search import Figures, Trial
+from sdyopt.analysis.trials.trials import Trial
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value

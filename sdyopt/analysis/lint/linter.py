@@ -13,8 +13,9 @@ from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.analysis.trials.remedies import Remedies, Tried, joined
-from sdyopt.analysis.trials.trials import Completion, Measure, NotCompleted, Trials
+from sdyopt.analysis.trials.trials import NotCompleted, Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -59,13 +60,13 @@ class Linter:
     ) -> None:
         self._settings = settings
         self._source = source
-        self._completion = Completion(dialects, has_passes)
+        self._has_passes = has_passes
         self._explainer = Explainer(source, dialects, options)
         self._comments: Comments = read_comments(source)
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
-        programs = _Programs(as_read, after_passes, self._completion)
+        programs = _Programs(as_read, after_passes, self._has_passes)
         result = LintResult(diagnostics=list(self._comments.problems))
         found: list[_Placed] = []
         for rule in self._settings.rules():
@@ -89,7 +90,7 @@ class Linter:
         Each remedy is tried with those of the findings before it, so that no saving is told twice.
         """
         has_remedies = any(each.finding.remedies or not each.finding.is_kept for each in found)
-        if not has_remedies or programs.trials.base is None:
+        if not has_remedies or not programs.trials.can_try:
             yield from found
             return
         remedies = Remedies(programs.trials)
@@ -226,9 +227,9 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
 class _Programs:
     """Implements `LintedPrograms`."""
 
-    def __init__(self, as_read: Op, after_passes: Op, completion: Completion) -> None:
+    def __init__(self, as_read: Op, after_passes: Op, has_passes: bool) -> None:
         self.as_read = LintedProgram(as_read)
-        self.trials = Trials(after_passes, completion, LintedProgram)
+        self.trials = Trials(after_passes, completing_pipeline(after_passes, has_passes), make=LintedProgram)
         self.has_failed = False
 
     @cached_property

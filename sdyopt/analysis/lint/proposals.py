@@ -95,7 +95,7 @@ class Proposals:
 
     def group_of(self, value: Value) -> list[Subject]:
         """The changes that belong to one of a value with collectives; [] if a pass created the value."""
-        written = None if self._trials.base is None else self._trials.written(value)
+        written = self._trials.written(value)
         if written is None:
             return []
         subject = place_of(written)
@@ -157,7 +157,7 @@ class Proposals:
 
     def like(self, value: Value, sharding: TensorSharding | None) -> Iterator[Remedy]:
         """The sharding of another value for a value of the program with collectives."""
-        written = None if self._trials.base is None else self._trials.written(value)
+        written = self._trials.written(value)
         if written is None or sharding is None or any(axis.sub_axis for axis in sharding.axis_refs):
             return
         axes = names_of(sharding, written.type)
@@ -170,7 +170,7 @@ class Proposals:
 
     def moved_before(self, op: Op, loop: Op, text: str) -> Iterator[Remedy]:
         """An operation of the program with collectives in front of the loop that it is in."""
-        written = None if self._trials.base is None else self._trials.written(op.results[0])
+        written = self._trials.written(op.results[0])
         if not isinstance(written, OpResult):
             return
         first = written.op
@@ -192,7 +192,7 @@ class Proposals:
 
     def inputs_with_axis(self, axis: str) -> Iterator[Remedy]:
         """One axis more for groups of inputs and results, in each dimension that it divides."""
-        for group in [] if self._trials.base is None else self.boundary:
+        for group in self.boundary if self._trials.can_try else []:
             yield from self.with_axis(group, axis)
 
     def without_axis(self, subjects: Sequence[Subject], axis: str) -> Iterator[Remedy]:

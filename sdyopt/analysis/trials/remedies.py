@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
-from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
+from sdyopt.analysis.trials.effect import Effect, Measure
+from sdyopt.analysis.trials.trials import Edit, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -148,7 +149,7 @@ class Remedies:
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
         self._accepted: list[Remedy] = []
-        self._current = trials.with_collectives
+        self._current = trials.with_collectives.figures
         self._tried: dict[tuple[int, str, str], Effect | None] = {}
         self.remaining = trials.total
 
@@ -187,7 +188,7 @@ class Remedies:
             for each in (*self._accepted, remedy):
                 passes.update(each.passes or {})
             after = self._trials.changed(_all(edits), passes)
-            self._tried[key] = None if after is None else Effect(self._current, after)
+            self._tried[key] = None if after is None else Effect(self._current, after.figures)
         return self._tried[key]
 
     def accept(self, tried: Tried) -> None:

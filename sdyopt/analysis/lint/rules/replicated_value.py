@@ -22,7 +22,7 @@ from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.trials import Measure
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
