@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -36,17 +37,17 @@ from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
+from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, figures_of
 from sdyopt.analysis.trials.moves import Move, written
-from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
 from sdyopt.analysis.trials.roles import roles_of
-from sdyopt.analysis.trials.search import Figures, Search
-from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
@@ -56,8 +57,6 @@ _MAX_TRIALS = 6
 # They are those for so many of its parts.
 _PARTS_TRIED = 2
 _MAX_OPERATIONS = 60_000
-# A change that saves a smaller part of what a device sends is not worth a line.
-_WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
@@ -68,9 +67,18 @@ class Trial(NamedTuple):
 
     subject: str
     spec: str
-    before: Figures
-    after: Figures
+    effect: Effect
     results: int
+
+    @property
+    def before(self) -> Figures:
+        """The figures without the change."""
+        return self.effect.before
+
+    @property
+    def after(self) -> Figures:
+        """The figures with it."""
+        return self.effect.after
 
     @property
     def sent(self) -> Fraction:
@@ -88,15 +96,9 @@ class Trial(NamedTuple):
         return Fraction(self.after.peak_bytes - self.before.peak_bytes)
 
     @property
-    def cost(self) -> tuple[int, Fraction, int]:
-        """The sort key of changes: how many figures become worse, the wire bytes, the peak memory."""
-        worse = (self.memory > 0) + (self.after.flops > self.before.flops)
-        return worse, self.after.wire_bytes + self.after.carried, self.after.peak_bytes
-
-    @property
     def changes_memory(self) -> bool:
-        """Whether the peak changes by at least 1 %."""
-        return abs(self.memory) >= _WORTHWHILE * self.before.peak_bytes and self.memory != 0
+        """Whether the peak changes by more than noise."""
+        return abs(self.memory) >= NOISE * self.before.peak_bytes and self.memory != 0
 
 
 class Part(NamedTuple):
@@ -194,13 +196,13 @@ class Checker:
         """The check of the program after the passes, on which a report was made with these trip counts."""
         places = places_of(report.collectives)[:PLACES]
         memory = report.device_memory if memory is None else memory
-        found = Check(report, places, memory, can_try=not is_complete(self._module))
+        pipeline = completing_pipeline(self._module, self._has_passes)
+        trials = Trials(self._module, pipeline, self._topology, assumed=assumed)
+        found = Check(report, places, memory, trials.can_try)
         if not found.can_try:
             return found
         ops = counted_collectives(module)
-        pipeline = pipeline_of(completing_passes(self._module, self._has_passes))
-        search = Search(self._module, pipeline, self._topology, assumed=assumed)
-        before = search.figures(report, module)
+        before = figures_of(report, module, self._topology)
         made = shardings_of_results(module)
         originals = Originals(self._module, self._record.values, self._copies)
         proposals = Proposals.on(module, originals)
@@ -214,17 +216,17 @@ class Checker:
             chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
             remaining -= len(chosen)
             place.tried = len(chosen)
-            for trial in search.trials(chosen, 1, None):
+            for trial in trials.of_moves(chosen, 1, None):
                 if trial.figures is not None:
                     results = changed_results(made, trial.results or {}, written((trial.move,)))
                     self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
         return found
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
-        if after.wire_bytes + after.carried - before.carried > (1 - _WORTHWHILE) * before.wire_bytes:
+        if after.wire_bytes + after.carried - before.carried > (1 - NOISE) * before.wire_bytes:
             return
-        trial = Trial("", move.changes[0].jax or "", before, after, results)
-        if place.best is None or trial.cost < place.best.cost:
+        trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
+        if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
@@ -234,6 +236,19 @@ class Checker:
             return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
+        if (value := self._gradients.value(subject)) is not None:
+            return f"the gradient of {name_of(value) or self._line(value, place)}"
+        what = self._line(subject, place)
+        # It is that of an operand of this line.
+        is_gradient = source_location(subject.location).phase is Phase.BACKWARD
+        return f"a gradient of {what}" if is_gradient else what
+
+    @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(self._module)
+
+    def _line(self, subject: OpResult | BlockArgument, place: Place) -> str:
+        """The value of a line, in words."""
         op = owning_op(subject)
         location = self._calls.completed(source_location(op.location), op)
         there = place.largest.location
@@ -242,8 +257,7 @@ class Checker:
         location = there if (there.file, there.line) in calls else self._lines.chosen(location)
         if not location.line:
             return f"the result of {op.signature.name}"
-        kind = "gradient" if location.phase is Phase.BACKWARD else "value"
-        return f"the {kind} at {location.file_text}"
+        return f"the value at {location.file_text}"
 
 
 def _patterns(names: Iterable[str]) -> list[str]:

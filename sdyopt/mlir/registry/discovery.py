@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
+from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.pipeline.base import MODULE
@@ -262,7 +263,7 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
 
     path = native_path(name)
     try:
-        listed: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        listed: Any = tomllib.loads(read_settings_file(path))
     except (OSError, ValueError, RecursionError) as problem:
         raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
     for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):
