@@ -188,8 +188,14 @@ class Adviser:
         advice.limit = advice.tried + _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_TRIALS)
         new = [Move(changes, ()) for changes in of_move]
         trials = self._trials(advice, small, new, self._limit(small.figures))
-        pairs = ((of_move[each.move.changes], each.figures) for each in trials)
-        found = [(self._rank(figures, move), move) for move, figures in pairs if figures is not None]
+        found: list[tuple[tuple[object, ...], Move]] = []
+        for trial in trials:
+            if trial.figures is not None:
+                move = of_move[trial.move.changes]
+                found.append((self._rank(trial.figures, move), move))
+            if self._has_passed(self._options.advise_seconds / 2):
+                # The other half is for the whole program.
+                break
         found.sort(key=lambda each: each[0])
         self._memory, advice.reduced = memory, advice.tried
         advice.limit = advice.tried + limit
@@ -218,10 +224,13 @@ class Adviser:
                 break
 
     def _is_over(self, advice: Advice) -> bool:
-        limit = self._options.advise_seconds
-        if limit and monotonic() - self._start > limit:
-            advice.seconds = limit
+        if self._has_passed(self._options.advise_seconds):
+            advice.seconds = self._options.advise_seconds
         return advice.seconds > 0
+
+    def _has_passed(self, limit: float) -> bool:
+        """Whether the seconds of a limit have passed; not for 0, which is no limit."""
+        return limit > 0 and monotonic() - self._start > limit
 
     def _verified(self, advice: Advice, search: Trials, found: list[AdvisedChange]) -> list[AdvisedChange]:
         """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
