@@ -32,6 +32,7 @@ _SHORTER = (
 )
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_GRADIENT = "grad "
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
@@ -217,12 +218,13 @@ def trial_text(trial: Trial, width: int) -> str:
     if len(spec) + len(subject) > room:
         subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
     if len(spec) + len(subject) > room:
-        subject, shorter = subject.replace("gradient of ", "grad "), results.replace(" and ", ", ")
+        subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:
-        subject = f"…{subject[1 - kept :]}"
+        start = _GRADIENT if subject.startswith(_GRADIENT) else ""
+        subject = f"{start}…{subject[1 + len(start) - kept :]}"
     return f"{tried}: {spec} for {subject}{results}{figures}"
 
 
