@@ -13,7 +13,7 @@ from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.effect import Measure
+from sdyopt.analysis.trials.effect import NOISE, Measure
 from sdyopt.analysis.trials.remedies import Remedies, Tried, joined
 from sdyopt.analysis.trials.trials import NotCompleted, Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass, field, replace
@@ -180,7 +180,7 @@ class _Placed(NamedTuple):
 def _best(placed: _Placed, remedies: Remedies) -> Tried | None:
     """The best remedy of a finding that saves enough."""
     finding, least = placed.finding, placed.rule.least
-    share = _WORTH if finding.is_better_only else Fraction(0)
+    share = _WORTH if finding.is_better_only else NOISE
     for measure in placed.rule.measures:
         found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share)
         if found is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.tools.api.errors import Diagnostic, as_parse_error, diagnostic_of
@@ -52,7 +53,7 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
 
     with as_parse_error(LINT_CONFIG_ERROR):
         name = None if config is None else fspath(config)
-        settings = Settings() if name is None else read_settings(name, Path(name).read_text(encoding="utf-8"))
+        settings = Settings() if name is None else read_settings(name, read_settings_file(Path(name)))
     if rules:
         settings.selected = select(rules)
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))

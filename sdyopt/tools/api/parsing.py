@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.whole_files import read_file
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.bytecode.jax_export import ExportedFunction
@@ -121,7 +122,7 @@ def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> Ex
     Takes the bytes of a file, its path, or an `Exported`. Raises ValueError for other data.
     """
     if isinstance(program, os.PathLike):
-        data = Path(program).read_bytes()
+        data = read_file(Path(program))
     else:
         data = program if isinstance(program, bytes) else bytes(program.serialize())
     found = read_exported_function(data)
@@ -138,7 +139,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         return "<string>", program
     if isinstance(program, os.PathLike):
         path = _file_of(Path(program))
-        return str(path), path.read_bytes()
+        return str(path), read_file(path)
     name = f"<{type(program).__name__}>"
     if isinstance(program, HasBytecode):
         return name, program.mlir_module_serialized
