@@ -143,7 +143,7 @@ class Effect(NamedTuple):
 
 def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
     text, earlier = unit(Fraction(after)), unit(Fraction(before))
-    if after == before:
+    if text == earlier:
         return f"{text} as before"
     return f"{text} in place of {earlier}"
 

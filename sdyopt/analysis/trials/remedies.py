@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure
 from sdyopt.analysis.trials.trials import Edit, Passes, Trials
@@ -67,6 +68,7 @@ class ValueNames:
 
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
+        self._lines = UserLines.of_module(module)
         self._has_one_function = sum(isinstance(op, FuncOp) for op in module.walk()) == 1
 
     def sdy(self, subject: Subject) -> str:
@@ -81,16 +83,20 @@ class ValueNames:
         return f"{name} of @{symbol_name(function)}"
 
     def jax(self, subject: Subject) -> str:
-        """`params['w']` for an argument that has a name, `%5 (model.py:12)` for another value."""
+        """`params['w']` for an argument with a name, `the dot_general at model.py:12` for a value of JAX."""
         if isinstance(subject, FunctionResult):
             return ""
         location = source_location(subject.location)
         if is_input(subject):
             return location.name_stack or self._names[subject]
+        gradient = "in the backward pass of " if location.phase is Phase.BACKWARD else ""
         if not location.line:
             return self._names[subject]
-        gradient = "in the backward pass of " if location.phase is Phase.BACKWARD else ""
-        return f"{self._names[subject]} ({gradient}{location.file_text})"
+        if not location.name_stack:
+            return f"{self._names[subject]} ({gradient}{location.file_text})"
+        name = owning_op(subject).signature.name.partition(".")[2]
+        line = self._lines.chosen(location).file_text
+        return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 
 
 def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
