@@ -5,7 +5,8 @@ of the program: its line in Shardy's words is read, the shardings are written, a
 report of its own. The wire bytes and the peak memory have to be those of the help, the axis of an explanation
 has to shard the value, and a figure that becomes worse has to be announced. With --xla-python=PYTHON, which
 has jaxlib, XLA compiles both programs, and its bytes have to change in the same direction. The exit status is
-1 if less than 95% do what they say, or one makes a program worse without saying so.
+1 if less than 95% do what they say, one makes a program worse without saying so, or XLA agrees with less
+than 90%. With --keep=FOLDER, a run continues an earlier one; --seconds=S ends it before a program.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
+from benchmarks.advice.claims import compiled_by_xla
+from benchmarks.advice.table import Row, write_table
 from benchmarks.calibration.accelerators import as_on_accelerators
-from benchmarks.calibration.program import COMMON, NotComparedError, compile_with_xla, wire_bytes
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -48,25 +52,33 @@ from sdyopt.tools.start import sdy_opt
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 _FIGURE = re.compile(r"(?:sends|peak memory is) ([\d.]+) (B|[KMGTP]iB)")
+_NAME = r"%[^\s,;]+(?: of @[^\s,;]+)?"
+_PLACE = rf"(?:result \d+ of @[^\s,;]+|{_NAME})"
 _ENTRY = re.compile(
-    r"(?:sdy\.sharding_constraint (?P<value>%\S+(?: of @\S+)?) <@\S+?, (?P<dims>\[.*?\])>"
-    r"|(?P<dims2>\[.*?\]) on (?:result (?P<number>\d+) of @(?P<function>\S+)|(?P<value2>%\S+(?: of @\S+)?))"
-    r"|no sdy\.sharding_constraint on (?P<removed>%\S+(?: of @\S+)?))(?:; |$)"
+    rf"(?:sdy\.sharding_constraint (?P<value>{_NAME}) <@\S+?, (?P<dims>\[.*?\])>"
+    rf"|(?P<dims2>\[.*?\]) on (?P<places>{_PLACE}(?:, {_PLACE})*)"
+    rf"|no sdy\.sharding_constraint on (?P<removed>{_NAME}))(?:; |$)"
 )
+_RESULT = re.compile(r"result (\d+) of @(.*)")
 # Texts are rounded to three digits, and reports to bytes.
 _TOLERANCE = Fraction(1, 100)
-# What XLA sends has to change by this share to count as a change.
-_CHANGE = Fraction(2, 100)
+# What is sent has to change by this share to count as a change, and by the second if only one side changes.
+_CHANGE, _SMALL = Fraction(2, 100), Fraction(10, 100)
+# The words of help that another partitioner may apply otherwise.
+_DEPENDS = "depends on the partitioner"
+_COLUMNS = 120
+_AT_A_TIME = 3
 
 
 @dataclass
 class Help:
-    """A piece of help: what to write, in Shardy's words, and the text of its effect.
+    """A piece of help: what to write, in JAX's and Shardy's words, and the text of its effect.
 
     `value` and `axis` are those of an explanation. `earlier` are those that it was tried after.
     """
 
     source: str
+    text: str
     sdy: str
     effect: str
     is_costly: bool
@@ -76,73 +88,168 @@ class Help:
     earlier: tuple[Help, ...] = ()
 
 
+class Piece(NamedTuple):
+    """A piece of help that was applied. `problem` is empty if it does what it says.
+
+    `sent` and `peak` are those of the report before and after it, and `xla` what XLA sends, if it compiles
+    both programs.
+    """
+
+    program: str
+    source: str
+    text: str
+    depends: bool
+    problem: str
+    is_silent: bool
+    sent: tuple[int, int]
+    peak: tuple[int, int]
+    xla: tuple[int, int] | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what XLA sends changes in the direction of the report, if one of them changes enough."""
+        assert self.xla is not None
+        ours, theirs = _direction(*self.sent), _direction(*self.xla)
+        # A small change of ours may be one in XLA that does not count, and the other way round.
+        return ours == theirs or (
+            0 in (ours, theirs) and max(_change(*self.sent), _change(*self.xla)) <= _SMALL
+        )
+
+    @property
+    def row(self) -> Row:
+        """The row of the table."""
+        xla = ("", "", "") if self.xla is None else (*map(_bytes, self.xla), "yes" if self.agrees else "no")
+        cells = [
+            self.program,
+            self.source,
+            self.text if len(self.text) <= _COLUMNS else f"{self.text[:_COLUMNS]}…",
+            "depends" if self.depends else "",
+            *map(_bytes, self.sent),
+            "no" if self.problem or self.is_silent else "yes",
+            *xla,
+        ]
+        return Row(cells, [])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.advice", description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="pieces of help to check")
-    parser.add_argument("--per-program", type=int, default=100, help="pieces of help per program")
+    parser.add_argument(
+        "--per-program", type=int, default=100, help="pieces of help of each kind per program"
+    )
     parser.add_argument("--values", type=int, default=60, help="values per program to explain")
     parser.add_argument("--xla-python", metavar="PYTHON", help="a Python with jaxlib")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep what was measured, and go on from it"
+    )
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no program after them")
+    parser.add_argument("--output", type=Path, metavar="PAGE", help="write the table in this page")
     parser.add_argument("programs", nargs="+", type=Path)
     arguments = parser.parse_args()
-    counts: Counter[str] = Counter()
-    with TemporaryDirectory() as folder:
+    start = monotonic()
+    pieces: list[Piece] = []
+    with TemporaryDirectory() as temporary:
         for path in arguments.programs:
-            if counts["help"] >= arguments.count:
+            if len(pieces) >= arguments.count or monotonic() - start > arguments.seconds:
                 break
-            sys.stderr.write(f"{path.name}: {dict(counts)}\n")
-            _check(path, Path(folder), arguments, counts)
-    for name, count in sorted(counts.items()):
-        print(f"{count:6} {name}")
-    return int(counts["does what it says"] < 0.95 * counts["help"] or counts["worse without saying so"] > 0)
+            for piece in _kept_pieces(path, Path(temporary), arguments):
+                pieces.append(piece)
+                sys.stdout.write(f"{piece.row.text}\n")
+                if problem := piece.problem or "worse without saying so" * piece.is_silent:
+                    sys.stdout.write(f"    {problem}\n")
+            sys.stdout.flush()
+    pieces = pieces[: arguments.count]
+    summary, is_good = _summary(pieces)
+    sys.stdout.write(f"{summary}\n")
+    if arguments.output is not None:
+        header = (
+            "program",
+            "help of",
+            "help",
+            "partitioner",
+            "sent",
+            "after",
+            "as it says",
+            "XLA",
+            "after",
+            "agrees",
+        )
+        write_table(arguments.output, "help", summary, header, [each.row for each in pieces])
+    return int(not is_good)
 
 
-def _check(path: Path, folder: Path, arguments: argparse.Namespace, counts: Counter[str]) -> None:
+def _summary(pieces: Sequence[Piece]) -> tuple[str, bool]:
+    right = sum(not each.problem for each in pieces)
+    silent = sum(each.is_silent for each in pieces)
+    programs = len({each.program for each in pieces})
+    summary = (
+        f"{right} of {len(pieces)} pieces of help on {programs} programs do what they say; {silent} make the "
+        "program worse without saying so."
+    )
+    compared = [each for each in pieces if each.xla is not None and not each.depends]
+    depending = [each for each in pieces if each.xla is not None and each.depends]
+    agree = sum(each.agrees for each in compared)
+    if compared or depending:
+        share = 100 * agree // max(len(compared), 1)
+        summary += f" XLA agrees with {agree} of {len(compared)} ({share}%)"
+        if depending:
+            also = sum(each.agrees for each in depending)
+            summary += f", and with {also} of {len(depending)} that say that they depend on the partitioner"
+        summary += "."
+    is_good = right * 100 >= len(pieces) * 95 and not silent and agree * 100 >= len(compared) * 90
+    return summary, is_good
+
+
+def _kept_pieces(path: Path, temporary: Path, arguments: argparse.Namespace) -> list[Piece]:
+    """The pieces of help on a program, as they were measured before, or now."""
+    if arguments.keep is None:
+        return list(_pieces(path, temporary, arguments))
+    kept = arguments.keep / f"{path.stem}.pieces.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        found = [each._asdict() for each in _pieces(path, temporary, arguments)]
+        kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return [Piece(**each) for each in json.loads(kept.read_text(encoding="utf-8"))]
+
+
+def _pieces(path: Path, folder: Path, arguments: argparse.Namespace) -> Iterator[Piece]:
     printed = folder / f"{path.stem}.mlir"
-    done = _sdy_opt([str(path), "-o", str(printed)])
-    if done.returncode:
-        counts["programs that are rejected"] += 1
+    if _sdy_opt([str(path), "-o", str(printed)]).returncode or (before := _figures(printed, folder)) is None:
         return
-    counts["programs"] += 1
-    before = _figures(printed, folder)
-    base: Fraction | None = None
-    found = [*_of_lint(printed), *_of_explanations(printed, arguments.values)]
     # The same help for several values is one piece.
-    different = {(each.sdy, each.effect): each for each in found}
-    for number, each in enumerate(list(different.values())[: arguments.per_program]):
-        if counts["help"] >= arguments.count:
-            return
-        counts["help"] += 1
-        counts[f"help of {each.source}"] += 1
+    found: dict[tuple[str, str], Help] = {}
+    for source in (_of_lint(printed), _of_explanations(printed, arguments.values)):
+        most = len(found) + arguments.per_program
+        for each in source:
+            found.setdefault((each.sdy, each.effect), each)
+            if len(found) >= most:
+                break
+    for number, each in enumerate(found.values()):
         edited = folder / f"{path.stem}_{number}.mlir"
         try:
             name = _apply(printed, each, edited)
             after = _figures(edited, folder)
-        except (ValueError, KeyError, subprocess.SubprocessError) as error:
-            print(f"{path.stem}: cannot be applied: {each.sdy}: {error!r}")
-            counts["cannot be applied"] += 1
-            continue
-        if before is None or after is None:
-            counts["no report"] += 1
-            continue
-        problems = list(_problems(each, after, edited, name))
-        counts["does not do what it says" if problems else "does what it says"] += 1
-        for problem in problems:
-            print(f"{path.stem}: {each.sdy}: {problem}")
-        is_worse = any(new > old * (1 + _TOLERANCE) for old, new in zip(before, after, strict=True))
-        if is_worse and not each.is_costly and not each.earlier:
-            counts["worse without saying so"] += 1
-            print(f"{path.stem}: worse without saying so: {each.sdy}: {each.effect}")
-        if arguments.xla_python:
-            base = _xla(printed, arguments.xla_python) if base is None else base
-            compiled = _xla(edited, arguments.xla_python)
-            counts[_agreement(before[0], after[0], base, compiled, f"{path.stem}: {each.sdy}")] += 1
+        except (ValueError, KeyError) as error:
+            after, problem = None, f"cannot be applied: {error!r}"
+        else:
+            problem = "no report" if after is None else "; ".join(_problems(each, after, edited, name))
+        sent, peak = zip(before, after or before, strict=True)
+        is_worse = any(new > old * (1 + _TOLERANCE) for old, new in (sent, peak))
+        xla = None
+        if arguments.xla_python and after is not None:
+            compiled = [_xla(one, arguments.xla_python, arguments.keep) for one in (printed, edited)]
+            if compiled[0] is not None and compiled[1] is not None:
+                xla = compiled[0], compiled[1]
+        is_silent = is_worse and not each.is_costly and not each.earlier
+        depends = _DEPENDS in each.effect
+        yield Piece(path.stem, each.source, each.text, depends, problem, is_silent, sent, peak, xla)
 
 
-def _problems(help: Help, after: tuple[Fraction, Fraction], edited: Path, name: str) -> Iterator[str]:
+def _problems(help: Help, after: tuple[int, int], edited: Path, name: str) -> Iterator[str]:
     claimed = [Fraction(number) * _UNITS[unit] for number, unit in _FIGURE.findall(help.effect)]
     if len(claimed) != len(after):
         # The function does not run, so that there are no figures.
-        claimed = list(after)
+        claimed = list(map(Fraction, after))
     for old, new, what in zip(claimed, after, ("sends", "takes"), strict=True):
         if abs(old - new) > max(_TOLERANCE * old, 2):
             yield f"{what} {float(new):.0f} bytes, and the help says {float(old):.0f}"
@@ -165,20 +272,28 @@ def _of_lint(printed: Path) -> Iterator[Help]:
     for text, sdy in re.findall(r"^help: (.*)\n  in sdy: (.*)$", done.stderr, re.MULTILINE):
         what, _, effect = text.partition(": tried, ")
         is_later = ", with the changes above" in text
-        help = Help("lint", sdy, effect, ", at a cost" in what, "main", earlier=tuple(earlier * is_later))
+        help = Help(
+            "lint", what, sdy, effect, ", at a cost" in what, "main", earlier=tuple(earlier * is_later)
+        )
         earlier.append(help)
         if _ENTRY.match(sdy):
             yield help
 
 
 def _of_explanations(printed: Path, count: int) -> Iterator[Help]:
-    """The help of explanations of sampled values."""
+    """The help of explanations of sampled values, a few at a time."""
     with_names = [(function, name) for function, name, _ in _values(_parse(printed))]
     sample = Random(1).sample(with_names, min(count, len(with_names)))
-    done = _sdy_opt([str(printed), *(f"--explain=@{function} {name}" for function, name in sample)])
+    for start in range(0, len(sample), _AT_A_TIME):
+        questions = [f"--explain=@{function} {name}" for function, name in sample[start : start + _AT_A_TIME]]
+        yield from _help_in(_sdy_opt([str(printed), *questions]).stdout)
+
+
+def _help_in(text: str) -> Iterator[Help]:
+    """The help in explanations."""
     # Sentences continue on further lines, which start without a branch.
     lines: list[str] = []
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         bare = line.lstrip(" │")
         if not lines or bare.startswith(("├─", "└─")) or not line.startswith((" ", "│")):
             lines.append(f"{'' if bare == line else ' '}{bare.lstrip('├└─ ')}")
@@ -194,7 +309,7 @@ def _of_explanations(printed: Path, count: int) -> Iterator[Help]:
         tried, sdy = lines[at + 1].removeprefix(" tried: "), lines[at + 2].removeprefix(" in sdy: ")
         axis = tried.partition(" shards it")[0]
         is_costly = line.startswith(" possible")
-        yield Help("explain", sdy, tried, is_costly, function, value, axis)
+        yield Help("explain", line.partition(": ")[2], sdy, tried, is_costly, function, value, axis)
 
 
 def _values(module: Op) -> Iterator[tuple[str, str, OpResult | BlockArgument]]:
@@ -221,7 +336,8 @@ def _apply(printed: Path, help: Help, edited: Path) -> str:
             match = _ENTRY.match(each.sdy, position)
             if match is None:
                 raise ValueError(f"unknown words: {each.sdy[position:]}")
-            _write(match, module, named, each.function, rewriter)
+            for place in (match["places"] or match["value"] or match["removed"]).split(", "):
+                _write(place, match, module, named, each.function, rewriter)
             position = match.end()
     edited.write_text(print_op(module), encoding="utf-8")
     value = named.get((help.function, help.value))
@@ -229,6 +345,7 @@ def _apply(printed: Path, help: Help, edited: Path) -> str:
 
 
 def _write(
+    place: str,
     match: re.Match[str],
     module: Op,
     named: dict[tuple[str, str], OpResult | BlockArgument],
@@ -236,13 +353,12 @@ def _write(
     rewriter: Rewriter,
 ) -> None:
     functions = {op.sym_name: op for op in module.walk() if isinstance(op, FuncOp)}
-    if match["number"] is not None:
-        owner = functions[match["function"]]
-        sharding = _sharding(match["dims2"], module, owner.function_type.results[int(match["number"])])
-        rewriter.set_result_attribute(owner, int(match["number"]), SHARDING, sharding)
+    if (result := _RESULT.fullmatch(place)) is not None:
+        number, owner = int(result[1]), functions[result[2]]
+        sharding = _sharding(match["dims2"], module, owner.function_type.results[number])
+        rewriter.set_result_attribute(owner, number, SHARDING, sharding)
         return
-    text = match["value"] or match["value2"] or match["removed"]
-    name, _, where = text.partition(" of @")
+    name, _, where = place.partition(" of @")
     if where:
         function = where
     elif (function, name) not in named:
@@ -261,8 +377,8 @@ def _write(
         for op in users:
             rewriter.set_attribute(op, "sharding", sharding)
     else:
-        place: Any = {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.owner}
-        new = rewriter.create(ShardingConstraintOp, [value], [value.type], {"sharding": sharding}, **place)
+        at: Any = {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.owner}
+        new = rewriter.create(ShardingConstraintOp, [value], [value.type], {"sharding": sharding}, **at)
         rewriter.replace_uses_except(value, new.results[0], new)
 
 
@@ -289,7 +405,7 @@ def _sharding(dims: str, module: Op, type: object) -> TensorSharding:
 # --- Figures ----------------------------------------------------------------------------------------
 
 
-def _figures(path: Path, folder: Path) -> tuple[Fraction, Fraction] | None:
+def _figures(path: Path, folder: Path) -> tuple[int, int] | None:
     """The wire bytes and the peak memory in the report on a program; None if it is rejected."""
     report = folder / "report.json"
     done = _sdy_opt([str(path), f"--report={report}", "-o", "/dev/null"])
@@ -297,19 +413,18 @@ def _figures(path: Path, folder: Path) -> tuple[Fraction, Fraction] | None:
         return None
     data = json.loads(report.read_text(encoding="utf-8"))
     wire = sum((each["wire_bytes"] or 0) * (each["times"] or [1, 1])[1] for each in data["collectives"])
-    return Fraction(wire), Fraction(data["memory"]["peak"])
+    return round(Fraction(wire)), data["memory"]["peak"]
 
 
-def _xla(path: Path, python: str) -> Fraction | None:
-    """What XLA sends on TPU and GPU, a loop body once; None if it rejects the program."""
-    sizes = re.findall(r"sdy\.mesh @\S+ = <\[(.*?)\]", path.read_text(encoding="utf-8"))
+def _xla(path: Path, python: str, keep: Path | None) -> int | None:
+    """What XLA sends on TPU and GPU; None if it rejects the program."""
+    text = path.read_text(encoding="utf-8")
+    sizes = re.findall(r"sdy\.mesh @\S+ = <\[(.*?)\]", text)
     devices = max((_product(re.findall(r"=(\d+)", each)) for each in sizes), default=1)
-    try:
-        found = compile_with_xla(path, devices, python, None, COMMON)
-    except NotComparedError:
+    hlo = compiled_by_xla(path.stem.rpartition("_")[0] or path.stem, text, devices, python, keep)
+    if hlo is None:
         return None
-    text, _ = as_on_accelerators(found["hlo"], devices)
-    return wire_bytes(read_hlo(str(path), text, devices).operands)
+    return round(wire_bytes(read_hlo(str(path), as_on_accelerators(hlo, devices)[0], devices).operands))
 
 
 def _product(sizes: Sequence[str]) -> int:
@@ -319,27 +434,19 @@ def _product(sizes: Sequence[str]) -> int:
     return product
 
 
-def _agreement(
-    before: Fraction, after: Fraction, base: Fraction | None, compiled: Fraction | None, text: str
-) -> str:
-    if base is None or compiled is None:
-        return "XLA rejects the program"
-    ours, theirs = _direction(before, after), _direction(base, compiled)
-    if ours == theirs or ours == 0 or (theirs == 0 and abs(after - before) <= _CHANGE * 5 * before):
-        is_same = ours == theirs or abs(compiled - base) <= 5 * _CHANGE * base
-    else:
-        is_same = False
-    if not is_same:
-        print(
-            f"{text}: XLA sends {float(compiled):.0f} in place of {float(base):.0f}, "
-            f"the report {float(after):.0f} in place of {float(before):.0f}"
-        )
-    return "XLA agrees" if is_same else "XLA does not agree"
+def _direction(before: int, after: int) -> int:
+    if _change(before, after) <= _CHANGE:
+        return 0
+    return 1 if after > before else -1
 
 
-def _direction(before: Fraction, after: Fraction) -> int:
-    change = after - before
-    return 0 if abs(change) <= _CHANGE * before else 1 if change > 0 else -1
+def _change(before: int, after: int) -> Fraction:
+    """The change as a share of what is sent before."""
+    return Fraction(abs(after - before), before or 1)
+
+
+def _bytes(size: int) -> str:
+    return bytes_text(Fraction(size))
 
 
 def _parse(path: Path) -> Op:

@@ -106,19 +106,19 @@ def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
 def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
     adviser = adviser_on(path.read_text(encoding="utf-8"), arguments.jobs)
     advice = adviser.advice()
-    if adviser.search.base is None:
+    if adviser.search.outcome is None:
         return
-    search, before = adviser.search, adviser.search.base[1].report
+    search, before = adviser.search, adviser.search.outcome.report
     changes: list[tuple[AdvisedChange, Op, Report]] = []
     for change in advice.changes:
         if change.is_conflict_free and len(changes) < arguments.changes:
-            base = search.after(change.move).base
-            if base is not None:
-                changes.append((change, search.changed(change.move), base[1].report))
+            after = search.after(change.move).outcome
+            if after is not None:
+                changes.append((change, search.edited(change.move), after.report))
     if not changes:
         return
     texts = [
-        program_for_xla(each, before.devices) for each in (search.changed(), *(op for _, op, _ in changes))
+        program_for_xla(each, before.devices) for each in (search.edited(), *(op for _, op, _ in changes))
     ]
     compiled = _compiled(path, texts, before.devices, arguments)
     if compiled[0] is None:
@@ -143,18 +143,19 @@ def _compiled(
     path: Path, texts: Sequence[str], devices: int, arguments: argparse.Namespace
 ) -> list[str | None]:
     """The HLO of programs after the passes that all devices have in common; None for one that XLA rejects."""
-    return [_compile(path.stem, text, devices, arguments) for text in texts]
+    python, keep = arguments.jax_python, arguments.keep
+    return [compiled_by_xla(path.stem, text, devices, python, keep) for text in texts]
 
 
-def _compile(name: str, text: str, devices: int, arguments: argparse.Namespace) -> str | None:
-    keep: Path | None = arguments.keep
+def compiled_by_xla(name: str, text: str, devices: int, python: str, keep: Path | None) -> str | None:
+    """The HLO of a program after the passes that all devices have in common; None if XLA rejects it."""
     kept = None if keep is None else keep / f"{name}-{sha256(text.encode()).hexdigest()[:16]}.json"
     if kept is None or not kept.exists():
         with TemporaryDirectory() as folder:
             program = Path(folder) / f"{name}.mlir"
             program.write_text(text, encoding="utf-8")
             try:
-                found = compile_by_common_passes(SCRIPT, program, devices, arguments.jax_python)
+                found = compile_by_common_passes(SCRIPT, program, devices, python)
             except BenchmarkFailed:
                 return None
         if kept is not None:

@@ -25,7 +25,7 @@ from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.units import seconds_text
-from sdyopt.analysis.trials.search import Figures
+from sdyopt.analysis.trials.effect import Figures
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable

@@ -1,22 +1,25 @@
 """Compares the stages that XLA dumps around Shardy with those of sdy-opt, to the byte.
 
     python -m benchmarks.calibration.dump_stages --python=/path/to/python [--flags=…] PROGRAMS…
+    python -m benchmarks.calibration.dump_stages --python=/path/to/python --folder=dumps corpus/
 
 The Python has jax: XLA compiles each program for the CPU and dumps `00.input_module.mlir` and what follows.
 Then sdy-opt imports, propagates and exports 00, which gives all later stages. The table has one line for
 each program, and `=` for a stage that is equal, `X` for one that is not, and `-` for one that sdy-opt does
-not reach. A program that XLA rejects before Shardy is counted only.
+not reach. A program that XLA rejects before Shardy is counted only. A folder stands for the programs in it.
 `--flags=--xla_enable_hlo_sharding_v3=false` dumps shardings by devices. Dumps are kept in `--folder`, and
-used again if they exist.
+used again if they exist, so that a run that was interrupted continues; `--seconds` interrupts it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,25 +40,38 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="a Python with jax")
     parser.add_argument("--flags", default="", help="further flags of XLA")
     parser.add_argument("--folder", type=Path, help="where dumps are kept")
+    parser.add_argument("--seconds", type=float, help="start no dump after this time")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp())
     stages: Counter[tuple[str, str]] = Counter()
-    rejected = 0
-    for path in arguments.programs:
+    rejected, equal, compared = 0, 0, 0
+    paths = [
+        file
+        for path in arguments.programs
+        for file in (sorted(path.rglob("*.mlir")) if path.is_dir() else [path])
+    ]
+    end = None if arguments.seconds is None else time.monotonic() + arguments.seconds
+    for path in paths:
         dump = folder / path.stem
+        if not dump.exists() and end is not None and time.monotonic() > end:
+            sys.exit(f"interrupted before {path.stem}; the same command continues")
         _dump(path, dump, arguments.python, arguments.flags)
         programs = programs_in(str(dump))
         rejected += not programs
         for program in programs:
             marks = dict(compare(program))
             stages.update(marks.items())
+            compared += 1
+            equal += set(marks.values()) == {_EQUAL}
             sys.stdout.write(
                 f"{path.stem:32} {' '.join(f'{stage[:2]}{mark}' for stage, mark in marks.items())}\n"
             )
+            sys.stdout.flush()
     for stage in sorted({stage for stage, _ in stages}):
         total = sum(stages[stage, mark] for mark in (_EQUAL, _DIFFERENT, _MISSING))
         sys.stdout.write(f"{stage}: {stages[stage, _EQUAL]} of {total} equal\n")
-    sys.stdout.write(f"{rejected} programs without a dump\n")
+    sys.stdout.write(f"{equal} of {compared} programs equal in all stages\n")
+    sys.stdout.write(f"{rejected} of {len(paths)} programs without a dump\n")
 
 
 def compare(program: DumpedProgram) -> Iterator[tuple[str, str]]:
@@ -88,13 +104,17 @@ def _run(path: Path, folder: Path) -> None:
 
 
 def _dump(path: Path, folder: Path, python: str, flags: str) -> None:
+    """Dumps a program to a folder, which exists only if the dump is complete."""
     if folder.exists():
         return
-    folder.mkdir(parents=True)
-    flags = f"--xla_dump_to={folder} --xla_dump_hlo_pass_re=shardy.* {_FAST} {flags}"
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    flags = f"--xla_dump_to={partial} --xla_dump_hlo_pass_re=shardy.* {_FAST} {flags}"
     environment = {**os.environ, "XLA_FLAGS": flags}
     command = [python, str(_SCRIPT), str(path), str(_device_count(path))]
     subprocess.run(command, env=environment, capture_output=True, check=False)
+    partial.rename(folder)
 
 
 def _device_count(path: Path) -> int:

@@ -71,6 +71,9 @@ class Request(Protocol):
     def read(self, path: str) -> bytes:
         """The content of a file. Raises FileProblem."""
 
+    def read_text(self, path: str) -> TextFile:
+        """A small file, such as one of settings. Raises FileProblem."""
+
     def warn(self, message: str, help: str) -> None:
         """Adds a warning about a flag without effect."""
 

@@ -37,6 +37,14 @@ def main() -> int:
     parser.add_argument("--sources", help=f"the sources of the batches, in turn: {', '.join(_NAMES)}")
     parser.add_argument("--reference-python", default="", metavar="PYTHON", help="a Python that has jax")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), metavar="FOLDER")
+    parser.add_argument(
+        "--programs",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="files and folders of programs, bytecode and exports to mutate, not the lit cases and examples",
+    )
     parser.add_argument("--resume", action="store_true", help="continue the search of the folder")
     options = parser.parse_args()
     turns = TURNS_WITH_REFERENCE if options.reference_python else TURNS
@@ -54,7 +62,12 @@ def main() -> int:
 
 def _search(options: argparse.Namespace, names: tuple[str, ...]) -> int:
     session = Session(
-        options.seed, options.findings, names, report=_report, reference_python=options.reference_python
+        options.seed,
+        options.findings,
+        names,
+        report=_report,
+        reference_python=options.reference_python,
+        programs=options.programs,
     )
     if options.resume:
         session.resume()

@@ -140,7 +140,7 @@ def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
         sys.stderr.flush()
         is_accepted = status == 0 and output.exists() and output.stat().st_size > 0
         # The locations in bytecode may be mutated, too.
-        is_text = not text.startswith(BYTECODE_MAGIC)
+        is_text = BYTECODE_MAGIC not in text
         has_locations = (
             is_text and b"unknown" not in text and not any("strip-debuginfo" in flag for flag in flags)
         )

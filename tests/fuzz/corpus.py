@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from sdyopt.tools.driver.split import BYTECODE_MAGIC
 from sdyopt.tools.lit.directives import parse_directives
 from sdyopt.tools.lit.features import MalformedCaseError
 from sdyopt.tools.lit.shell import parse
@@ -34,14 +35,21 @@ _EXCLUDED = re.compile(
 
 @dataclass(frozen=True)
 class Seed:
-    """A program, and the flags that its test runs it with."""
+    """A program, perhaps bytecode or an export, and the flags that its test runs it with."""
 
     text: bytes
-    flags: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the program is bytecode, or contains it."""
+        return BYTECODE_MAGIC in self.text
 
     @cached_property
     def parts(self) -> tuple[bytes, ...]:
         """The functions of the program or of its chunks, each with those that it uses, without comments."""
+        if self.is_binary:
+            return (self.text,)
         is_split = any(flag.lstrip("-") == "split-input-file" for flag in self.flags)
         chunks = _SEPARATOR.split(self.text) if is_split else [self.text]
         parts = [part for chunk in chunks for part in _parts_of(_COMMENT.sub(b"", chunk)) if part.strip()]
@@ -53,6 +61,13 @@ def seeds() -> list[Seed]:
     paths = [path for folder in ("examples", "tests/lit") for path in sorted((ROOT / folder).rglob("*.mlir"))]
     found = dict.fromkeys(seed for path in paths for seed in _seeds_of(path))
     return [seed for seed in found if len(seed.text) < MOST_BYTES]
+
+
+def seeds_in(paths: Sequence[Path]) -> list[Seed]:
+    """The seeds that are other files, and the files below folders, in a fixed order."""
+    files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+    texts = dict.fromkeys(file.read_bytes() for file in files if file.is_file())
+    return [Seed(text) for text in texts if 0 < len(text) < MOST_BYTES]
 
 
 def _parts_of(text: bytes) -> Sequence[bytes]:

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -39,10 +39,12 @@ class Session:
     findings: dict[str, Finding] = field(default_factory=dict)
     # A Python that has jax; without one, nothing is compared with the reference.
     reference_python: str = ""
+    # Files and folders of programs to mutate; without any, the lit cases and examples.
+    programs: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         self.sources: dict[str, Source] = {
-            name: make_source(name, self.reference_python) for name in self.names
+            name: make_source(name, self.reference_python, self.programs) for name in self.names
         }
 
     def close(self) -> None:

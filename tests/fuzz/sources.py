@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from sdyopt.tools.driver.job import NEWEST_BYTECODE, BytecodeRequest, Job
 from sdyopt.tools.driver.run import run_job
 from tests.fuzz.compared import ComparedModules
 from tests.fuzz.contract import Outcome
-from tests.fuzz.corpus import Seed, seeds
+from tests.fuzz.corpus import Seed, seeds, seeds_in
 from tests.fuzz.executed import ExecutedModules
 from tests.fuzz.flags import random_flags
 from tests.fuzz.inputs import Input, Source
@@ -144,7 +145,9 @@ class Bytecode(Mutants):
     def _input(self, random: Random) -> Input:
         data = b""
         while not data:
-            data = self._bytecode(_small(random, random.choice(self.seeds).parts), random.randrange(8))
+            seed = random.choice(self.seeds)
+            version = random.randrange(8)
+            data = seed.text if seed.is_binary else self._bytecode(_small(random, seed.parts), version)
         if self.accepted and random.random() < 0.2:
             data = random.choice(self.accepted)
         flags = () if random.random() < 0.7 else random_flags(random)
@@ -205,8 +208,14 @@ TURNS = ("mutants", "mutants", "mutants", "mutants", "bytecode", "modules", "res
 TURNS_WITH_REFERENCE = (*TURNS, "executed")
 
 
-def make_source(name: str, reference_python: str = "") -> Source:
-    """The source of this name; with a Python that has jax, one that compares, if there is one."""
+def make_source(name: str, reference_python: str = "", programs: Sequence[Path] = ()) -> Source:
+    """The source of this name; with a Python that has jax, one that compares, if there is one.
+
+    Mutants are of the files in `programs`, if any, and those in folders there.
+    """
     if reference_python and name in WITH_REFERENCE:
         return WITH_REFERENCE[name](reference_python)
-    return SOURCES[name]()
+    source = SOURCES[name]()
+    if programs and isinstance(source, Mutants):
+        source.seeds = seeds_in(programs)
+    return source

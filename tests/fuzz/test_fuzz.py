@@ -195,3 +195,14 @@ def test_a_wrong_partitioned_program_is_a_problem(monkeypatch: pytest.MonkeyPatc
     assert right.run() == Outcome(is_accepted=True)
     monkeypatch.setattr(sources, "difference", lambda *texts: "result 0 on device 0")
     assert problem_of(right.run()) == "wrong results after sdy-partition-pipeline"
+
+
+def test_programs_to_mutate_may_be_bytecode(tmp_path: Path) -> None:
+    data = sources.encode(b"func.func @f() { return }", 6)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "f.mlirbc").write_bytes(data)
+    (tmp_path / "f.mlir").write_bytes(b"func.func @f() { return }\nfunc.func @g() { return }\n")
+    source = sources.make_source("bytecode", programs=[tmp_path])
+    assert isinstance(source, sources.Bytecode)
+    assert [(seed.is_binary, len(seed.parts)) for seed in source.seeds] == [(True, 1), (False, 2)]
+    assert len(source.batch(Random(0), 0, 20)) == 20

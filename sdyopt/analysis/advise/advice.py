@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sdyopt.analysis.advise.verification import Compiled
+from sdyopt.analysis.trials.effect import Effect, Figures
 from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.search import Figures
 from sdyopt.mlir.ir.operation import Op
 
 
@@ -23,8 +23,6 @@ class AdvisedChange(NamedTuple):
     """A change, with the figures of the program before and after it.
 
     `text` says what to write, and `now` what is written there; "" for a result or several places.
-    `is_conflict_free`: after it no activation is resharded, no more of results, and no more of arguments is
-    sliced for a product, so that partitioners agree on what is sent.
     `results` are the results without an annotation that are sharded otherwise after it: who uses them may
     have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
     """
@@ -32,16 +30,25 @@ class AdvisedChange(NamedTuple):
     text: str
     now: str
     annotations: tuple[Annotation, ...]
-    before: Figures
-    after: Figures
+    effect: Effect
     move: Move
     results: tuple[Annotation, ...] = ()
     compiled: tuple[Compiled, Compiled] | None = None
 
     @property
+    def before(self) -> Figures:
+        """The figures of the program before it."""
+        return self.effect.before
+
+    @property
+    def after(self) -> Figures:
+        """The figures of the program after it."""
+        return self.effect.after
+
+    @property
     def is_conflict_free(self) -> bool:
-        before, after = self.before, self.after
-        return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
+        """Whether partitioners send the same after it."""
+        return self.effect.is_conflict_free
 
 
 @dataclass
@@ -49,11 +56,11 @@ class Advice:
     """The findings. `program` is the program with the best change, or with all of several changes.
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
-    the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.
-    `is_above_memory`: the program takes more memory than the limit, so changes lower its peak. `excess`: the
-    bytes above the limit after all changes of a sequence. `contradicted` is the number of changes that are
-    left out because XLA sends more, and `unverified` why it compiles nothing. `reason` says why there were no
-    trials.
+    the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails. `reduced` is
+    the number of trials on the program with fewer layers. `is_above_memory`: the program takes more memory
+    than the limit, so changes lower its peak. `excess`: the bytes above the limit after all changes of a
+    sequence. `contradicted` is the number of changes that are left out because XLA sends more, and
+    `unverified` why it compiles nothing. `reason` says why there were no trials.
     """
 
     program: Op
@@ -61,6 +68,7 @@ class Advice:
     is_sequence: bool = False
     is_above_memory: bool = False
     excess: int = 0
+    reduced: int = 0
     tried: int = 0
     proposed: int = 0
     failed: int = 0

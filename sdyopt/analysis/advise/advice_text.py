@@ -12,7 +12,7 @@ from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
-from sdyopt.analysis.trials.search import Figures
+from sdyopt.analysis.trials.effect import Figures
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
@@ -77,6 +77,8 @@ def _limits(advice: Advice) -> str:
     parts = []
     if advice.excess:
         parts.append(f"the peak memory is {bytes_text(advice.excess)} above the limit")
+    if advice.reduced:
+        parts.append(f"{advice.reduced} of the trials have two of the equal layers")
     if left := advice.proposed - advice.tried:
         why = f"after {advice.seconds} s" if advice.seconds else "the most expensive places came first"
         parts.append(f"not tried: {left} more changes ({why})")

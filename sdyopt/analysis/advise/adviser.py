@@ -17,6 +17,7 @@ from time import monotonic
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
@@ -25,11 +26,12 @@ from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
+from sdyopt.analysis.trials.effect import NOISE, Effect, Figures
+from sdyopt.analysis.trials.layers import with_fewer_layers
 from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
-from sdyopt.analysis.trials.search import Figures, Search, Trial
-from sdyopt.analysis.trials.trials import Passes, pipeline_of
+from sdyopt.analysis.trials.trials import Passes, Trial, Trials, pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
@@ -41,17 +43,15 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.record import FunctionResult
 
-# A change that saves less than this share of the estimated time is noise of the estimate.
-_LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
 _MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
-# From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
-_MAX_STRATEGIES = 4
 # From scratch, so many changes are made at most after a strategy is chosen.
 _MAX_STEPS = 16
 # After a change, so many moves are tried that were not possible before it, and so many others at a time.
 _MAX_NEW, _BATCH = 24, 8
+# So many of the changes that are best with fewer layers are tried on the whole program.
+_MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
@@ -81,14 +81,14 @@ class Adviser:
         self._saved: dict[tuple[Change, ...], Fraction] = {}
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> Trials:
         """The trials on the program as it is."""
         program = Rewriter().clone(self._module)
         run_pipeline(pipeline_of(_BEFORE), program, None)
         return self._search(program)
 
-    def _search(self, program: Op) -> Search:
-        return Search(program, self._pipeline, self._topology, may_fork=self._options.may_fork)
+    def _search(self, program: Op) -> Trials:
+        return Trials(program, self._pipeline, self._topology, may_fork=self._options.may_fork)
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
@@ -101,9 +101,10 @@ class Adviser:
         program = search.module
         advice = Advice(program, machine=self._machine)
         size = sum(1 for _ in program.walk())
-        most = _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
-        advice.limit = max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
-        if search.base is None:
+        advice.limit = _most_trials(
+            size, _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
+        )
+        if search.figures is None:
             advice.reason = "its pipeline fails"
             return advice
         if self._options.advise_from_scratch:
@@ -115,34 +116,35 @@ class Adviser:
             return advice
         advice.changes = self._best(advice, search, moves)
         if advice.changes:
-            advice.program = search.changed(advice.changes[0].move)
+            advice.program = search.edited(advice.changes[0].move)
         else:
             advice.program = self._module
         return advice
 
     def figures(self) -> Figures | None:
         """The figures of the program as it is; None if its pipeline fails."""
-        return None if self.search.base is None else self.search.base[0]
+        return self.search.figures
 
     # --- One change -----------------------------------------------------------------------------------
 
-    def _best(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
+    def _best(self, advice: Advice, search: Trials, moves: Moves) -> list[AdvisedChange]:
         """The changes that make the program cheaper, the best first."""
-        assert search.base is not None
-        before, _ = search.base
+        before = search.figures
+        assert before is not None
         advice.is_above_memory = self._excess(before) > 0
+        likely = self._likely(advice, search, moves)
         found = [
             self._advised(search, trial)
-            for trial in self._trials(advice, search, self._possible(search, moves))
+            for trial in self._trials(advice, search, likely, self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
         return self._verified(advice, search, list(_without_equals(found)))
 
-    def _advised(self, search: Search, trial: Trial) -> AdvisedChange:
+    def _advised(self, search: Trials, trial: Trial) -> AdvisedChange:
         """A change with the results that it shards otherwise, and that are not kept as inputs."""
-        assert search.base is not None and trial.figures is not None
-        found = _advised(trial.move, search.base[0], trial.figures)
+        assert search.figures is not None and trial.figures is not None
+        found = _advised(trial.move, search.figures, trial.figures)
         if trial.results is None:
             return found
         functions = {op.sym_name: op for op in functions_in(search.module)}
@@ -155,28 +157,62 @@ class Adviser:
             results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
         return found._replace(results=tuple(results))
 
-    def _possible(self, search: Search, moves: Moves) -> list[Move]:
+    def _possible(self, search: Trials, moves: Moves) -> list[Move]:
         """The moves for a program, those for its most expensive collectives first."""
-        assert search.base is not None
-        outcome = search.base[1]
+        outcome = search.outcome
+        assert outcome is not None
         found = {move.changes: move for move in blamed_moves(search.module, moves.roles, outcome)}
         found |= {
             move.changes: move for move in moves.after(search.made, outcome) if move.changes not in found
         }
         return list(found.values())
 
-    def _trials(self, advice: Advice, search: Search, moves: Sequence[Move]) -> Iterator[Trial]:
-        """The trials of the first of the moves, as many as the limits allow."""
-        assert search.base is not None
-        before, _ = search.base
+    def _likely(self, advice: Advice, search: Trials, moves: Moves) -> Sequence[Move]:
+        """The moves for a program; if it has too many, those that are best with fewer layers."""
+        possible = self._possible(search, moves)
+        if len(possible) <= advice.limit or search.made:
+            return possible
+        reduced = with_fewer_layers(search.module)
+        if reduced is None:
+            return possible
+        small = self._search(reduced.module)
+        if small.figures is None or search.figures is None:
+            return possible
+        of_move: dict[tuple[Change, ...], Move] = {}
+        for move in possible:
+            of_move.setdefault(reduced.move(move).changes, move)
+        of_move.pop((), None)
+        limit, memory = advice.limit, self._memory
+        if memory is not None:
+            self._memory = memory * small.figures.peak_bytes // search.figures.peak_bytes
+        advice.limit = advice.tried + _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_TRIALS)
+        new = [Move(changes, ()) for changes in of_move]
+        trials = self._trials(advice, small, new, self._limit(small.figures))
+        found: list[tuple[tuple[object, ...], Move]] = []
+        for trial in trials:
+            if trial.figures is not None:
+                move = of_move[trial.move.changes]
+                found.append((self._rank(trial.figures, move), move))
+            if self._has_passed(self._options.advise_seconds / 2):
+                # The other half is for the whole program.
+                break
+        found.sort(key=lambda each: each[0])
+        self._memory, advice.reduced = memory, advice.tried
+        advice.limit = advice.tried + limit
+        return [move for _, move in found[: min(limit, _MAX_LIKELY)]]
+
+    def _trials(
+        self, advice: Advice, search: Trials, moves: Sequence[Move], limit: Fraction | None
+    ) -> Iterator[Trial]:
+        """The trials of the first of the moves, as many as allowed; what takes `limit` seconds is cut."""
+        before = search.figures
+        assert before is not None
         advice.proposed += len(moves)
         chosen = moves[: max(0, advice.limit - advice.tried)]
         if self._is_over(advice):
             return
-        # A program that needs too much memory may become slower.
-        limit = None if self._excess(before) else before.seconds
         total = advice.tried + len(chosen)
-        for trial in search.trials(chosen, self._options.jobs, limit):
+        for trial in search.of_moves(chosen, self._options.jobs, limit):
             advice.tried += 1
             self._show(advice.tried, total)
             advice.failed += trial.has_failed
@@ -188,19 +224,22 @@ class Adviser:
                 break
 
     def _is_over(self, advice: Advice) -> bool:
-        limit = self._options.advise_seconds
-        if limit and monotonic() - self._start > limit:
-            advice.seconds = limit
+        if self._has_passed(self._options.advise_seconds):
+            advice.seconds = self._options.advise_seconds
         return advice.seconds > 0
 
-    def _verified(self, advice: Advice, search: Search, found: list[AdvisedChange]) -> list[AdvisedChange]:
+    def _has_passed(self, limit: float) -> bool:
+        """Whether the seconds of a limit have passed; not for 0, which is no limit."""
+        return limit > 0 and monotonic() - self._start > limit
+
+    def _verified(self, advice: Advice, search: Trials, found: list[AdvisedChange]) -> list[AdvisedChange]:
         """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
-        assert search.base is not None
+        assert search.outcome is not None
         if not self._options.advise_verify or self._options.advise_from_scratch or not found:
             return found
         shown = found[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(found)]
-        report = search.base[1].report
-        programs = [search.changed(), *(search.changed(each.move) for each in shown)]
+        report = search.outcome.report
+        programs = [search.edited(), *(search.edited(each.move) for each in shown)]
         verification = Verification(Worker(*self._options.jax), self._topology)
         before, *after = verification.compiled(programs, report.mesh, report.devices)
         if isinstance(before, str):
@@ -219,7 +258,7 @@ class Adviser:
 
     # --- Several changes ------------------------------------------------------------------------------
 
-    def _add_changes(self, advice: Advice, search: Search, moves: Moves, count: int) -> Search:
+    def _add_changes(self, advice: Advice, search: Trials, moves: Moves, count: int) -> Trials:
         """Makes up to so many changes, each the best one after those before it."""
         for number in range(count):
             found = self._best(advice, search, moves) if not number else self._next(advice, search, moves)
@@ -227,21 +266,21 @@ class Adviser:
                 break
             advice.changes.append(found[0])
             search = search.after(found[0].move)
-        assert search.base is not None
-        advice.program, advice.excess = search.changed(), self._excess(search.base[0])
+        assert search.figures is not None
+        advice.program, advice.excess = search.edited(), self._excess(search.figures)
         return search
 
-    def _next(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
+    def _next(self, advice: Advice, search: Trials, moves: Moves) -> list[AdvisedChange]:
         """The changes that make the program cheaper, of the moves that did so before, and of new ones.
 
         What saved less before is not tried if something saves more now.
         """
-        assert search.base is not None
-        before, _ = search.base
+        before = search.figures
+        assert before is not None
         found: dict[tuple[Change, ...], AdvisedChange] = {}
 
         def try_moves(moves: Sequence[Move]) -> None:
-            for trial in self._trials(advice, search, moves):
+            for trial in self._trials(advice, search, moves, self._limit(before)):
                 if trial.figures is not None and self._is_better(trial.figures, before):
                     found[trial.move.changes] = self._advised(search, trial)
 
@@ -258,68 +297,85 @@ class Adviser:
         ranked = sorted(found.values(), key=lambda each: self._rank(each.after, each.move))
         return self._verified(advice, search, ranked)
 
-    def _from_scratch(self, advice: Advice, given: Search, mesh: MeshOfProgram) -> Advice:
+    def _from_scratch(self, advice: Advice, given: Trials, mesh: MeshOfProgram) -> Advice:
         """Leaves out all annotations. Then the axes get a strategy, and roles one change after the other."""
-        assert given.base is not None
-        advice.is_sequence, advice.given = True, given.base[0]
+        assert given.figures is not None
+        advice.is_sequence, advice.given = True, given.figures
         if self._memory is None:
             # The program is to fit where it fitted before.
             self._memory = advice.given.peak_bytes
-        program = given.changed()
+        program = given.edited()
         _remove_annotations(program)
         moves, search = Moves(roles_of(program), mesh), self._search(program)
-        if search.base is None:
+        if search.figures is None:
             advice.reason = "its pipeline fails without annotations"
             return advice
-        for part in self._strategy(advice, search, moves):
+        for part in self._strategy(advice, given, search, moves):
             search = self._added(advice, search, part)
         search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
-        assert search.base is not None
-        advice.program, advice.final = search.changed(), search.base[0]
+        assert search.figures is not None
+        advice.program, advice.final = search.edited(), search.figures
         advice.excess = self._excess(advice.final)
         advice.annotations = _annotations(search, moves.roles)
         if self._options.advise_verify:
             self._verify_both(advice, given, search)
         return advice
 
-    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> tuple[Move, ...]:
-        """The best uses of each axis, one axis after the other; the best few are looked at further."""
-        assert search.base is not None and advice.given is not None
-        share = advice.given.seconds / max(self._memory or 1, 1)
+    def _strategy(self, advice: Advice, given: Trials, search: Trials, moves: Moves) -> Iterator[Move]:
+        """The changes of the best strategy, one axis after the other."""
+        strategies = Strategies(search.module, moves.roles, moves.mesh)
+        reduced = self._on_fewer_layers(advice, given, search, strategies)
+        if reduced:
+            best = self._strategies(advice, given, search).best_of(strategies, reduced)
+        else:
+            best = self._strategies(advice, given, search).best(strategies)
+        return strategies.parts(best)
 
-        def cost(figures: Figures) -> Fraction:
-            # The next axis, or the next change, may bring the peak below the limit.
+    def _strategies(self, advice: Advice, given: Trials, search: Trials) -> StrategySearch:
+        """The search among strategies for a program without annotations."""
+        assert given.figures is not None and search.figures is not None
+        share = given.figures.seconds / max(self._memory or 1, 1)
+
+        def soft_cost(figures: Figures) -> Fraction:
             excess = self._excess(figures)
             return self._cost(figures) - excess + excess * share
 
-        best: list[tuple[Fraction, tuple[Move, ...]]] = [(cost(search.base[0]), ())]
-        sizes = moves.mesh.sizes
-        for name in sorted(sizes, key=lambda name: -sizes[name]):
-            costs = {_key(parts): found for found, parts in best}
-            possible = {
-                _key((*made, *parts)): (*made, *parts)
-                for _, made in best
-                for parts in moves.strategies(name, made)
-            }
-            new = [parts for key, parts in possible.items() if key not in costs]
-            together = [Move(tuple(written(parts).values()), ()) for parts in new]
-            for trial, parts in zip(self._trials(advice, search, together), new, strict=False):
-                if trial.figures is not None:
-                    best.append((cost(trial.figures), parts))
-            best = sorted(best, key=lambda each: each[0])[:_MAX_STRATEGIES]
-        return best[0][1]
+        def tries(new: Sequence[Move], limit: Fraction | None) -> Iterator[Trial]:
+            yield from self._trials(advice, search, new, limit)
 
-    def _added(self, advice: Advice, search: Search, move: Move) -> Search:
+        return StrategySearch(tries, self._cost, soft_cost, search.figures)
+
+    def _on_fewer_layers(
+        self, advice: Advice, given: Trials, search: Trials, strategies: Strategies
+    ) -> list[Strategy]:
+        """The best strategies for the program with fewer layers; none if it has no equal layers."""
+        annotated, reduced = with_fewer_layers(given.module), with_fewer_layers(search.module)
+        if annotated is None or reduced is None:
+            return []
+        of_given, small = self._search(annotated.module), self._search(reduced.module)
+        if of_given.figures is None or small.figures is None or given.figures is None:
+            return []
+        memory, limit = self._memory, advice.limit
+        if memory is not None:
+            self._memory = memory * of_given.figures.peak_bytes // given.figures.peak_bytes
+        advice.limit = _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_FROM_SCRATCH)
+        of_small = Strategies(reduced.module, roles_of(reduced.module), strategies.mesh)
+        found = self._strategies(advice, of_given, small)
+        found.best(of_small)
+        self._memory, advice.limit, advice.reduced = memory, limit + advice.tried, advice.tried
+        return [strategies.like(each, of_small, reduced.values) for each in found.kept()]
+
+    def _added(self, advice: Advice, search: Trials, move: Move) -> Trials:
         """The program after a move that is one of the changes."""
         after = search.after(move)
-        assert search.base is not None and after.base is not None
-        advice.changes.append(_advised(move, search.base[0], after.base[0]))
+        assert search.figures is not None and after.figures is not None
+        advice.changes.append(_advised(move, search.figures, after.figures))
         return after
 
-    def _closed(self, search: Search, moves: Moves) -> Search:
+    def _closed(self, search: Trials, moves: Moves) -> Trials:
         """The program with the shardings that propagation gives inputs written down, if it is not slower."""
-        assert search.base is not None
-        figures, outcome = search.base
+        figures, outcome = search.figures, search.outcome
+        assert figures is not None and outcome is not None
         known = written(search.made)
         places = [place.subject for role in moves.roles if role.is_input for place in role.places]
         changes = [
@@ -328,16 +384,16 @@ class Adviser:
             if each not in known and (found := outcome.boundary(each)) is not None
         ]
         after = search.after(Move(tuple(changes), ()))
-        if after.base is None or self._cost(after.base[0]) > self._cost(figures):
+        if after.figures is None or self._cost(after.figures) > self._cost(figures):
             return search
         return after
 
-    def _verify_both(self, advice: Advice, given: Search, found: Search) -> None:
+    def _verify_both(self, advice: Advice, given: Trials, found: Trials) -> None:
         """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
-        assert found.base is not None
-        report = found.base[1].report
+        assert found.outcome is not None
+        report = found.outcome.report
         verification = Verification(Worker(*self._options.jax), self._topology)
-        before, after = verification.compiled([given.changed(), found.changed()], report.mesh, report.devices)
+        before, after = verification.compiled([given.edited(), found.edited()], report.mesh, report.devices)
         if isinstance(before, str) or isinstance(after, str):
             advice.unverified = before if isinstance(before, str) else str(after)
         else:
@@ -349,7 +405,7 @@ class Adviser:
         if excess := self._excess(before):
             return self._excess(after) < excess
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
-        least = 1 - _LEAST_GAIN
+        least = 1 - NOISE
         return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
 
     def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
@@ -364,16 +420,25 @@ class Adviser:
         penalty = 0 if is_sdy else figures.penalty
         return figures.seconds + figures.carrying + penalty + self._excess(figures)
 
+    def _limit(self, before: Figures) -> Fraction | None:
+        """The seconds of what is no better; a program that needs too much memory may become slower."""
+        return None if self._excess(before) else before.seconds
+
     def _excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
         return 0 if self._memory is None else max(0, figures.peak_bytes - self._memory)
+
+
+def _most_trials(size: int, most: int) -> int:
+    """The number of trials for a program of so many operations."""
+    return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
 
 
 def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
     annotations = (
         Annotation(place_text(change), change.jax, sdy_text(change.sharding)) for change in move.changes
     )
-    return AdvisedChange(heading(move), current(move), tuple(annotations), before, after, move)
+    return AdvisedChange(heading(move), current(move), tuple(annotations), Effect(before, after), move)
 
 
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
@@ -388,11 +453,7 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         seen |= keys
 
 
-def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:
-    return tuple(move.changes for move in moves)
-
-
-def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:
+def _annotations(search: Trials, roles: Sequence[Role]) -> list[Annotation]:
     """The annotations of what is written, those of inputs first. What is kept is returned as it is taken."""
     made = written(search.made).items()
     known = {subject: change for subject, change in made if not isinstance(subject, FunctionResult)}

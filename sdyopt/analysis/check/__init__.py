@@ -20,7 +20,7 @@ def checks_of(_: Program) -> list[Check]:
 class Options(AnalysisOptions):
     """The check of a program after the passes.
 
-    `speeds` is the file of --topology, and `memory` the bytes of a device.
+    `speeds` is the file of --topology, `memory` the bytes of a device, and `trips` what --assume-trips says.
     """
 
     order, group = 35, REPORTS
@@ -32,6 +32,7 @@ class Options(AnalysisOptions):
     )
     speeds: TextFile | None = None
     memory: int | None = None
+    trips: tuple[str, ...] = ()
 
     @property
     def is_needed(self) -> bool:
@@ -51,4 +52,4 @@ class Options(AnalysisOptions):
         from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         memory = memory_size("device-memory", request["device-memory"])
-        return replace(self, speeds=topology_file(request), memory=memory)
+        return replace(self, speeds=topology_file(request), memory=memory, trips=request["assume-trips"])

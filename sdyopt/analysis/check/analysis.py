@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from sdyopt.analysis.check import Options, checks_of
 from sdyopt.analysis.check.check_text import check_text
 from sdyopt.analysis.check.checker import Checker
+from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
@@ -22,7 +23,7 @@ class Checking(Analysis[Options]):
         super().__init__(options, run)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self._memory = options.memory
+        self._memory, self._trips = options.memory, assumed_trips(options.trips)
         self._checker: Checker
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
@@ -31,7 +32,7 @@ class Checking(Analysis[Options]):
         return self._checker.recording()
 
     def on_output(self, program: Program) -> None:
-        report = report_on(program.op, self._topology)
-        found = self._checker.check(program.op, report, self._memory)
+        report = report_on(program.op, self._topology, self._trips)
+        found = self._checker.check(program.op, report, self._memory, self._trips)
         program.shared(checks_of).append(found)
         self.texts.append(check_text(found, self.run.width))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from sdyopt.analysis.check.checker import Check, Place, Trial
+from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of
 from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
@@ -24,11 +24,14 @@ _PHASES = {
 }
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
+    (r"dimension \d+ of an operand, which is", "a dimension"),
     (" that is sharded along", " sharded along"),
     (", which is sharded", " sharded"),
     (" on both sides", ""),
 )
+_NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
 _FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w+:\d+")
@@ -42,12 +45,19 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
     lines = [*_figures(check)]
+    is_tried = any(place.best is not None for place in check.places)
+    if is_tried and len(check.places) == PLACES:
+        # There is no line left.
+        number = min(range(len(lines)), key=lambda number: len(lines[number]))
+        lines[number] += f"; changes: {_UNVERIFIED}"
     for number, place in enumerate(check.places, 1):
         lines += [
-            f"{number}. {title_of(check, place)}",
-            f"{_INDENT}{_tight(reason_of(place), width - len(_INDENT))}",
+            f"{number}. {title_of(check, place, width - len(_INDENT))}",
+            f"{_INDENT}{_tight(reason_of(place.parts[0]), width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
+    if is_tried and len(check.places) < PLACES:
+        lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
@@ -88,9 +98,16 @@ def communication_of(check: Check) -> str:
     """The bytes that a device sends, and what most of them are."""
     report, wire = check.report, check.wire
     devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
-    parts = wire_totals(report.collectives, lambda each: f"{each.kind} {_axes(each.group)}")
-    shares = [f": {share_text(part.high / wire.high)} {name}" for name, part in parts.items() if wire.high]
-    return f"{total_text(wire)} sent by {devices}" + "".join(shares[:1])
+    parts = wire_totals(report.collectives, kind_of)
+    shares = [
+        f": {share_text(part.high / wire.high)} {_unquoted(name)}"
+        for name, part in parts.items()
+        if wire.high
+    ]
+    text = f"{total_text(wire)} sent by {devices}" + "".join(shares[:1])
+    loop = next(iter(report.unknown_loops), None)
+    # What × n means.
+    return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
 def memory_of(check: Check) -> str:
@@ -106,7 +123,7 @@ def compute_of(check: Check) -> str:
     """The FLOPs, the useful share of them, and estimated times."""
     report = check.report
     flops, share = flop_totals(report)[0], useful_share(report)
-    text = f"{flops_text(flops.high)} per device"
+    text = f"{total_text(flops, flops_text)} per device"
     if share is not None:
         text += f", {share_text(share)} of them useful"
     if report.time is not None:
@@ -115,40 +132,54 @@ def compute_of(check: Check) -> str:
     return text
 
 
-def title_of(check: Check, place: Place) -> str:
-    """The title of a place: its line, its cost, and what communicates there."""
-    each = place.largest
-    where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
-    share = f" ({share_text(place.total.high / check.wire.high)})" if check.wire.high else ""
-    count = f"{place.total.count} " if place.total.count > 1 else ""
-    title = f"{where}  {total_text(place.total)}{share}  {count}{each.kind} {_axes(each.group)}"
+def title_of(check: Check, place: Place, width: int = 1000) -> str:
+    """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
+    share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
+    start = f"{place.name}  {total_text(place.total)}{share}  "
     # Without lines of Python, the phase is unknown.
-    has_phase = each.location.line and set(place.phases) not in ({Phase.FORWARD}, set(Phase))
-    return f"{title}, {' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else title
+    has_phase = place.largest.location.line and set(place.phases) not in ({Phase.FORWARD}, set(Phase))
+    comma = ", " if len(place.parts) == 1 else "; "
+    end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
+    kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
+    for shown in range(len(kinds), 0, -1):
+        more = f", {len(kinds) - shown} more kinds" if shown < len(kinds) - 1 else ", 1 more kind"
+        text = start + ", ".join(kinds[:shown]) + (more if shown < len(kinds) else "")
+        if len(text + end) <= width:
+            return text + end
+    return text
 
 
-def reason_of(place: Place) -> str:
-    """The reason for the largest collective of a place, with shardings as JAX writes them."""
-    each, names = place.largest, place.names
-    of = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
-    needed_by, needs, _ = each.cause.partition(" needs this sharding")
-    if needs and each.change:
-        return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed_by}"
+def _part_text(part: Part, is_one_of_several: bool) -> str:
+    """`2 all_gather along x`, and what they send if others are at the same line."""
+    count = f"{part.total.count} " if part.total.count > 1 else ""
+    return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
+
+
+def has_share(check: Check, place: Place) -> bool:
+    """Whether the share of a place is known."""
+    return bool(check.wire.high) and not place.total.per_iteration
+
+
+def reason_of(part: Part, most_names: int = 1) -> str:
+    """The reason for the largest collective of a part of a place, with shardings as JAX writes them."""
+    each, names = part.largest, part.names
+    more = len(names) - most_names
+    of = ", ".join(names[:most_names]) + (f" and {more} more" if more > 0 else "")
+    needed = _NEEDED.match(each.cause)
+    if needed is not None and each.change:
+        return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
     for long, short in _SHORTER:
-        each = replace(each, cause=each.cause.replace(long, short))
+        each = replace(each, cause=re.sub(long, short, each.cause))
     # The collectives of a place are those of several layers.
-    cause = pattern_of(each.cause) if place.total.count > 1 else each.cause
-    return f"{cause}, for {of}" if each.updated else cause
+    cause = pattern_of(each.cause) if part.total.count > 1 else each.cause
+    if not each.updated:
+        return cause
+    # A result is the gradient itself.
+    return f"{of}: {cause}" if each.updated.startswith("result") else f"gradient of {of}: {cause}"
 
 
-def _axes(group: str) -> str:
-    """`along x, y` for `{"x", "y"}`."""
-    return along(group).replace('"', "")
-
-
-def along(group: str) -> str:
-    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
-    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
+def _unquoted(kind: str) -> str:
+    return kind.replace('"', "")
 
 
 def change_of(check: Check, place: Place, width: int) -> str:
@@ -166,29 +197,30 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 def trial_text(trial: Trial, width: int) -> str:
     """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
+    tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
-        figures += f", {_difference(Fraction(trial.carried))} between steps"
+        figures += f", {_difference(Fraction(trial.carried))} a step"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
-    room = width - len(f"tried:  for {results}{figures}")
+    room = width - len(f"{tried}:  for {results}{figures}")
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
-        subject = subject.removeprefix("the value at ").replace("the gradient at ", "gradient ")
+        subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
     if len(spec) + len(subject) > room:
-        subject, shorter = subject.removeprefix("gradient "), results.replace(" and ", ", ")
+        subject, shorter = subject.replace("gradient of ", "grad "), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:
         subject = f"…{subject[1 - kept :]}"
-    return f"tried: {spec} for {subject}{results}{figures}"
+    return f"{tried}: {spec} for {subject}{results}{figures}"
 
 
 def _difference(size: Fraction) -> str:

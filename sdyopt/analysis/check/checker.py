@@ -11,10 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
-from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
+from sdyopt.analysis.figures.execution_counts import (
+    NONE_ASSUMED,
+    AssumedTrips,
+    CallLocations,
+    ExecutionCounts,
+)
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Report,
+    Total,
+    wire_bytes_of_runs,
+    wire_total,
+    wire_totals,
+)
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
@@ -23,26 +37,26 @@ from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
+from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, figures_of
 from sdyopt.analysis.trials.moves import Move, written
-from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
 from sdyopt.analysis.trials.roles import roles_of
-from sdyopt.analysis.trials.search import Figures, Search
-from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
-_MAX_TRIALS = 4
+_MAX_TRIALS = 6
+# They are those for so many of its parts.
+_PARTS_TRIED = 2
 _MAX_OPERATIONS = 60_000
-# A change that saves a smaller part of what a device sends is not worth a line.
-_WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
@@ -53,9 +67,18 @@ class Trial(NamedTuple):
 
     subject: str
     spec: str
-    before: Figures
-    after: Figures
+    effect: Effect
     results: int
+
+    @property
+    def before(self) -> Figures:
+        """The figures without the change."""
+        return self.effect.before
+
+    @property
+    def after(self) -> Figures:
+        """The figures with it."""
+        return self.effect.after
 
     @property
     def sent(self) -> Fraction:
@@ -73,33 +96,54 @@ class Trial(NamedTuple):
         return Fraction(self.after.peak_bytes - self.before.peak_bytes)
 
     @property
-    def cost(self) -> tuple[int, Fraction, int]:
-        """The sort key of changes: how many figures become worse, the wire bytes, the peak memory."""
-        worse = (self.memory > 0) + (self.after.flops > self.before.flops)
-        return worse, self.after.wire_bytes + self.after.carried, self.after.peak_bytes
-
-    @property
     def changes_memory(self) -> bool:
-        """Whether the peak changes by at least 1 %."""
-        return abs(self.memory) >= _WORTHWHILE * self.before.peak_bytes and self.memory != 0
+        """Whether the peak changes by more than noise."""
+        return abs(self.memory) >= NOISE * self.before.peak_bytes and self.memory != 0
 
 
-@dataclass(slots=True)
-class Place:
-    """The collectives of one line, kind and axes.
+class Part(NamedTuple):
+    """The collectives of a place that have one kind and axes.
 
-    `phases` are the parts of a training step that they are in, `names` the arguments that they move or
-    update. `largest` is the one that sends most in all of its runs. `tried` of the `proposed` changes were
-    tried; `best` is the one of them with the best effect, if a device sends less then.
+    `largest` is the one that sends most in all of its runs, `names` are the arguments that they move or
+    update.
     """
 
     largest: Collective
     total: Total
-    phases: Sequence[Phase]
     names: Sequence[str]
+
+    @property
+    def kind(self) -> str:
+        """`all_gather along "x"`."""
+        return kind_of(self.largest)
+
+
+@dataclass(slots=True)
+class Place:
+    """The collectives of one line.
+
+    `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
+    step that they are in. `tried` of the `proposed` changes were tried; `best` is the one of them with the
+    best effect, if a device sends less then.
+    """
+
+    parts: Sequence[Part]
+    total: Total
+    phases: Sequence[Phase]
     proposed: int = 0
     tried: int = 0
     best: Trial | None = None
+
+    @property
+    def largest(self) -> Collective:
+        """The collective that sends most of the most expensive part."""
+        return self.parts[0].largest
+
+    @property
+    def name(self) -> str:
+        """The line; without one, the argument that moves or is updated."""
+        each = self.largest
+        return each.location.file_text if each.location.line else (*self.parts[0].names, each.value)[0]
 
 
 @dataclass(slots=True)
@@ -146,39 +190,43 @@ class Checker:
         """Records the passes that run in the `with` block."""
         return self._record.active()
 
-    def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
-        """The check of the program after the passes, on which a report was made."""
+    def check(
+        self, module: Op, report: Report, memory: int | None = None, assumed: AssumedTrips = NONE_ASSUMED
+    ) -> Check:
+        """The check of the program after the passes, on which a report was made with these trip counts."""
         places = places_of(report.collectives)[:PLACES]
         memory = report.device_memory if memory is None else memory
-        found = Check(report, places, memory, can_try=not is_complete(self._module))
+        pipeline = completing_pipeline(self._module, self._has_passes)
+        trials = Trials(self._module, pipeline, self._topology, assumed=assumed)
+        found = Check(report, places, memory, trials.can_try)
         if not found.can_try:
             return found
         ops = counted_collectives(module)
-        pipeline = pipeline_of(completing_passes(self._module, self._has_passes))
-        search = Search(self._module, pipeline, self._topology)
-        before = search.figures(report, module)
+        before = figures_of(report, module, self._topology)
         made = shardings_of_results(module)
         originals = Originals(self._module, self._record.values, self._copies)
         proposals = Proposals.on(module, originals)
         alike = Alike(self._module, roles_of(self._module))
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
         for place in places:
-            changes = list(dict.fromkeys(proposals.for_collective(ops[place.largest.number])))
+            blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
+            each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
+            changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
             chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
             remaining -= len(chosen)
             place.tried = len(chosen)
-            for trial in search.trials(chosen, 1, None):
+            for trial in trials.of_moves(chosen, 1, None):
                 if trial.figures is not None:
                     results = changed_results(made, trial.results or {}, written((trial.move,)))
                     self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
         return found
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
-        if after.wire_bytes + after.carried - before.carried > (1 - _WORTHWHILE) * before.wire_bytes:
+        if after.wire_bytes + after.carried - before.carried > (1 - NOISE) * before.wire_bytes:
             return
-        trial = Trial("", move.changes[0].jax or "", before, after, results)
-        if place.best is None or trial.cost < place.best.cost:
+        trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
+        if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
@@ -188,6 +236,19 @@ class Checker:
             return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
+        if (value := self._gradients.value(subject)) is not None:
+            return f"the gradient of {name_of(value) or self._line(value, place)}"
+        what = self._line(subject, place)
+        # It is that of an operand of this line.
+        is_gradient = source_location(subject.location).phase is Phase.BACKWARD
+        return f"a gradient of {what}" if is_gradient else what
+
+    @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(self._module)
+
+    def _line(self, subject: OpResult | BlockArgument, place: Place) -> str:
+        """The value of a line, in words."""
         op = owning_op(subject)
         location = self._calls.completed(source_location(op.location), op)
         there = place.largest.location
@@ -196,8 +257,7 @@ class Checker:
         location = there if (there.file, there.line) in calls else self._lines.chosen(location)
         if not location.line:
             return f"the result of {op.signature.name}"
-        kind = "gradient" if location.phase is Phase.BACKWARD else "value"
-        return f"the {kind} at {location.file_text}"
+        return f"the value at {location.file_text}"
 
 
 def _patterns(names: Iterable[str]) -> list[str]:
@@ -210,20 +270,39 @@ def _patterns(names: Iterable[str]) -> list[str]:
 
 def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
-    groups: dict[tuple[str, str, str], list[Collective]] = {}
+    lines: dict[str, list[Collective]] = {}
     for each in collectives:
         # Without a line, a place is a weight.
-        where = each.location.path_text or each.moved or each.updated
-        groups.setdefault((where, each.kind, each.group), []).append(each)
+        lines.setdefault(each.location.path_text or each.moved or each.updated, []).append(each)
     found = []
-    for group in groups.values():
-        total = Total()
-        for each in group:
-            low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
-            total.add(each.wire_bytes, low, high)
-        largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-        names = _patterns(each.moved or each.updated for each in group)
-        phases = list(dict.fromkeys(each.location.phase for each in group))
-        found.append(Place(largest, total, phases, names))
-    found.sort(key=lambda place: -place.total.high)
+    for line in lines.values():
+        parts = [
+            _part([each for each in line if kind_of(each) == kind], total)
+            for kind, total in wire_totals(line, kind_of).items()
+        ]
+        parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
+        phases = list(dict.fromkeys(each.location.phase for each in line))
+        total = wire_totals(line, lambda _: "")[""]
+        found.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
+    found.sort(key=_cost, reverse=True)
     return [place for place in found if place.total.high or place.total.unknown]
+
+
+def kind_of(each: Collective) -> str:
+    """`all_gather along "x"`."""
+    return f"{each.kind} {along(each.group)}"
+
+
+def along(group: str) -> str:
+    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
+    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
+
+
+def _part(group: Sequence[Collective], total: Total) -> Part:
+    largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
+    return Part(largest, total, _patterns(each.moved or each.updated for each in group))
+
+
+def _cost(each: Place | Part) -> Fraction:
+    """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count."""
+    return each.total.high + each.total.per_iteration

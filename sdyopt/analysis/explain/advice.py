@@ -24,10 +24,10 @@ from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
+from sdyopt.analysis.trials.effect import Effect
 from sdyopt.analysis.trials.originals import Originals
-from sdyopt.analysis.trials.trials import Completion, Effect, NotCompleted, Trials
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -73,12 +73,8 @@ class Advice:
     @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
-        trials = Trials(self._module, Completion(self._dialects, has_passes=not self.is_assumed))
-        try:
-            with handling(lambda _: None):
-                return trials if trials.base is not None and trials.with_collectives else None
-        except NotCompleted:
-            return None
+        trials = Trials(self._module, completing_pipeline(self._module, has_passes=not self.is_assumed))
+        return trials if trials.can_try and trials.outcome is not None else None
 
     def add_to(
         self, node: Sentence, absence: Absence, record: ShardingRecord, run: Run, names: Names
@@ -146,15 +142,17 @@ class Advice:
         return None if effect is None else _Trial(effect, record, copies)
 
     def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
-        name = (
-            "" if isinstance(change.named, FunctionResult) else names.value(self._original_of(change.named))
-        )
+        name = self._name_of(change, names)
         word = "possible, at a cost" if effect.is_worse else "help"
         help = node.add(f"{word}: {change.text(name)}", self._source_line(change.subject, names))
         has_figures = self._has_figures(change.subject)
         figures = effect.text if has_figures else "no figures, because @main does not run this function"
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
-        help.add(f"in sdy: {change.sdy(name)}")
+        help.add(f"in sdy: {change.sdy(self._name_of(change, names.describing(False)))}")
+
+    def _name_of(self, change: Change, names: Names) -> str:
+        named = change.named
+        return "" if isinstance(named, FunctionResult) else names.value(self._original_of(named))
 
     def _has_figures(self, subject: Subject) -> bool:
         """Whether figures of the program include what a subject is in."""

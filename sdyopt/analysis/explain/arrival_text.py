@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from sdyopt.analysis.explain.names import Names, axis_text
+from sdyopt.analysis.explain.names import Names
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
@@ -17,7 +17,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.value_names import name_of_result
-from sdyopt.shardy.record import Means
+from sdyopt.shardy.record import FunctionResult, Means
 
 # Of a longer chain, the steps in the middle are left out.
 _FIRST_STEPS, _LAST_STEPS = 3, 1
@@ -56,20 +56,26 @@ def add_other_sources(parent: Sentence, found: Sequence[Source], arrival: Arriva
 
 
 def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
-    """The sentence on one step, and the source line of its operation."""
+    """The sentence on one step, and the source line of what it starts from, or that of its operation."""
     step = arrival.step
     assert step is not None
     source = step.site.subjects[arrival.source_position]
     assert source is not None
     dim = dimension_of_factor(step, arrival.source_position, arrival.factor)
-    text = (
-        f"from {names.subject(run, source)} (dimension {dim}), "
-        f"{direction(step.site, arrival.source_position, arrival.position)} along {site_text(run, step.site)}"
-        f"{_phase(step)}"
-    )
+    name, source_line = names.subject(run, source), names.source_line(step.site.op)
+    owner = run.edge_owners.get(source, source)
+    described = None if isinstance(owner, FunctionResult) else names.described(block_or_result(owner))
+    if described is not None:
+        name, source_line = described
+    way = _edge_text(step.site)
+    if not way:
+        along = site_text(run, step.site)
+        along = along.removeprefix("stablehlo.") if names.is_described(step.site.op) else along
+        way = f"{direction(step.site, arrival.source_position, arrival.position)} along {along}"
+    text = f"from {name} (dimension {dim}), {way}{_phase(step)}"
     if arrival.group_member is not None:
         text = f"with {names.subject(run, arrival.group_member)}, which is in its sharding group: {text}"
-    return text, names.source_line(step.site.op)
+    return text, source_line
 
 
 def _operations(steps: list[Arrival]) -> str:
@@ -85,6 +91,24 @@ def direction(site: Site, source: int, target: int) -> str:
     if (source < count) is (target < count):
         return "between operands" if source < count else "between results"
     return "forward" if source < count else "backward"
+
+
+def _edge_text(site: Site) -> str:
+    """The way of an axis into or out of the regions of an operation; "" for one along an operation."""
+    if site.edge_owner is None or isinstance(site.op, FuncOp):
+        return ""
+    name = site.edge_owner.signature.name
+    if name == "sdy.named_computation":
+        return f"through {op_text(site.edge_owner)}"
+    return f"{_EDGES.get(name, 'which it passes on')} (data-flow edge of {op_text(site.edge_owner)})"
+
+
+_EDGES = {
+    "stablehlo.while": "which the loop carries",
+    "stablehlo.case": "through the branches",
+    "stablehlo.if": "through the branches",
+    "sdy.manual_computation": "through the shard_map",
+}
 
 
 def site_text(run: Run, site: Site | Gap) -> str:
@@ -160,7 +184,9 @@ def _output(annotation: Annotation, names: Names) -> str:
 
 def _constraint(annotation: Annotation, names: Names) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
-    named = "" if operand is None else f" on {names.value(block_or_result(operand))}"
+    described = None if operand is None else names.described(block_or_result(operand))
+    name = described[0] if described else "" if operand is None else names.value(block_or_result(operand))
+    named = f" on {name}" if name else ""
     return f"with_sharding_constraint{named}"
 
 
@@ -187,11 +213,6 @@ _KIND_TEXT = {
     Kind.MANUAL_OUTPUT: lambda annotation, _: _manual_entry(annotation, "out_shardings"),
     Kind.ATTRIBUTE: _attribute,
 }
-
-
-def arrival_title(arrival: Arrival) -> str:
-    """The heading of one arrival."""
-    return f"{axis_text(arrival.axis)} shards dimension {arrival.dim}"
 
 
 # A tree of sentences as text, wrapped to a width.

@@ -51,11 +51,17 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
     figures = report_on(module).collectives[number]
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
     moved = names.value(block_or_result(value))
+    # A helper converts or slices a weight before it is moved.
+    of = f"{figures.moved} ({moved})" if figures.moved not in ("", moved) else moved
     root = Sentence(
-        f"#{number} {figures.kind} along {figures.axes} of {moved}: a device sends "
+        f"#{number} {figures.kind} along {figures.axes} of {of}: a device sends "
         f"{bytes_text(figures.wire_bytes)}{_times(figures)}",
         names.source_line(op),
     )
+    if figures.change:
+        node = root.add(f"resharded: {specs_of(figures.change)}")
+        if specs_of(figures.change) != figures.change:
+            node.add(f"in sdy: {figures.change}")
     cause = _cause(op, record)
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         root.add(figures.cause)
@@ -67,14 +73,11 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
-    if figures.change:
-        node = root.add(f"resharded: {specs_of(figures.change)}")
-        if specs_of(figures.change) != figures.change:
-            node.add(f"in sdy: {figures.change}")
     name = names.input_name(block_or_result(value))
     if name is not None:
-        function = f"@{name.function} " if name.function else ""
-        root.add(f"see --explain='{function}{name.name}' for the sharding of what it moves")
+        ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"
+        ask = f'"{figures.moved}"' if figures.moved and names.describes else ask
+        root.add(f"see --explain={ask} for the sharding of what it moves")
     return root
 
 
@@ -137,7 +140,9 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost)
-    what = f"{plan.signature.name}: {_tensor(plan, cause.position, names)}"
+    name = plan.signature.name
+    name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
+    what = f"{name}: {_tensor(plan, cause.position, names)}"
     node = root.add(f"{what} does not fit {_reason(plan, chosen)}", source_line)
     shapes = LocalShapes(module)
     node.add(f"chosen: {_alternative(plan, chosen, cost_of(plan, chosen.axes, mesh, shapes), names)}")

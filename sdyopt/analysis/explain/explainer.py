@@ -10,7 +10,7 @@ explainer.answer(target, width)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import Advice
@@ -18,7 +18,6 @@ from sdyopt.analysis.explain.arrival_text import (
     Sentence,
     add_arrival,
     add_other_sources,
-    arrival_title,
     tree_text,
 )
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
@@ -43,14 +42,18 @@ from sdyopt.analysis.explain.targets import (
 )
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
-from sdyopt.analysis.sharding_record.arrivals import arrivals
+from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.notation.partition_spec import jax_type, short_spec
@@ -70,7 +73,7 @@ class Explainer:
     def __init__(self, program: RecordedProgram) -> None:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
-        self.record, self.names = program.record, program.names
+        self.record, self.names = program.record, program.names.describing()
         self.advice = Advice(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
@@ -103,7 +106,7 @@ class Explainer:
             trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
             more = len(values) - len(trees)
             return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
-        return self._explain_values(target.values, called=target.called)
+        return self._explain_values(target.values, target=target)
 
     def _explain_output(self, value: Value, name: str) -> Sentence:
         """The answer about a value of the program after the passes."""
@@ -137,8 +140,9 @@ class Explainer:
         self,
         values: Sequence[Value],
         found: dict[Subject, Run] | None = None,
-        called: Set[Value] = frozenset(),
+        target: ValueTarget | None = None,
     ) -> list[Sentence]:
+        line, called = (target.line, target.called) if target else ("", frozenset())
         subjects = dict(found or {})
         of_called: set[Subject] = set()
         if not subjects:
@@ -153,14 +157,23 @@ class Explainer:
             phase = {each: _phase(run, each) for each, run in subjects.items()}
             is_many = len(subjects) > _MAX_VALUES
 
-            def order(each: Subject) -> tuple[bool, int, bool, int]:
+            def order(each: Subject) -> tuple[bool, bool, int, int, bool, bool, int]:
                 owner = subjects[each].edge_owners.get(each, each)
                 is_derived = isinstance(owner, OpResult) and _is_derived(owner.op)
-                return each in of_called, phase[each], is_many and is_derived, -_size(each) if is_many else 0
+                is_saved = is_many and self._is_only_for_gradients(owner)
+                is_scalar = is_many and _size(each) < 2
+                depth, size = (_depth(owner), -_size(each)) if is_many else (0, 0)
+                return (
+                    *(each in of_called, is_scalar, phase[each]),
+                    *(depth, is_saved, is_many and is_derived, size),
+                )
 
             subjects = {each: subjects[each] for each in sorted(subjects, key=order)}
         elif len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
+        if target is not None and target.is_list:
+            title = Sentence(f"{counted(len(subjects), 'value')} of {line}, with their names for --explain")
+            return [title, *(self._listed(each, run) for each, run in subjects.items())]
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
         seen = 0
@@ -171,11 +184,36 @@ class Explainer:
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
-        trees = _numbered(list(different.values()), asked)
+        trees = list(different.values()) if line else _numbered(list(different.values()), asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
-        more = len(subjects) - seen
-        return [*trees, Sentence(f"… and {more} more values")] if more else trees
+        hidden = list(subjects.items())[seen:]
+        return [*trees, Sentence(self._hidden_text(hidden, line))] if hidden else trees
+
+    def _hidden_text(self, hidden: Sequence[tuple[Subject, Run]], line: str) -> str:
+        """The number of values that are not explained, and how to list those of a line."""
+        phases = Counter(_PHASES[_phase(run, each)] for each, run in hidden)
+        parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
+        of = f" ({parts})" if line and len(phases) > 1 else ""
+        how = f"; --explain='{line} all' lists them" if line else ""
+        return f"… and {counted(len(hidden), 'more value')}{of}{how}"
+
+    def _listed(self, subject: Subject, run: Run) -> Sentence:
+        """A value in a list: its sharding, and how to ask for it."""
+        sharding, (title, name) = run.final[subject], self.names.title(run, subject)
+        name, of, function = (name or title).partition(" of @")
+        ask = f"@{function} {name}" if of else name
+        return Sentence(f"{title}: {jax_type(type_text(subject))} {sharding_words(sharding)}", f"'{ask}'")
+
+    def _is_only_for_gradients(self, subject: Value | FunctionResult) -> bool:
+        """Whether only the backward pass uses a value, such as what a loop saves for it; or nothing does."""
+        if not isinstance(subject, OpResult):
+            return False
+        values = self.record.values.successors(subject)
+        users = [
+            user for each in values for user in each.users if user.signature.name != "sdy.data_flow_edge"
+        ]
+        return all(source_location(user.location).phase in _GRADIENTS for user in users)
 
     def _add_removed(self, tree: Sentence, written: TensorSharding | None) -> None:
         """Adds the axes of size one in the annotation of a value."""
@@ -254,6 +292,7 @@ def _name(tree: Sentence) -> str:
     return tree.text.partition(": ")[0]
 
 
+_GRADIENTS = (Phase.BACKWARD, Phase.REMATERIALIZED)
 # The order of the parts of a training step in an answer.
 _PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE)
 
@@ -269,6 +308,15 @@ def _is_derived(op: Op) -> bool:
     return isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature)
 
 
+def _depth(subject: Subject | Value) -> int:
+    """The number of loops and private functions around what computes a value."""
+    if not isinstance(subject, OpResult):
+        return 0
+    inside = [each for each in subject.op.ancestors() if isinstance(each, WhileOp)]
+    function = subject.op.parent_of_type(FuncOp)
+    return len(inside) + (function is not None and is_private(function))
+
+
 def _size(subject: Subject) -> int:
     """The number of elements of a subject."""
     type = None if isinstance(subject, FunctionResult) else subject.type
@@ -280,7 +328,7 @@ def explain_subject(
 ) -> Sentence:
     """Explains the axes of a subject, and those that it did not get."""
     sharding = run.final[subject]
-    type, name = type_text(subject), names.title(run, subject)
+    type, (name, in_source) = type_text(subject), names.title(run, subject)
     names = names.within(run, subject)
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
     state = "is sharded" if is_sharded else "is not sharded"
@@ -289,19 +337,26 @@ def explain_subject(
     shown = f" {sharding_words(sharding)}" if is_shown else ""
     root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))
     for dim in () if sharding is None else sharding.dims:
+        # Axes that came along the same steps are explained once.
+        alike: dict[str, tuple[list[Arrival], Sentence]] = {}
         for axis in dim.axes:
             for arrival in arrivals(record, run, subject, axis):
-                node = root.add(arrival_title(arrival))
+                node = Sentence(f"shards dimension {arrival.dim}")
                 add_arrival(node, arrival, run, names)
                 found = sources(record, run, subject, arrival.axis)
                 add_other_sources(node, found, arrival, names)
+                alike.setdefault(tree_text(node, _COMPARED_WIDTH), ([], node))[0].append(arrival)
+        for same, node in alike.values():
+            axes = ", ".join(axis_text(each.axis) for each in same)
+            text = f"{axes} shard{'s' if len(same) == 1 else ''} dimension {same[0].dim}"
+            root.children.append(Sentence(text, "", node.children))
     for truncated, why in record.truncations.get(subject, ()):
         root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
     if not root.children:
         root.add("no operand or result of an operation that computes or uses it has another axis")
     if sharding is not None and short_spec(sharding):
-        root.children.insert(0, Sentence(in_sdy(type, sharding)))
+        root.children.insert(0, Sentence(in_sdy(type, sharding, in_source)))
     return root
 
 

@@ -12,7 +12,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
@@ -25,12 +25,16 @@ from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class Names:
-    """Names values as the source does. A value from a pass has the name of what it replaces or copies."""
+    """Names values as the source does. A value from a pass has the name of what it replaces or copies.
 
-    def __init__(self, inputs: InputNames, record: ShardingRecord) -> None:
+    With `describes`, a value of a line of Python is described by its operation and that line.
+    """
+
+    def __init__(self, inputs: InputNames, record: ShardingRecord, describes: bool = False) -> None:
         self._inputs = inputs
         self._record = record
         self._lines = inputs.lines
+        self.describes = describes
         # Values of this function are named without it.
         self.function = next(iter(inputs.functions)) if len(inputs.functions) == 1 else ""
 
@@ -40,8 +44,14 @@ class Names:
 
     def in_function(self, function: str) -> Names:
         """The names for sentences about a function."""
-        names = Names(self._inputs, self._record)
+        names = Names(self._inputs, self._record, self.describes)
         names.function = function
+        return names
+
+    def describing(self, describes: bool = True) -> Names:
+        """The same names, with or without descriptions of values."""
+        names = Names(self._inputs, self._record, describes)
+        names.function = self.function
         return names
 
     def function_of(self, run: Run, subject: Subject) -> str:
@@ -59,23 +69,41 @@ class Names:
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
 
-    def title(self, run: Run, subject: Subject) -> str:
-        """The same for the title of an answer: `%0 (dot_general, backward)` for a value of Python."""
-        name = self.subject(run, subject)
+    def title(self, run: Run, subject: Subject) -> tuple[str, str]:
+        """The title of an answer and its name in the source: `dot_general (backward)`, `%0 of @main`.
+
+        The second is empty if it is the first.
+        """
+        name = self.describing(False).subject(run, subject)
         owner = run.edge_owners.get(subject, subject)
-        if not isinstance(owner, OpResult) or not name.startswith("%"):
-            return name
-        location = source_location(owner.op.location)
-        if not location.name_stack:
-            return name
-        op = owner.op.signature.name.partition(".")[2] or owner.op.signature.name
-        phase = "" if location.phase is Phase.FORWARD else f", {location.phase}"
-        return f"{name} ({op}{phase})"
+        if isinstance(subject, FunctionResult) or not isinstance(owner, OpResult):
+            return name, ""
+        described = self.described(owner)
+        if described is None:
+            return name, ""
+        phase = source_location(owner.op.location).phase
+        text = described[0].removeprefix("the ")
+        return (text if phase is Phase.FORWARD else f"{text} ({phase})"), name
+
+    def described(self, value: OpResult | BlockArgument) -> tuple[str, str] | None:
+        """`the dot_general` and `train.py:12` for a value that Python computes and that has no name there."""
+        if not isinstance(value, OpResult) or not self.is_described(value.op) or self._jax_name(value):
+            return None
+        location = self._lines.chosen(source_location(value.op.location))
+        of = f"result {value.index} of " if len(value.op.results) > 1 else ""
+        return f"{of}the {_operation(value.op)}", location.file_text
+
+    def is_described(self, op: Op) -> bool:
+        """Whether the results of an operation are described by it."""
+        location = source_location(op.location)
+        return self.describes and bool(location.name_stack and location.line)
 
     def value(self, value: OpResult | BlockArgument) -> str:
         """The name that JAX or the source gives to a value; that of its operation if neither does."""
         if name := self._jax_name(value) or name_of(value):
             return name
+        if described := self.described(value):
+            return " at ".join(described)
         found = self.input_name(value)
         if found is None:
             return _description(value)
@@ -124,6 +152,14 @@ class Names:
         return location.file_text if location.line else ""
 
 
+def _operation(op: Op) -> str:
+    """The name of an operation for those who write JAX: `dot_general`, `call of silu`."""
+    if isinstance(op, CallOp):
+        return f"call of {op.callee}"
+    name = op.signature.name.partition(".")[2] or op.signature.name
+    return "with_sharding_constraint" if name == "sharding_constraint" else name
+
+
 def _line(location: FileLoc | FileRange) -> str:
     return f"{PurePath(location.file).name}:{location.line}" if location.line else ""
 
@@ -160,11 +196,11 @@ def sharding_words(sharding: TensorSharding | None) -> str:
     return sharding_text(sharding) if sharding is None else short_spec(sharding) or sharding_text(sharding)
 
 
-def in_sdy(type: str, sharding: TensorSharding) -> str:
-    """The type and the sharding in Shardy's words, and what these say of open dimensions."""
+def in_sdy(type: str, sharding: TensorSharding, name: str = "") -> str:
+    """The name, type and sharding in Shardy's words, and what these say of open dimensions."""
     is_open = any(not dim.is_closed for dim in sharding.dims)
     note = "; ? is open: no annotation keeps further axes out" if is_open else ""
-    return f"in sdy: {type} {sharding_text(sharding)}{note}"
+    return f"in sdy: {f'{name}: ' if name else ''}{type} {sharding_text(sharding)}{note}"
 
 
 def sharding_text(sharding: TensorSharding | None) -> str:

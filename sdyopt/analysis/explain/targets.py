@@ -3,7 +3,8 @@
 params['w'], result[0]['w']            arguments and results, by the names that JAX gives them
 %14, @main %arg3, @main result 0       values, by their names in the source
 output %14, @main output %14           a value, by its name in the program after the passes
-train.py:120                           the values that a line computes
+train.py:120                           the values that a line computes, a handful of them explained
+train.py:120 all                       the same, all of them listed
 #3, collective 3                       a collective, by its number in the report
 """
 
@@ -15,6 +16,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.names import InputNames, function_of
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
@@ -33,7 +35,7 @@ HELP = (
     "'train.py:12' or '#3' for a collective of the report"
 )
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
-_LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
+_LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?P<all> +all)?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
 
 _PYTHON_NAME = re.compile(r"[A-Za-z_]\w*(?:\[[^\[\]]*\]|\.\w+)*")
@@ -44,11 +46,14 @@ _LISTED = 8
 class ValueTarget(NamedTuple):
     """Values with one name, of which there are several if regions reuse it, or the values of a line.
 
-    `called` are those of them that functions compute which the line calls.
+    `called` are those of them that functions compute which the line calls. `line` is how the question is
+    written for values of a line, and `is_list` asks only for a list.
     """
 
     values: Sequence[Value]
     called: Set[Value] = frozenset()
+    line: str = ""
+    is_list: bool = False
 
 
 class ResultTarget(NamedTuple):
@@ -89,7 +94,8 @@ def find_target(text: str, inputs: InputNames) -> Target:
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
-        return _values_of_line(source, match["file"], int(match["line"]), inputs)
+        found = _values_of_line(source, match["file"], int(match["line"]), inputs)
+        return found._replace(line=f"{match['file']}:{match['line']}", is_list=match["all"] is not None)
     if _PYTHON_NAME.fullmatch(stripped) and (names := all_names(inputs.module)):
         error = error_at_range(source, 0, len(text), "no argument or result of this name in the program")
         raise about(error.help(nearest_or_all(stripped, names, _LISTED)), source)
@@ -221,7 +227,9 @@ def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) ->
             lines.setdefault(part.file, set()).add(part.line)
             if part.line == line and PurePath(part.file).parts[-len(parts) :] == parts:
                 values |= dict.fromkeys(op.results)
-                if part in (written, *stack[:1]):
+                # What a helper computes is of the line that calls it.
+                chosen = inputs.lines.chosen(source_location(op.location))
+                if part in (written, *stack[:1]) or (chosen.file, chosen.line) == (part.file, line):
                     own.update(op.results)
     if values:
         return ValueTarget(list(values), values.keys() - own)

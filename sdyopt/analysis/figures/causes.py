@@ -25,6 +25,7 @@ from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
@@ -178,9 +179,9 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     users = list(op.results[0].users) if op.results else []
     if not users:
         return "its result is unused"
-    more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+    more = f" and {len(users) - 1} more need" if len(users) > 1 else " needs"
     is_returned = isinstance(users[0], FuncReturnOp)
-    return f"{'a result of the program' if is_returned else op_text(users[0])}{more} needs its result"
+    return f"{'a result of the program' if is_returned else op_text(users[0])}{more} its result"
 
 
 def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
@@ -254,6 +255,10 @@ def _reduced_axes(op: Op) -> tuple[AxisRef, ...]:
     return tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
 
 
+# What operations do along a dimension whose shards have partial results.
+_VERBS: dict[type[Op], str] = {DotGeneralOp: "contracts", GatherOp: "indexes"}
+
+
 def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins) -> str:
     value = producer(op)
     if not isinstance(value, OpResult):
@@ -274,7 +279,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
     if not found:
         return ""
     named = [(weight, sharded) for operand, _, sharded in found if (weight := origins.name(operand))]
-    verb = "contracts" if isinstance(value.op, DotGeneralOp) else "reduces over"
+    verb = _VERBS.get(type(value.op), "reduces over")
     if named:
         weight, sharded = named[-1]
         return f"{name} {verb} a dimension of {weight} that is sharded along {axis_refs_text(sharded)}"
@@ -282,7 +287,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
     along = axis_refs_text(sharded)
     if len(found) > 1 and isinstance(value.op, DotGeneralOp):
         return f"{name} contracts a dimension that is sharded along {along} on both sides"
-    return f"{name} reduces over dimension {dim} of an operand, which is sharded along {along}"
+    return f"{name} {verb} dimension {dim} of an operand, which is sharded along {along}"
 
 
 # --- Uses ---------------------------------------------------------------------------------------------
@@ -305,7 +310,8 @@ def _consumer_cause(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigin
     location = lines.chosen(source_location(user.location))
     is_elsewhere = location.line and location.path_text != lines.chosen(location_of(op, origins)).path_text
     where = f" at {location.file_text}" if is_elsewhere else ""
-    return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
+    needs = "need" if more else "needs"
+    return f"{op_text(user)}{where}{more} {needs} this sharding{origin}{f': {reason}' if reason else ''}"
 
 
 def _returned_by(op: Op) -> str:

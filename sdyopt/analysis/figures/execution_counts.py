@@ -63,6 +63,19 @@ class AssumedTrips:
 NONE_ASSUMED = AssumedTrips()
 
 
+def assumed_trips(texts: Sequence[str]) -> AssumedTrips:
+    """The trip counts of texts `LINE=N` and `N`; of several for one line, the last."""
+    by_line: dict[int, int] = {}
+    others: int | None = None
+    for text in texts:
+        line, _, count = text.rpartition("=")
+        if line:
+            by_line[int(line)] = int(count)
+        else:
+            others = int(count)
+    return AssumedTrips(by_line, others)
+
+
 class ExecutionCounts:
     """The number of times that the operations of a module run, per region."""
 
@@ -81,6 +94,7 @@ class ExecutionCounts:
         self._of_region: dict[Region, Times | None] = {}
         self._of_function: dict[FuncOp, Times | None] = {}
         self._being_counted: set[FuncOp] = set()
+        self._loop_around: dict[FuncOp, WhileOp | None] = {}
         self._trip_counts: dict[WhileOp, int | None] = {}
 
     def times(self, op: Op) -> Times | None:
@@ -94,6 +108,19 @@ class ExecutionCounts:
             assumed = AssumedTrips(self._assumed.by_line, 1 if self._assumed.others is None else None)
             self._of_iteration = ExecutionCounts(self._module, assumed)
         return self._of_iteration.times(op)
+
+    def loop(self, op: Op) -> WhileOp | None:
+        """The innermost loop that an operation runs in, also one around the calls of its function."""
+        for each in op.ancestors():
+            if isinstance(each, WhileOp):
+                return each
+            if isinstance(each, FuncOp):
+                if each not in self._loop_around:
+                    self._loop_around[each] = None  # for recursion
+                    loops = map(self.loop, self._call_sites.get(each, ()))
+                    self._loop_around[each] = next(filter(None, loops), None)
+                return self._loop_around[each]
+        return None
 
     def call_sites(self, function: FuncOp) -> Sequence[CallOp | CompositeOp]:
         """The calls of a function, and the composites that it defines."""

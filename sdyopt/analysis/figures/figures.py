@@ -46,8 +46,8 @@ class Collective:
     SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
-    `is_activation`: it reshards a value that is no argument and no result of
-    the program, which XLA may do otherwise.
+    `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
+    otherwise. `loop` is the line of the innermost loop around it.
     """
 
     number: int
@@ -70,6 +70,7 @@ class Collective:
     updated: str = ""
     is_activation: bool = False
     per_iteration: Times | None = None
+    loop: SourceLocation | None = None
 
     @property
     def axis_names(self) -> list[str]:

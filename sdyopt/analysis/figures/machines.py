@@ -51,7 +51,7 @@ def topology_file(request: Request) -> TextFile | None:
     if name is None:
         return None
     text = MACHINES.get(name)
-    return TextFile(name, request.read(name).decode("utf-8", "surrogateescape") if text is None else text)
+    return request.read_text(name) if text is None else TextFile(name, text)
 
 
 def memory_size(flag: str, size: str | None) -> int | None:

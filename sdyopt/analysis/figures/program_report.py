@@ -225,6 +225,7 @@ class _Collector:
             *self._tensor(op),
             is_activation_reshard(op),
             self._per_iteration(op),
+            self._loop(op),
         )
 
     def _sent(
@@ -278,6 +279,7 @@ class _Collector:
             "",
             *self._tensor(op),
             per_iteration=self._per_iteration(op),
+            loop=self._loop(op),
         )
 
     def _tensor(self, op: Op) -> tuple[str, str]:
@@ -286,6 +288,10 @@ class _Collector:
         if moved or not op.results or source_location(op.location).phase is Phase.FORWARD:
             return moved, ""
         return "", self._origins.updated(op.results[0])
+
+    def _loop(self, op: Op) -> SourceLocation | None:
+        loop = self._counts.loop(op)
+        return None if loop is None else self._location(source_location(loop.location), loop)
 
     def _location(self, location: SourceLocation, op: Op | None) -> SourceLocation:
         """The line of the user's program for a location of an operation."""

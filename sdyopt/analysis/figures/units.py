@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -36,15 +37,15 @@ def seconds_text(seconds: Fraction | None) -> str:
     return f"{_decimal(seconds * 1000, 2)} ns"
 
 
-def total_text(total: Total) -> str:
-    """The bytes of a total: a range where branches differ, with what is unknown."""
-    text = bytes_text(total.high)
+def total_text(total: Total, unit: Callable[[Fraction], str] = bytes_text) -> str:
+    """The bytes or FLOPs of a total: a range where branches differ, with what is unknown."""
+    text = unit(total.high)
     if total.low != total.high:
-        text = f"{bytes_text(total.low)} to {text}"
+        text = f"{unit(total.low)} to {text}"
     unknown = total.unknown - total.in_loops
     parts = [] if total.unknown == total.count and total.count else [text]
     if total.in_loops:
-        parts.append(f"{bytes_text(total.per_iteration)} × n")
+        parts.append(f"{unit(total.per_iteration)} × n")
     if not parts:
         return "unknown"
     return " + ".join([*parts, *([f"{unknown} unknown"] if unknown else [])])

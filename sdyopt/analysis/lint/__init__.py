@@ -65,4 +65,4 @@ class Options(AnalysisOptions):
         path = find_config(request.input) if self.lint_config is None else self.lint_config
         if path is None or path == _NO_FILE:
             return self
-        return replace(self, config=TextFile(path, request.read(path).decode("utf-8", "surrogateescape")))
+        return replace(self, config=request.read_text(path))

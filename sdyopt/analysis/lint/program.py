@@ -19,7 +19,7 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.trials.trials import CostedProgram
+from sdyopt.analysis.trials.effect import CostedProgram
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp

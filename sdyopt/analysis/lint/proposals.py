@@ -11,8 +11,8 @@ from functools import cached_property
 
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.remedies import Remedy, ValueNames, remedy_of
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.location import resolve_file_location
@@ -24,7 +24,6 @@ from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh, largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -95,7 +94,7 @@ class Proposals:
 
     def group_of(self, value: Value) -> list[Subject]:
         """The changes that belong to one of a value with collectives; [] if a pass created the value."""
-        written = None if self._trials.base is None else self._trials.written(value)
+        written = self._trials.written(value)
         if written is None:
             return []
         subject = place_of(written)
@@ -123,41 +122,18 @@ class Proposals:
                 if size <= 0 or size % dim.sharded_size(mesh):
                     return
             changes.append(Change(subject, TensorSharding(mesh_or_ref, dims), mesh))
-            if isinstance(subject, OpResult) and (gradient := self._gradient(subject)) is not None:
+            if isinstance(subject, OpResult) and (gradient := self._gradients.gradient(subject)) is not None:
                 changes.append(Change(gradient, TensorSharding(mesh_or_ref, dims), mesh))
         if changes:
             yield remedy_of(changes, self._names)
 
-    def _gradient(self, value: OpResult) -> OpResult | None:
-        """The gradient of a value: what operations of its line in the backward pass take in its type.
-
-        A with_sharding_constraint of JAX constrains it, too.
-        """
-        location = source_location(value.location)
-        if not location.line or _is_backward(location) or value.op.regions:
-            return None
-        for op in self._backward.get(location[:3], ()):
-            for operand in op.operands:
-                is_found = isinstance(operand, OpResult) and operand.type is value.type
-                if is_found and _is_backward(source_location(operand.location)):
-                    assert isinstance(operand, OpResult)
-                    return operand
-        return None
-
     @cached_property
-    def _backward(self) -> dict[tuple[object, ...], list[Op]]:
-        """The operations of backward passes, by line and column."""
-        found: dict[tuple[object, ...], list[Op]] = {}
-        for op in self.module.walk():
-            location = source_location(op.location)
-            is_single = not op.regions or isinstance(op, ScatterOp)
-            if is_single and location.line and _is_backward(location):
-                found.setdefault(location[:3], []).append(op)
-        return found
+    def _gradients(self) -> Gradients:
+        return Gradients(self.module)
 
     def like(self, value: Value, sharding: TensorSharding | None) -> Iterator[Remedy]:
         """The sharding of another value for a value of the program with collectives."""
-        written = None if self._trials.base is None else self._trials.written(value)
+        written = self._trials.written(value)
         if written is None or sharding is None or any(axis.sub_axis for axis in sharding.axis_refs):
             return
         axes = names_of(sharding, written.type)
@@ -170,7 +146,7 @@ class Proposals:
 
     def moved_before(self, op: Op, loop: Op, text: str) -> Iterator[Remedy]:
         """An operation of the program with collectives in front of the loop that it is in."""
-        written = None if self._trials.base is None else self._trials.written(op.results[0])
+        written = self._trials.written(op.results[0])
         if not isinstance(written, OpResult):
             return
         first = written.op
@@ -192,7 +168,7 @@ class Proposals:
 
     def inputs_with_axis(self, axis: str) -> Iterator[Remedy]:
         """One axis more for groups of inputs and results, in each dimension that it divides."""
-        for group in [] if self._trials.base is None else self.boundary:
+        for group in self.boundary if self._trials.can_try else []:
             yield from self.with_axis(group, axis)
 
     def without_axis(self, subjects: Sequence[Subject], axis: str) -> Iterator[Remedy]:
@@ -234,11 +210,6 @@ class Proposals:
             assert mesh is not None
             changes.append(Change(each, each.op.sharding, mesh, is_removal=True))
         return remedy_of(changes, self._names)
-
-
-def _is_backward(location: SourceLocation) -> bool:
-    """Whether an operation is of a backward pass, by the name stack of JAX."""
-    return "transpose(" in location.name_stack
 
 
 def sharding_of(subject: Subject) -> TensorSharding | None:

@@ -25,8 +25,9 @@ from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Measure, Trials
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule

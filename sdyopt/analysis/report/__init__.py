@@ -90,7 +90,7 @@ class Options(AnalysisOptions):
     assume_trips: tuple[str, ...] = flag(
         default=(),
         placeholder="[LINE=]N",
-        needs=("report", "budget", "baseline"),
+        needs=("report", "check", "budget", "baseline"),
         repeats=True,
         help="assume N iterations of the loop at LINE, or of all loops, where the program does not tell",
     )

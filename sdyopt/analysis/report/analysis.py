@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.check import checks_of
-from sdyopt.analysis.figures.execution_counts import AssumedTrips
+from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
@@ -75,16 +75,3 @@ class Reporting(Analysis[Options]):
         for found in () if self._baseline is None else self._baseline.grown(report, self._tolerance):
             identify(found, BASELINE_EXCEEDED)
             yield found
-
-
-def assumed_trips(texts: Sequence[str]) -> AssumedTrips:
-    """The trip counts of texts `LINE=N` and `N`; of several for one line, the last."""
-    by_line: dict[int, int] = {}
-    others: int | None = None
-    for text in texts:
-        line, _, count = text.rpartition("=")
-        if line:
-            by_line[int(line)] = int(count)
-        else:
-            others = int(count)
-    return AssumedTrips(by_line, others)

@@ -25,7 +25,7 @@ from sdyopt.analysis.report.formats import Reported, check_format
 from sdyopt.analysis.report.text_report import ROWS, text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.text import native_path
-from sdyopt.base.diagnostics.whole_files import replace_file
+from sdyopt.base.diagnostics.whole_files import read_settings_file, replace_file
 
 __all__ = [
     "Report",
@@ -82,4 +82,4 @@ def over_baseline(report: Report, path: str, tolerance: float = 0) -> list[Diagn
 
 
 def _text(path: str) -> str:
-    return native_path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    return read_settings_file(native_path(path))

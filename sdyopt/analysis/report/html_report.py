@@ -12,10 +12,9 @@ from pathlib import Path, PurePath
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import along, change_of, reason_of
-from sdyopt.analysis.check.checker import PLACES, Check, places_of
+from sdyopt.analysis.check.check_text import change_of, has_share, reason_of
+from sdyopt.analysis.check.checker import PLACES, Check, Part, kind_of, places_of
 from sdyopt.analysis.figures.figures import (
-    Collective,
     Report,
     axis_sizes,
     flop_totals,
@@ -32,13 +31,14 @@ from sdyopt.analysis.figures.units import (
     flops_text,
     seconds_text,
     share_text,
+    times_text,
     total_text,
 )
 from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import grouping_of
-from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data
+from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data, loop_of
 from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
@@ -47,10 +47,13 @@ _SCRIPT = Path(__file__).with_name("report.js")
 # The maximum number of points of the memory curve. With more operations, a point is the maximum of several.
 MAX_POINTS = 600
 # Tables that the page has in another form.
-_SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
+_SHOWN_OTHERWISE = (
+    *("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work"),
+    "live at the peak",
+)
 _WIDTH_OF_CHANGE = 1000
-# So many names of weights are at a place.
-_NAMES = 6
+# So many kinds of collectives are at a place, and so many names of weights at each.
+_PARTS, _NAMES = 4, 6
 
 
 def html_report(
@@ -77,7 +80,8 @@ def html_report(
         h.main("#main", tabindex="-1")[
             _summary(page, report, places, check is not None),
             _section(
-                page, "communication", communication, _by_axes(page, report), _by_phase(page, report), charts
+                *(page, "communication", communication, _by_axes(page, report), _by_phase(page, report)),
+                *(_by_loop(page, report), charts),
             ),
             _section(
                 *(page, "memory", memory, h.h3["over the program"], h.div("#curve")),
@@ -132,7 +136,7 @@ def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node
 
 def _wire_card(page: Page, report: Report) -> h.Node:
     total = wire_total(report)
-    most = next(iter(wire_totals(report.collectives, _kind).items()), None)
+    most = next(iter(wire_totals(report.collectives, kind_of).items()), None)
     share = (
         [share_text(most[1].high / total.high), " ", page.coloured(most[0])] if most and total.high else ""
     )
@@ -145,10 +149,6 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     return card(
         "communication", total_text(total) if total.count else "none", what, share, ", ".join(phases), time
     )
-
-
-def _kind(each: Collective) -> str:
-    return f"{each.kind} {along(each.group)}"
 
 
 def _memory_card(report: Report, check: Check) -> h.Node:
@@ -183,16 +183,15 @@ def _memory_card(report: Report, check: Check) -> h.Node:
 
 def _compute_card(report: Report) -> h.Node:
     flops, share = flop_totals(report)[0], useful_share(report)
-    work = f"{flops_text(flops.high)} per device"
-    unknown = f", {counted(flops.unknown, 'product')} unknown" if flops.unknown else ""
+    work = f"{total_text(flops, flops_text)} per device"
     useful = f"{share_text(share)} of them useful" if share is not None else "useful share unknown"
     if not flops.count:
         work, useful = "no product", ""
     if report.time is None:
         return card(
             "compute",
-            flops_text(flops.high),
-            f"per device in {counted(flops.count, 'product')}{unknown}",
+            total_text(flops, flops_text),
+            f"per device in {counted(flops.count, 'product')}",
             useful,
             "time unknown: give --topology",
         )
@@ -201,7 +200,7 @@ def _compute_card(report: Report) -> h.Node:
         "time",
         least if least == most else f"{least} to {most}",
         "estimated for one run",
-        ", ".join(filter(None, (work + unknown, useful))),
+        ", ".join(filter(None, (work, useful))),
         f"{seconds_text(time_totals(report, report.time)[1].high)} of products",
     )
 
@@ -213,7 +212,7 @@ def _bar(page: Page, report: Report) -> h.Node:
         return None
     parts = [
         (f"{share_text(part.high / total)} {name}", float(part.high / total))
-        for name, part in wire_totals(report.collectives, _kind).items()
+        for name, part in wire_totals(report.collectives, kind_of).items()
         if part.high
     ]
     return page.bar(parts, "shares of what is sent, by kind and axes")
@@ -222,36 +221,41 @@ def _bar(page: Page, report: Report) -> h.Node:
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
-    each, total = place.largest, check.wire
-    where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
+    each = place.largest
     phases = " and ".join(PHASES[phase] for phase in place.phases) if each.location.line else ""
-    share = f"{share_text(place.total.high / total.high)} of all" if total.high else ""
+    share = f"{share_text(place.total.high / check.wire.high)} of all" if has_share(check, place) else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
-    reason = reason_of(place)
-    unsaid = [name for name in place.names if name not in reason]
+    file, line, more = replace_unprintable(each.location.file), each.location.line, len(place.parts) - _PARTS
+    return h.li[
+        h.p(".line")[
+            h.button(type="button", class_="where", data_file=file, data_line=line)[
+                replace_unprintable(place.name)
+            ],
+            h.strong[total_text(place.total)],
+            h.span(".note")[", ".join(filter(None, facts))],
+        ],
+        h.pre(".code", hidden=True, data_file=file, data_line=line),
+        h.ul(".kinds")[(_part(page, part, len(place.parts) > 1) for part in place.parts[:_PARTS])],
+        h.p(".note")[f"and {counted(more, 'other kind')}"] if more > 0 else None,
+        h.p(".tried")[replace_unprintable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+    ]
+
+
+def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
+    """What is sent at a place in collectives of one kind, and why."""
+    reason = reason_of(part, _NAMES)
+    unsaid = [name for name in part.names if name not in reason]
     names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
     more = len(unsaid) - len(names)
     return h.li[
-        h.p(".line")[
-            h.button(
-                type="button",
-                class_="where",
-                data_file=replace_unprintable(each.location.file),
-                data_line=each.location.line,
-            )[replace_unprintable(where)],
-            h.strong[total_text(place.total)],
-            h.span(".kind")[page.coloured(_kind(each))],
-            h.span(".note")[", ".join(filter(None, facts))],
-        ],
-        h.pre(
-            ".code",
-            data_file=replace_unprintable(each.location.file),
-            data_line=each.location.line,
-            hidden=True,
-        ),
-        h.p[page.coloured(reason)],
-        h.p(".note")[f"of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"] if names else None,
-        h.p(".tried")[replace_unprintable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+        [h.strong[total_text(part.total)], " in "] if is_one_of_several else None,
+        f"{part.total.count} ",
+        h.span(".kind")[page.coloured(part.kind)],
+        ": ",
+        page.coloured(reason),
+        h.span(".note")[f" of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"]
+        if names
+        else None,
     ]
 
 
@@ -277,6 +281,17 @@ def _by_phase(page: Page, report: Report) -> h.Node:
     """The cost of each part of a training step."""
     parts = [PHASES[each.location.phase] for each in report.collectives]
     return _shares(page, report, "by part of the step", "part", parts) if phase_totals(report) else None
+
+
+def _by_loop(page: Page, report: Report) -> h.Node:
+    """The cost of each loop, with the number of runs in it."""
+    names = []
+    for each in report.collectives:
+        runs = times_text(each.times, each.per_iteration)
+        times = "once" if runs == "1" else f"{runs.removeprefix('1 × ')} times"
+        names.append(f"{loop_of(each)}, {times}")
+    has_loops = any(each.loop is not None for each in report.collectives)
+    return _shares(page, report, "in loops", "loop, runs", names) if has_loops else None
 
 
 def _shares(page: Page, report: Report, title: str, column: str, names: Sequence[str]) -> h.Node:

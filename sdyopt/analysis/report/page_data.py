@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.check.check_text import along
+from sdyopt.analysis.check.checker import along
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -105,6 +105,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             # A reason that is the same for all layers is one reason.
             why=pattern_of(each.cause),
             weights=pattern_of(each.moved or each.updated),
+            loop=loop_of(each),
             change=specs_of(each.change),
             value=each.value,
             program=lines.get(each.number, 0),
@@ -134,6 +135,13 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     page.add_data("frames", stacks.frames)
     page.add_data("stacks", stacks.stacks)
     page.add_data("strings", strings.all)
+
+
+def loop_of(each: Collective) -> str:
+    """The loop that a collective is in."""
+    if each.loop is None:
+        return "in no loop"
+    return f"loop at {each.loop.file_text}" if each.loop.line else "in a loop"
 
 
 def _groups(each: Collective | Product) -> dict[str, str]:

@@ -104,7 +104,7 @@ const placeNode = (row, grouping) => {
 const programLink = (item) => (item.program ? element("button", { type: "button", class: "where", text: item.value, onclick: () => showProgram(item.program) }) : item.value);
 const kindsNode = (row) => {
   const kinds = [...groupsOf(row.items, (item) => `${item.kind} ${item.axes}`)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
-  return [kinds.slice(0, 3).map(([name]) => element("span", { class: "kind" }, coloured(name))), kinds.length > 3 ? element("span", { class: "note", text: `and ${kinds.length - 3} more` }) : null];
+  return [kinds.slice(0, 4).map(([name, items]) => element("div", {}, kinds.length > 1 ? element("span", { class: "note", text: `${totalText(items, bytesText)} ` }) : null, coloured(name))), kinds.length > 4 ? element("span", { class: "note", text: `and ${kinds.length - 4} more` }) : null];
 };
 const whyNode = (row) => {
   const reasons = [...groupsOf(row.items, (item) => item.why)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
@@ -121,11 +121,13 @@ const where = collectives.length ? groupedTable(at("where"), {
     { name: "kind", options: uniqueOf(collectives, "kind") },
     { name: "axes", options: uniqueOf(collectives, "axes") },
     { name: "phase", options: uniqueOf(collectives, "phase") },
+    { name: "loop", options: uniqueOf(collectives, "loop") },
   ],
   what: "sent",
   noun: "count",
   columns: [
-    { name: "kind", text: (row) => row.items[0].kind, node: kindsNode },
+    { name: "runs", figure: true, text: (row) => uniqueOf(row.items, "runs").join(", ") },
+    { name: "kind", class: "kinds", text: (row) => row.items[0].kind, node: kindsNode },
     { name: "why", class: "why", text: (row) => row.items[0].why, node: whyNode },
   ],
   detail: (items) => detailOf(items, {

@@ -272,9 +272,8 @@ def _compute(report: Report) -> Section:
     useful = "" if share is None else f", {share_text(share)} of them useful"
     if local.count and not report.is_sharded:
         useful = ", useful share unknown: no shardings"
-    unknown = f", {counted(local.unknown, 'product')} unknown" if local.unknown else ""
     products = counted(local.count, "product")
-    heading = f"compute per device: {flops_text(local.high)} in {products}{useful}{unknown}"
+    heading = f"compute per device: {total_text(local, flops_text)} in {products}{useful}"
     section = Section(heading)
     section.add_table(
         "repeated or padded work",

@@ -21,6 +21,7 @@ from sdyopt.analysis.snapshot.snapshot import (
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.base.diagnostics.text import counted, native_path
+from sdyopt.base.diagnostics.whole_files import read_settings_file
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20
@@ -240,7 +241,7 @@ def snapshot_of_module(module: NamedModule, places: Sequence[str] = ()) -> str:
 
 def check_module(module: NamedModule, path: str) -> list[Diagnostic]:
     """An error for each difference of a module from a snapshot."""
-    text = native_path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_settings_file(native_path(path))
     check = SnapshotCheck(path, text)
     now = snapshot_of(values_of(module.op, module.name), check.snapshot.places)
     return list(check.differences(now))

@@ -11,11 +11,11 @@ from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Role
-from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -37,8 +37,6 @@ _MAX_BLAMED = 8
 
 def blamed_moves(module: Op, roles: Sequence[Role], outcome: Outcome) -> Iterator[Move]:
     """Moves that may make the most expensive collectives of a program cheaper."""
-    if outcome.originals is None:
-        return
     alike = Alike(module, roles)
     proposals = Proposals.on(outcome.module, outcome.originals)
     pairs = zip(counted_collectives(outcome.module), outcome.report.collectives, strict=True)

@@ -12,11 +12,10 @@ from functools import cached_property
 from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.trials.effect import CostedProgram, bytes_of_runs
 from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.roles import Role, ValueClass
-from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -53,11 +52,10 @@ def changed_results(before: Results, after: Results, written: Iterable[Subject])
 
 
 class Outcome:
-    """A program after the passes, which no longer changes, its report, and where its values come from."""
+    """A program after the passes, and where its values come from."""
 
-    def __init__(self, module: Op, report: Report, originals: Originals | None = None) -> None:
-        self.module = module
-        self.report = report
+    def __init__(self, program: CostedProgram, originals: Originals) -> None:
+        self.module, self.report, self.figures = program.module, program.report, program.figures
         self.originals = originals
 
     def sharding(self, of_class: ValueClass) -> TensorSharding | None:

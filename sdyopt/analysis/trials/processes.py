@@ -47,7 +47,7 @@ _START = (
 _RECURSION_LIMIT = 10_000
 
 # The module whose `main` answers.
-_MODULE = "sdyopt.analysis.trials.search"
+_MODULE = "sdyopt.analysis.trials.trials"
 
 # The figures after a move, None if it is slower; whether the pipeline failed; and the shardings of results.
 Answer = tuple[Any, bool, Any]

@@ -1,28 +1,53 @@
-"""Trials: changed copies of a program, partitioned again, to measure what a change saves.
+"""Trials: a program with a change, partitioned again, to measure what the change saves.
 
-saved = trials.saved_bytes(lambda copies, rewriter: rewriter.set_attribute(copies[op], "sharding", opened))
+trials = Trials(program, pipeline, topology)
+trials.effect(lambda copies, rewriter: rewriter.set_attribute(copies[op], "sharding", opened))
+for trial in trials.of_moves(moves, jobs, limit): ...
+
+Each trial edits a copy of the program, runs the pipeline on it, and reads the figures of the result. Several
+processes may try moves; the results come in the order of the moves, so they do not depend on the number of
+processes. These fork, or start a Python each if this process may have threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import Enum
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import cached_property
+from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
-from sdyopt.analysis.figures.figures import Collective, Report, flop_totals
-from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
+from sdyopt.analysis.figures.figures import Report, time_totals
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
+from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.trials.effect import (
+    CostedProgram,
+    Effect,
+    Figures,
+    Measure,
+    figures_of,
+    seconds_of_unknown_loops,
+)
+from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Originals
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
+from sdyopt.analysis.trials.outcome import Outcome, Results, shardings_of_results
+from sdyopt.analysis.trials.processes import Start, TrialProcesses, prepare
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.releases import following
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -32,11 +57,10 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import lookup
+from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 
 # All remedies together are tried at most so often, and at least so often if the program is large.
 MAX_REMEDIES, MIN_REMEDIES = 48, 3
@@ -46,228 +70,10 @@ MAX_TRIALS = 8
 
 # (operation -> its copy, rewriter of the copy): changes the copy.
 Edit = Callable[[Mapping[Op, Op], Rewriter], None]
-
-
-T = TypeVar("T")
-
-
-class Measure(Enum):
-    """A figure that a change is meant to reduce, in the words after its amount."""
-
-    WIRE = "on the wire"
-    MEMORY = "of peak memory"
-    FLOPS = "of compute"
-
-
-class CostedProgram:
-    """A module that no longer changes."""
-
-    def __init__(self, module: Op) -> None:
-        self.module = module
-
-    @cached_property
-    def report(self) -> Report:
-        """The report on the program, which has all figures."""
-        return report_on(self.module)
-
-    @cached_property
-    def shapes(self) -> LocalShapes:
-        return LocalShapes(self.module)
-
-    @cached_property
-    def text(self) -> str:
-        """The program as text, without locations."""
-        return print_op(self.module)
-
-    @cached_property
-    def wire_bytes(self) -> Fraction:
-        """The wire bytes of one device in one run of the program, as far as they are known."""
-        return bytes_of_report(self.report)
-
-    @property
-    def peak_bytes(self) -> int:
-        """The peak memory of one device."""
-        return self.report.memory.peak
-
-    @cached_property
-    def flops(self) -> Fraction:
-        """The FLOPs of one device in one run of the program, as far as they are known."""
-        return flop_totals(self.report)[0].high
-
-    def measured(self, measure: Measure) -> Fraction:
-        """One of the figures."""
-        if measure is Measure.WIRE:
-            return self.wire_bytes
-        return Fraction(self.peak_bytes) if measure is Measure.MEMORY else self.flops
-
-
-def bytes_of_runs(each: Collective) -> Fraction:
-    """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
-    runs = 1 if each.times is None else each.times.high
-    return (each.wire_bytes or Fraction(0)) * runs
-
-
-def bytes_of_report(report: Report) -> Fraction:
-    """Wire bytes of one device, those of loops that run an unknown number of times for one iteration."""
-    return sum(map(bytes_of_runs, report.collectives), Fraction(0))
-
-
-class Effect(NamedTuple):
-    """A program with collectives, before and after a change."""
-
-    before: CostedProgram
-    after: CostedProgram
-
-    @property
-    def is_none(self) -> bool:
-        """Whether the changed program is the same."""
-        return self.after.text == self.before.text
-
-    @property
-    def text(self) -> str:
-        """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
-        wire = _figure(bytes_text, self.after.wire_bytes, self.before.wire_bytes)
-        peak = _figure(bytes_text, self.after.peak_bytes, self.before.peak_bytes)
-        if self.after.flops == self.before.flops:
-            return f"a device sends {wire}, and its peak memory is {peak}"
-        flops = _figure(flops_text, self.after.flops, self.before.flops)
-        return f"a device sends {wire}, its peak memory is {peak}, and it computes {flops}"
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether the changed program sends more, takes more memory or computes more."""
-        return self.cost[0] > 0
-
-    @property
-    def cost(self) -> tuple[int, Fraction, int]:
-        """The sort key of changes: how many figures become worse, the wire bytes, the peak memory."""
-        before, after = self.before, self.after
-        worse = (self.saved(Measure.WIRE) < 0) + (self.saved(Measure.FLOPS) < 0)
-        worse += after.peak_bytes > before.peak_bytes
-        return worse, after.wire_bytes, after.peak_bytes
-
-    def saved(self, measure: Measure) -> Fraction:
-        """By how much less one device sends, stores or computes; negative if it is more."""
-        return self.before.measured(measure) - self.after.measured(measure)
-
-
-def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
-    text, earlier = unit(Fraction(after)), unit(Fraction(before))
-    if after == before:
-        return f"{text} as before"
-    return f"{text} in place of {earlier}"
-
-
-class Trials:
-    """Trials on a program. `base` is None if it is partitioned already: there are no trials then.
-
-    `make` makes of a program with collectives what has its figures.
-    """
-
-    def __init__(
-        self, module: Op, completion: Completion, make: Callable[[Op], CostedProgram] = CostedProgram
-    ) -> None:
-        self._completion = completion
-        self.module = module
-        self.base = None if is_complete(module) else CostedProgram(module)
-        self._make = make
-        self._record = ShardingRecord()
-        self._copies: dict[Value, Value] = {}
-        self._shared: dict[object, Any] = {}
-
-    @cached_property
-    def with_collectives(self) -> CostedProgram:
-        """The program with collectives. Raises NotCompleted if a pass fails."""
-        if self.base is None:
-            return self._make(self.module)
-        with self._record.active():
-            return self._make(self._completion.completed(self.module, self._copies))
-
-    def shared(self, make: Callable[[Trials], T]) -> T:
-        """The result of a function of these trials, computed once."""
-        if make not in self._shared:
-            self._shared[make] = make(self)
-        made: T = self._shared[make]
-        return made
-
-    @cached_property
-    def _size(self) -> int:
-        return 0 if self.base is None else sum(1 for _ in self.base.module.walk())
-
-    @property
-    def count(self) -> int:
-        """The number of trials that a rule may make."""
-        return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(self._size, 1)))
-
-    @property
-    def total(self) -> int:
-        """The number of trials that all remedies together may make."""
-        return max(MIN_REMEDIES, min(MAX_REMEDIES, MAX_OPERATIONS // max(self._size, 1)))
-
-    def written(self, value: Value) -> OpResult | BlockArgument | None:
-        """The value before passes of one of the program with collectives; None if a pass created it."""
-        return self._originals.value(value)
-
-    @cached_property
-    def _originals(self) -> Originals:
-        assert self.with_collectives is not None
-        values_before = {copy: value for value, copy in self._copies.items()}
-        return Originals(self.module, self._record.values, values_before)
-
-    @property
-    def run(self) -> Run | None:
-        """The record of propagation, whose subjects `written` maps; None if there was none."""
-        assert self.with_collectives is not None
-        return self._record.runs[-1] if self._record.runs else None
-
-    def after(self, passes: Passes) -> Op:
-        """A copy of the program after passes."""
-        assert self.base is not None
-        copy = Rewriter().clone(self.base.module)
-        self._completion.run(copy, passes)
-        return copy
-
-    def effect(self, edit: Edit | None = None, passes: Passes | None = None) -> Effect | None:
-        """The effects of an edit, and passes that run before partitioning.
-
-        None if the changed program cannot be partitioned.
-        """
-        after = self.changed(edit, passes)
-        return None if after is None else Effect(self.with_collectives, after)
-
-    def saved_bytes(self, edit: Edit | None = None, passes: Passes | None = None) -> Fraction | None:
-        """The wire bytes of one device that an edit saves, and passes that run before partitioning.
-
-        None if the changed program cannot be partitioned.
-        """
-        effect = self.effect(edit, passes)
-        return None if effect is None else effect.saved(Measure.WIRE)
-
-    def changed(self, edit: Edit | None = None, passes: Passes | None = None) -> CostedProgram | None:
-        """A copy of the program after an edit, then passes, with collectives; None if a pass fails."""
-        assert self.base is not None
-        rewriter = Rewriter()
-        copy = rewriter.clone(self.base.module)
-        if edit is not None:
-            edit(dict(zip(self.base.module.walk(), copy.walk(), strict=True)), rewriter)
-        try:
-            with handling(lambda _: None):
-                self._completion.run(copy, passes or {})
-                self._completion.complete(copy)
-                return CostedProgram(copy)
-        except NotCompleted:
-            return None
-
-
-# Completes the pipeline of a program: a copy of it with explicit collectives.
-#
-# A program with sdy collectives has had its reshards inserted: the remaining ones are lowered. A partitioned
-# program is complete. On any other program the pipeline runs that reports assume or, if passes are given,
-# Shardy's own.
-
-
 # Flag -> options.
 Passes = Mapping[str, Mapping[str, OptionValue]]
+
+T = TypeVar("T")
 
 _ASSUMED: Passes = {PIPELINE: {}}
 _PROPAGATE: Passes = {"sdy-propagation-pipeline": {"enable_insert_explicit_collectives": True}}
@@ -286,11 +92,21 @@ def is_complete(module: Op) -> bool:
     return is_partitioned(module) or (_has(module, CollectiveOp) and not _has(module, ReshardOp))
 
 
-def completing_passes(module: Op, has_passes: bool) -> Passes:
-    """The passes that make the collectives of a program explicit, after those of the command line if any."""
+def _has(module: Op, kind: type[Op]) -> bool:
+    return any(isinstance(op, kind) for op in module.walk())
+
+
+def completing_pipeline(module: Op, has_passes: bool = False) -> Pipeline:
+    """The passes that make collectives explicit, after those of the command line if any.
+
+    Empty if it has its collectives. If its reshards were inserted, the remaining ones are lowered. On any
+    other program the pipeline runs that reports assume or, after passes, Shardy's own.
+    """
+    if is_complete(module):
+        return Pipeline()
     if _has(module, CollectiveOp):
-        return _LOWER
-    return _PROPAGATE if has_passes else _ASSUMED
+        return pipeline_of(_LOWER)
+    return pipeline_of(_PROPAGATE if has_passes else _ASSUMED)
 
 
 def pipeline_of(passes: Passes) -> Pipeline:
@@ -301,44 +117,265 @@ def pipeline_of(passes: Passes) -> Pipeline:
     return pipeline
 
 
-class Completion:
-    """Runs passes on copies of programs, and verifies them after each pass.
+class Trial(NamedTuple):
+    """A move with the figures of the program after it; None if it is slower, or if `has_failed`.
 
-    `has_passes`: passes of the command line have run on the programs.
+    It has failed if the pipeline fails on the changed program. `results` are the shardings of its results.
     """
 
-    def __init__(self, dialects: DialectTable, has_passes: bool = False) -> None:
-        self._has_passes = has_passes
-        self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+    move: Move
+    figures: Figures | None
+    has_failed: bool = False
+    results: Results | None = None
 
-    def completed(self, module: Op, copies: dict[Value, Value] | None = None) -> Op:
-        """A copy of a program with explicit collectives; the program itself if it is complete.
 
-        `copies` gets the copy of each value, before passes replace it. Raises NotCompleted if a pass fails.
-        """
-        if is_complete(module):
-            return module
-        copy = Rewriter().clone(module, copies)
-        self.complete(copy)
-        return copy
+class Trials:
+    """Trials on one program, after moves that are made first. The program is not changed.
 
-    def complete(self, module: Op) -> None:
-        """Makes the collectives of a program explicit. Raises NotCompleted if a pass fails."""
-        if not is_complete(module):
-            self.run(module, completing_passes(module, self._has_passes))
+    `make` makes of a program with collectives what has its figures.
+    """
 
-    def run(self, module: Op, passes: Passes) -> None:
-        """Runs passes on a program. Raises NotCompleted if one fails; emits errors and advice."""
-        pipeline = pipeline_of(passes)
+    def __init__(
+        self,
+        module: Op,
+        pipeline: Pipeline,
+        machine: Topology | None = None,
+        *,
+        made: tuple[Move, ...] = (),
+        may_fork: bool = True,
+        processes: TrialProcesses | None = None,
+        make: Callable[[Op], CostedProgram] = CostedProgram,
+        assumed: AssumedTrips = NONE_ASSUMED,
+    ) -> None:
+        self.module = module
+        self._pipeline = pipeline
+        self._machine = machine or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self.made = made
+        self._may_fork = may_fork and hasattr(os, "fork")
+        self._processes = processes or TrialProcesses(module, pipeline, self._machine)
+        self._make = make
+        self._assumed = assumed
+        self._record = ShardingRecord()
+        self._copies: dict[Value, Value] = {}
+        self._shared: dict[object, Any] = {}
+
+    # --- The program without a change -----------------------------------------------------------------
+
+    @property
+    def can_try(self) -> bool:
+        """Whether a change may have an effect: the program does not have its collectives already."""
+        return bool(self._pipeline.elements)
+
+    @cached_property
+    def written_program(self) -> CostedProgram:
+        """The program before the passes."""
+        return CostedProgram(self.module, self._machine)
+
+    @cached_property
+    def with_collectives(self) -> CostedProgram:
+        """The program with collectives. Raises NotCompleted if a pass fails; emits errors and advice."""
+        if not self.can_try:
+            return self._make(self.module)
+        copy = self._edited((), self._copies)
         found: list[Diagnostic] = []
-        with handling(found.append):
-            succeeded = run_pipeline(pipeline, module, IncrementalVerifier(self._verifier))
+        with self._record.active(), handling(found.append):
+            succeeded = run_pipeline(self._pipeline, copy, None)
         for diagnostic in found:
             if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
                 emit(diagnostic)
         if not succeeded:
             raise NotCompleted
+        return self._make(copy)
+
+    @cached_property
+    def outcome(self) -> Outcome | None:
+        """The program with collectives, and what becomes of its values; None if a pass fails."""
+        try:
+            with handling(lambda _: None):
+                found = self.with_collectives
+        except (NotCompleted, DiagnosticError):
+            return None
+        return Outcome(found, self.originals)
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        """The figures of the program as it is; None if a pass fails."""
+        return None if self.outcome is None else self.outcome.figures
+
+    @cached_property
+    def results(self) -> Results:
+        """The shardings of the results of the program as it is."""
+        return {} if self.outcome is None else shardings_of_results(self.outcome.module)
+
+    @cached_property
+    def originals(self) -> Originals:
+        """The program as it was written, for values of the program with collectives."""
+        assert self.with_collectives is not None
+        values_before = {copy: value for value, copy in self._copies.items()}
+        return Originals(self.module, self._record.values, values_before)
+
+    def written(self, value: Value) -> OpResult | BlockArgument | None:
+        """The value before passes of one of the program with collectives; None if a pass created it."""
+        return self.originals.value(value) if self.can_try else None
+
+    @property
+    def run(self) -> Run | None:
+        """The record of propagation, whose subjects `written` maps; None if there was none."""
+        assert self.with_collectives is not None
+        return self._record.runs[-1] if self._record.runs else None
+
+    def shared(self, make: Callable[[Trials], T]) -> T:
+        """The result of a function of these trials, computed once."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        made: T = self._shared[make]
+        return made
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(1 for _ in self.module.walk())
+
+    @property
+    def count(self) -> int:
+        """The number of trials that a rule may make."""
+        return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(self._size, 1)))
+
+    @property
+    def total(self) -> int:
+        """The number of trials that all remedies together may make."""
+        return max(MIN_REMEDIES, min(MAX_REMEDIES, MAX_OPERATIONS // max(self._size, 1)))
+
+    # --- One change -----------------------------------------------------------------------------------
+
+    def after(self, move: Move) -> Trials:
+        """The trials after one more move."""
+        return Trials(
+            self.module,
+            self._pipeline,
+            self._machine,
+            made=(*self.made, move),
+            may_fork=self._may_fork,
+            processes=self._processes,
+            assumed=self._assumed,
+        )
+
+    def edited(self, *moves: Move, edit: Edit | None = None, passes: Passes | None = None) -> Op:
+        """A copy of the program with the annotations of moves, after an edit and passes."""
+        copy = self._edited(moves, {}, edit)
+        if passes:
+            run_pipeline(pipeline_of(passes), copy, None)
+        return copy
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        dialects = DialectTable(find_dialect, all_dialects)
+        return Verifier(dialects, AttributePrinter().type, print_for_note)
+
+    def _edited(self, moves: Sequence[Move], values: dict[Value, Value], edit: Edit | None = None) -> Op:
+        rewriter = Rewriter()
+        copy = rewriter.clone(self.module, values)
+        copies = dict(zip(self.module.walk(), copy.walk(), strict=True))
+        for change in written((*self.made, *moves)).values():
+            change.edit(copies, rewriter)
+        if edit is not None:
+            edit(copies, rewriter)
+        return copy
+
+    def changed(self, edit: Edit | None = None, passes: Passes | None = None) -> CostedProgram | None:
+        """A copy of the program after an edit and passes, with collectives; None if a pass fails."""
+        with handling(lambda _: None):
+            try:
+                copy = self.edited(edit=edit, passes=passes)
+                # Such as a constraint along an axis that is manual there.
+                is_valid = self._verifier.is_valid(copy)
+            except DiagnosticError:
+                return None
+        return CostedProgram(copy, self._machine) if is_valid and self._is_partitioned(copy) else None
+
+    def effect(self, edit: Edit | None = None, passes: Passes | None = None) -> Effect | None:
+        """The effect of an edit, and passes that run first; None if a pass fails."""
+        after = self.changed(edit, passes)
+        return None if after is None else Effect(self.with_collectives.figures, after.figures)
+
+    def saved_bytes(self, edit: Edit | None = None, passes: Passes | None = None) -> Fraction | None:
+        """The wire bytes of one device that an edit saves; None if a pass fails."""
+        effect = self.effect(edit, passes)
+        return None if effect is None else effect.saved(Measure.WIRE)
+
+    # --- Many moves -----------------------------------------------------------------------------------
+
+    def of_moves(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
+        if jobs == 1 or len(moves) < 2:
+            yield from (self._trial(move, limit) for move in moves)
+        elif self._may_fork:
+            yield from self._forked(moves, jobs, limit)
+        else:
+            changes = [list(written((*self.made, move)).values()) for move in moves]
+            answers = self._processes.answers(changes, jobs, limit)
+            for move, answer in zip(moves, answers, strict=True):
+                # A process may have ended, or cannot read the program.
+                yield self._trial(move, limit) if answer is None else Trial(move, *answer)
+
+    def _forked(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        global _forked_trials
+        # Processes get the program and the moves as they are when they fork.
+        _forked_trials = (self, moves, limit)
+        with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+            for move, trial in zip(moves, pool.map(_try_shared, range(len(moves))), strict=True):
+                yield Trial(move, *trial)
+
+    def _trial(self, move: Move, limit: Fraction | None) -> Trial:
+        copy = self.edited(move)
+        is_valid = all(change.is_boundary for change in move.changes) or self._verifier.is_valid(copy)
+        if not is_valid or not self._is_partitioned(copy):
+            return Trial(move, None, has_failed=True)
+        report = report_unless(
+            copy, self._machine, lambda report: self._is_above(report, limit), self._assumed
+        )
+        if report is None:
+            return Trial(move, None)
+        return Trial(move, figures_of(report, copy, self._machine), results=shardings_of_results(copy))
+
+    def _is_partitioned(self, copy: Op) -> bool:
+        """Runs the passes on a program; whether they succeed."""
+        try:
+            with handling(lambda _: None):
+                return run_pipeline(self._pipeline, copy, None)
+        except DiagnosticError:
+            return False
+
+    def _is_above(self, report: Report, limit: Fraction | None) -> bool:
+        assert report.time is not None
+        communication, products = time_totals(report, report.time)
+        seconds = communication.high + products.high + sum(seconds_of_unknown_loops(report, report.time))
+        return limit is not None and seconds >= limit
 
 
-def _has(module: Op, kind: type[Op]) -> bool:
-    return any(isinstance(op, kind) for op in module.walk())
+# What forked processes work on.
+_forked_trials: tuple[Trials, Sequence[Move], Fraction | None]
+
+
+def _try_shared(number: int) -> tuple[Figures | None, bool, Results | None]:
+    trials, moves, limit = _forked_trials
+    trial = trials._trial(moves[number], limit)
+    return trial.figures, trial.has_failed, trial.results
+
+
+def main() -> None:
+    """Answers the requests of `TrialProcesses`, in a process of its own."""
+    prepare()
+    start: Start = pickle.load(sys.stdin.buffer)
+    dialects = DialectTable(find_dialect, all_dialects)
+    with following(start.release):
+        module, _ = parse_module(Source("program", start.text), dialects, ParseOptions())
+        trials = Trials(module, parse_pipeline(start.pipeline, lookup), start.topology)
+        ops = list(module.walk())
+        while True:
+            try:
+                placed, limit = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                break
+            trial = trials._trial(Move(tuple(each.found(ops) for each in placed), ()), limit)
+            pickle.dump((trial.figures, trial.has_failed, trial.results), sys.stdout.buffer)
+            sys.stdout.buffer.flush()

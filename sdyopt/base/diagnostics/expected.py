@@ -35,6 +35,7 @@ from sdyopt.base.diagnostics.location import (
     UnknownLoc,
     resolve_file_location,
 )
+from sdyopt.base.diagnostics.whole_files import encode
 
 
 class MatchTime:
@@ -229,8 +230,8 @@ class ExpectedDiagnostics:
     def _read_comment(
         self, comment: re.Match[str], source: Source, line: int, column: int
     ) -> Expectation | None:
-        start = column + len(comment.string[: comment.start()].encode())
-        location = FileRange(source.name, line, start, line, start + len(comment["text"].encode()))
+        start = column + len(encode(comment.string[: comment.start()]))
+        location = FileRange(source.name, line, start, line, start + len(encode(comment["text"])))
         try:
             pattern = _compile_regex(comment["text"]) if comment["regex"] else re.escape(comment["text"])
             compiled = re.compile(pattern, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and files that are read only if they are regular.
+"""Files that are written whole or not at all, and files that are read up to a limit.
 
     with suppress(OSError):
         replace_file(Path("report.txt"), "384 KiB\\n")
@@ -9,12 +9,20 @@ temporary file is random, and it must not exist: nobody who can write to the dir
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO
+
+# Pipes and devices may have no end.
+_MOST_OF_STREAM = 1 << 30
+# Limits, settings, an earlier report, a snapshot, HLO.
+MOST_OF_OPTION_FILE = 1 << 28
+_PART = 1 << 20
 
 # The flags of a file that is new, and no link. Windows has fewer of them.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -81,6 +89,35 @@ def replace_file(path: Path, text: str) -> None:
         Replacement(path).write((text,))
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from None
+
+
+def read_file(path: Path, limit: int | None = None) -> bytes:
+    """The bytes of a file. Raises OSError, also if it has more than `limit` bytes.
+
+    Without a limit, if it is a pipe or a device and has more than 1 GiB.
+    """
+    with path.open("rb", buffering=0) as file:
+        return read_stream(file, limit)
+
+
+def read_stream(file: RawIOBase | BinaryIO, limit: int | None = None) -> bytes:
+    """The remaining bytes of an open file, as in `read_file`."""
+    if limit is None:
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file.read() or b""
+        limit = _MOST_OF_STREAM
+    parts, size = [], 0
+    while part := file.read(_PART):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit >> 20} MiB", getattr(file, "name", None))
+    return b"".join(parts)
+
+
+def read_settings_file(path: Path) -> str:
+    """The text of a small file, such as limits or settings. Raises OSError, as `read_file` does."""
+    return read_file(path, MOST_OF_OPTION_FILE).decode("utf-8", "surrogateescape")
 
 
 def read_regular_file(path: Path, limit: int) -> bytes | None:

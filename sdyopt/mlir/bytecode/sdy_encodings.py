@@ -77,6 +77,17 @@ def _sharding(
     return TensorSharding(mesh, dims, replicated, unreduced, ReductionKind(reduction))
 
 
+def _factors(reader: EntryReader) -> tuple[int, ...]:
+    start = reader.position
+    factors = SIGNED_LIST.read(reader)
+    if any(factor < 0 for factor in factors):
+        reader.fail(f"{min(factors)} is not the index of a factor", start)
+    return factors
+
+
+_FACTORS = Codec(_factors, SIGNED_LIST.write)
+
+
 def _has_unreduced_axes(shardings: Sequence[TensorSharding]) -> bool:
     return any(sharding.unreduced_axes for sharding in shardings)
 
@@ -108,13 +119,13 @@ sdy.attribute(
     listed(attribute_of(TensorSharding)),
     applies=lambda shardings: not _has_unreduced_axes(shardings.shardings),
 )
-sdy.attribute(8, DimMapping, SIGNED_LIST)
+sdy.attribute(8, DimMapping, _FACTORS)
 sdy.attribute(9, TensorMapping, listed(attribute_of(DimMapping)))
 sdy.attribute(
     10,
     OpShardingRule,
     *(SIGNED_LIST, _MAPPINGS, _MAPPINGS),
-    *(SIGNED_LIST, SIGNED_LIST, SIGNED_LIST, SIGNED_LIST),
+    *(_FACTORS, _FACTORS, _FACTORS, _FACTORS),
     BOOL,
 )
 sdy.attribute(11, AxisRefList, _AXES)

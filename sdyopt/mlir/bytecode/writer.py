@@ -147,7 +147,7 @@ class _FileWriter:
         writer = ByteWriter()
         writer.bytes(MAGIC)
         writer.varint(self._version)
-        writer.bytes(self._options.producer.encode() + b"\0")
+        writer.bytes(self._options.producer.encode("utf-8", "surrogateescape") + b"\0")
         writer.section(DIALECTS, self._dialect_section())
         offsets, values = self._attribute_sections()
         writer.section(ATTRIBUTE_OFFSETS, offsets)

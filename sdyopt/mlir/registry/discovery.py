@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
+from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.pipeline.base import MODULE
@@ -70,7 +71,7 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 _FOREIGN: Final = MappingProxyType(
     {
         "stablehlo-opt": re.compile(
-            r"stablehlo-(aggressive-simplification|target-independent-optimization|"
+            r"stablehlo-("
             r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
             r"wrap-in-composite)|shape-legalize-to-stablehlo"
@@ -262,7 +263,7 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
 
     path = native_path(name)
     try:
-        listed: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        listed: Any = tomllib.loads(read_settings_file(path))
     except (OSError, ValueError, RecursionError) as problem:
         raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
     for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):

@@ -11,12 +11,13 @@ from typing import Protocol, runtime_checkable
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.whole_files import read_file
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.bytecode.jax_export import ExportedFunction
 from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
+from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
@@ -55,6 +56,7 @@ class HasBytecode(Protocol):
     def mlir_module_serialized(self) -> bytes: ...
 
 
+@runtime_checkable
 class CanBeSerialized(Protocol):
     """A function that JAX has exported, `jax.export.Exported`."""
 
@@ -85,6 +87,7 @@ def parse(
     of Shardy that is followed where releases differ, such as "jaxlib-0.10.2"; by default the newest. Raises
     ParseError or VerifyError.
     """
+    require_text("name", name)
     release_of(sdy_version)  # raises ValueError for an unknown name
     if mesh_version not in MESH_VERSIONS:
         raise ValueError(f"mesh_version is 19 or 21, not {mesh_version!r}")
@@ -121,8 +124,10 @@ def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> Ex
     Takes the bytes of a file, its path, or an `Exported`. Raises ValueError for other data.
     """
     if isinstance(program, os.PathLike):
-        data = Path(program).read_bytes()
+        data = read_file(Path(program))
     else:
+        if not isinstance(program, bytes | CanBeSerialized):
+            raise TypeError(f"what jax.export returns, its bytes or a path is expected, not {program!r}")
         data = program if isinstance(program, bytes) else bytes(program.serialize())
     found = read_exported_function(data)
     if found is None:
@@ -138,7 +143,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         return "<string>", program
     if isinstance(program, os.PathLike):
         path = _file_of(Path(program))
-        return str(path), path.read_bytes()
+        return str(path), read_file(path)
     name = f"<{type(program).__name__}>"
     if isinstance(program, HasBytecode):
         return name, program.mlir_module_serialized

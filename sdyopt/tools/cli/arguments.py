@@ -50,6 +50,7 @@ class PassFlag:
 
 # Files may name each other twice, so that the arguments double with each.
 _MOST_FILES = 500
+_MOST_CHARACTERS = 10_000_000
 
 
 def with_files(argv: Sequence[str]) -> list[str]:
@@ -74,7 +75,10 @@ def _with_files(argv: Sequence[str], enclosing: tuple[str, ...], numbers: Iterat
             raise UsageError(f"there are more than {_MOST_FILES} files of arguments", f"remove '{argument}'")
         try:
             with open(path, encoding="utf-8") as file:  # noqa: PTH123  as above
-                words = shlex.split(file.read())
+                text = file.read(_MOST_CHARACTERS + 1)
+            if len(text) > _MOST_CHARACTERS:
+                raise UsageError(f"'{path}' has more than {_MOST_CHARACTERS:,} characters of arguments")
+            words = shlex.split(text)
         except OSError as problem:
             raise UsageError(f"cannot open '{path}': {problem.strerror}") from None
         except ValueError as problem:

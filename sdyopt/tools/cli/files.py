@@ -15,7 +15,7 @@ from weakref import finalize
 from sdyopt.analysis.flag import STDIN, STDOUT
 from sdyopt.base.diagnostics.text import from_native, native_path
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.base.diagnostics.whole_files import Replacement, encode
+from sdyopt.base.diagnostics.whole_files import Replacement, encode, read_file, read_stream
 from sdyopt.tools.cli.arguments import Arguments
 from sdyopt.tools.cli.flags import FLAGS
 
@@ -42,14 +42,13 @@ class Input:
         return data
 
 
-def read_input(path: str) -> bytes:
-    """The bytes of a file, or of stdin for `-`. Raises FileProblem."""
+def read_input(path: str, limit: int | None = None) -> bytes:
+    """The bytes of a file, or of stdin for `-`. Raises FileProblem, also for more bytes than `limit`."""
     try:
-        return _read_stdin() if path == STDIN else native_path(in_dump(path)).read_bytes()
+        return _read_stdin(limit) if path == STDIN else read_file(native_path(in_dump(path)), limit)
     except OSError as problem:
         why = problem.strerror if path else "the name is empty"
     except MemoryError:
-        # Some devices, such as /dev/zero, have no end.
         why = os.strerror(errno.ENOMEM)
     raise FileProblem(f"cannot open input file '{path}': {why}")
 
@@ -131,13 +130,13 @@ def _is_readable_file(entry: os.DirEntry[str]) -> bool:
         return True
 
 
-def _read_stdin() -> bytes:
+def _read_stdin(limit: int | None) -> bytes:
     # None if stdin was closed when the process started.
     if sys.stdin is None:
         raise _os_error(errno.EBADF)
     if sys.stdin.isatty():
         write_to_stderr("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
-    return sys.stdin.buffer.read()
+    return read_stream(sys.stdin.buffer, limit)
 
 
 def _write_stdout(pages: Iterable[str]) -> None:

@@ -16,6 +16,7 @@ from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all, read_uint
+from sdyopt.base.diagnostics.whole_files import MOST_OF_OPTION_FILE
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
@@ -305,8 +306,12 @@ def _options(options: type[AnalysisOptions], arguments: Arguments) -> AnalysisOp
     values: dict[str, Any] = {flag.name.replace("-", "_"): arguments[flag.name] for flag in options.flags()}
     for name, value in values.items():
         if value is not None and options.__annotations__[name].startswith(TextFile.__name__):
-            values[name] = TextFile(value, read_input(value).decode("utf-8", "surrogateescape"))
+            values[name] = _text_file(value)
     return options(**values)
+
+
+def _text_file(path: str) -> TextFile:
+    return TextFile(path, read_input(path, MOST_OF_OPTION_FILE).decode("utf-8", "surrogateescape"))
 
 
 class CommandLine:
@@ -350,6 +355,10 @@ class CommandLine:
     def read(self, path: str) -> bytes:
         """The content of a file."""
         return read_input(path)
+
+    def read_text(self, path: str) -> TextFile:
+        """A small file, such as one of settings."""
+        return _text_file(path)
 
     def warn(self, message: str, help: str) -> None:
         """Adds a warning."""

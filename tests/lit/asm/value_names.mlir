@@ -7,6 +7,12 @@
 // A module without its region.
 // SKIPPED: module {...}
 
+// Bytes that are not UTF-8 are hexadecimal digits in a name.
+// NAMED-LABEL: func.func @bytes(%aFFC3A9: i32)
+func.func @bytes(%a: i32 loc("a\FF\C3\A9")) {
+  return
+}
+
 // Values are numbered in order. Sibling regions use the same numbers.
 // Flags make names unique, print users, and take names from locations.
 // CHECK-LABEL: func.func @names(%arg0: i32, %arg1: i32)

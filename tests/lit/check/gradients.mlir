@@ -4,7 +4,7 @@
 // convolution that the partitioner replaces by its own name.
 
 // CHECK:      {{^}}1. model.py:7 {{.*}} all_reduce along x, backward
-// CHECK-NEXT:    dot_general contracts a dimension of batch sharded along "x", for params['w']
+// CHECK-NEXT:    gradient of params['w']: dot_general contracts a dimension of batch sharded along "x"
 // CHECK:      {{^}}2. model.py:6 {{.*}} all_reduce along y
 // CHECK-NEXT:    dot_general contracts a dimension of params['w'] sharded along "y"
 // CHECK:      {{^}}3. model.py:9 {{.*}} all_reduce along x

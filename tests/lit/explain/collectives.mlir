@@ -3,14 +3,14 @@
 // The rows of %lhs and the columns of %rhs are both sharded along "x", which can shard only one dimension of the
 // product. The answer names the operation, the alternative that was chosen, and the others with their costs.
 // CHECK: #0 all_gather along {"x"} of %lhs: a device sends 384 B  collectives.mlir:36
+// CHECK-NEXT: ├─ resharded: P('x', 'y') → P(None, 'y')
+// CHECK-NEXT: │  └─ in sdy: [{"x"}, {"y"}] → [{}, {"y"}]
 // CHECK-NEXT: ├─ stablehlo.dot: operand 0 (%lhs) does not fit "x" on dimension 1 of operand 1 and dimension 1 of
 // CHECK-NEXT: │  │  the result  collectives.mlir:39
 // CHECK-NEXT: │  ├─ chosen: "x" on dimension 1 of operand 1 and dimension 1 of the result, which shards 640
 // CHECK-NEXT: │  │    elements; reshard operand 0 (%lhs), all-reduce along "y": 512 B
 // CHECK-NEXT: │  └─ instead: "x" on dimension 0 of operand 0 and dimension 0 of the result, which shards 256
 // CHECK-NEXT: │       elements; reshard operand 1 (%rhs), the result (%0), all-reduce along "y": 992 B
-// CHECK-NEXT: ├─ resharded: P('x', 'y') → P(None, 'y')
-// CHECK-NEXT: │  └─ in sdy: [{"x"}, {"y"}] → [{}, {"y"}]
 // CHECK-NEXT: └─ see --explain='@main %lhs' for the sharding of what it moves
 
 // The contracting dimension is sharded, so each device has a partial sum. There is no help: a reduce_scatter would
@@ -21,14 +21,14 @@
 
 // An elementwise operation whose operand and result are sharded along different axes runs on the shards of one.
 // CHECK: #2 all_slice along {"y"} of %2: a device sends 0 B  collectives.mlir:41
+// CHECK-NEXT: ├─ resharded: P(None, 'x') → P('y', None)
+// CHECK-NEXT: │  └─ in sdy: [{}, {"x"}] → [{"y"}, {}]
 // CHECK-NEXT: ├─ stablehlo.negate: the result (%2) does not fit "x" on dimension 1 of operand 0 and dimension 1 of
 // CHECK-NEXT: │  │  the result  collectives.mlir:41
 // CHECK-NEXT: │  ├─ chosen: "x" on dimension 1 of operand 0 and dimension 1 of the result, which shards 128
 // CHECK-NEXT: │  │    elements; reshard the result (%2): 192 B
 // CHECK-NEXT: │  └─ instead: "y" on dimension 0 of operand 0 and dimension 0 of the result, which shards 128
 // CHECK-NEXT: │       elements; reshard operand 0 (%1), the result (%2): 192 B
-// CHECK-NEXT: ├─ resharded: P(None, 'x') → P('y', None)
-// CHECK-NEXT: │  └─ in sdy: [{}, {"x"}] → [{"y"}, {}]
 // CHECK-NEXT: └─ see --explain='@main %2' for the sharding of what it moves
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>

@@ -2,20 +2,20 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
 
-// Through a call: the body is inlined before propagation, and its values keep the names that they have in the source.
+// Through a call: the body is inlined before propagation, and its values keep the names that they have in the
+// source.
 // CHECK: %0 of @main: f32[8] is sharded P('x')  ways.mlir:21
 // CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %1 of @f (dimension 0), forward along the data-flow edge of the call of @f  ways.mlir:21
+// CHECK-NEXT:    ├─ from %1 of @f (dimension 0), through the call of @f  ways.mlir:21
 // CHECK-NEXT:    ├─ from %b of @f (dimension 0), forward along stablehlo.negate  ways.mlir:26
-// CHECK-NEXT:    ├─ from %a (dimension 0), forward along the data-flow edge of the call of @f  ways.mlir:25
+// CHECK-NEXT:    ├─ from %a (dimension 0), through the call of @f  ways.mlir:25
 // CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:20
 // CHECK: %1 of @f: f32[8] is sharded P('x')  ways.mlir:26
 // CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
 // CHECK-NEXT:    ├─ from %b (dimension 0), forward along stablehlo.negate  ways.mlir:26
-// CHECK-NEXT:    ├─ from %a of @main (dimension 0), forward along the data-flow edge of the call of @f
-// CHECK-NEXT:    │    ways.mlir:25
+// CHECK-NEXT:    ├─ from %a of @main (dimension 0), through the call of @f  ways.mlir:25
 // CHECK-NEXT:    └─ annotated: the input %a of @main  ways.mlir:20
 func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -31,7 +31,7 @@ func.func private @f(%b: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: %5 of @loop: f32[8] is sharded P('x')  ways.mlir:45
 // CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along the data-flow edge of stablehlo.while
+// CHECK-NEXT:    ├─ from %a (dimension 0), which the loop carries (data-flow edge of stablehlo.while)
 // CHECK-NEXT:    │    ways.mlir:39
 // CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:37
 func.func @loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
@@ -69,7 +69,7 @@ func.func @group(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 // CHECK-NEXT: ├─ in sdy: tensor<4x8xf32> [{?}, {"y", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "y" shards dimension 1
 // CHECK-NEXT:    ├─ from %b (dimension 1), forward along stablehlo.negate  ways.mlir:78
-// CHECK-NEXT:    ├─ from %a (dimension 1), forward along the data-flow edge of sdy.manual_computation
+// CHECK-NEXT:    ├─ from %a (dimension 1), through the shard_map (data-flow edge of sdy.manual_computation)
 // CHECK-NEXT:    │    ways.mlir:77
 // CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:75
 func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {

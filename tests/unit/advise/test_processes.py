@@ -11,7 +11,7 @@ from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike
 from sdyopt.analysis.trials.processes import TrialProcesses
-from sdyopt.analysis.trials.search import Search
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
@@ -41,7 +41,7 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "fork", forbidden)
     with monkeypatch.context() as patch:
         # All trials are in the processes.
-        patch.setattr(Search, "_trial", forbidden)
+        patch.setattr(Trials, "_trial", forbidden)
         together = module.advise(jobs=2)
     assert [(each.text, each.after) for each in together.changes] == [
         (each.text, each.after) for each in alone.changes

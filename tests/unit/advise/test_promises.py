@@ -9,7 +9,7 @@ import sdyopt
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
-from sdyopt.analysis.trials.search import Figures
+from sdyopt.analysis.trials.effect import Figures
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 
 ROOT = Path(__file__).parents[3]

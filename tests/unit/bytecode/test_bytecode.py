@@ -146,6 +146,14 @@ def test_an_attribute_that_contains_itself_is_rejected(text: str) -> None:
     assert any("or one contains itself" in message for message in messages)
 
 
+def test_a_negative_factor_is_rejected() -> None:
+    rule = "#sdy.op_sharding_rule<([k])->([i]) {i=4, j=4, k=4}>"
+    before, last, after = encoded(f"module attributes {{x.a = {rule}}} {{}}").rpartition(b"\x03\x09")
+    # The last list of one number, which is signed, is `k`: 2 becomes -1.
+    assert last
+    assert problem(before + b"\x03\x03" + after)[0] == "-1 is not the index of a factor"
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_mutants_are_read_or_rejected(seed: int) -> None:
     random, data = Random(seed), encoded(EXAMPLES[0].read_text(), random_version := seed % 7)

@@ -5,9 +5,9 @@ import pytest
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.trials import Completion, Trials
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.diagnostic import handling
-from tests.unit.lint.programs import DIALECTS, lint, only, program
+from tests.unit.lint.programs import lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
@@ -56,6 +56,8 @@ class _Limited:
     def __init__(self, looks_at: Looks) -> None:
         self._looks_at = looks_at
         self._module = program(TWO).module
+        pipeline = completing_pipeline(self._module)
+        self._trials = Trials(self._module, pipeline, make=LintedProgram)
 
     @property
     def as_read(self) -> LintedProgram:
@@ -67,13 +69,15 @@ class _Limited:
     def with_collectives(self) -> LintedProgram:
         if self._looks_at is Looks.AS_READ:
             raise _Forbidden
-        return LintedProgram(Completion(DIALECTS).completed(self._module))
+        found = self._trials.with_collectives
+        assert isinstance(found, LintedProgram)
+        return found
 
     @property
     def trials(self) -> Trials:
         if self._looks_at is not Looks.TRIALS:
             raise _Forbidden
-        return Trials(self._module, Completion(DIALECTS), LintedProgram)
+        return self._trials
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

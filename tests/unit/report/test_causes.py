@@ -20,7 +20,7 @@ def test_the_oldest_use_is_named_first_also_if_a_later_one_is_a_collective() -> 
         """
     ).collectives[0]
     assert found.location.file_text == "m.py:1"
-    assert found.cause.startswith("abs and 1 more needs this sharding of a function argument")
+    assert found.cause.startswith("abs and 1 more need this sharding of a function argument")
 
 
 def test_the_first_use_in_the_program_is_named_and_not_that_of_an_earlier_collective() -> None:

@@ -27,8 +27,9 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Edit, bytes_of_runs
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text

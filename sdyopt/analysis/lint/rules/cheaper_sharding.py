@@ -28,8 +28,9 @@ from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.trials.annotation_edits import is_input, place_of
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Measure, Trials
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -53,7 +54,7 @@ class CheaperSharding(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         trials = programs.trials
-        if trials.base is None or not programs.with_collectives.report.is_sharded:
+        if not trials.can_try or not programs.with_collectives.report.is_sharded:
             return
         proposals = Proposals.of(trials)
         if proposals.mesh is None:

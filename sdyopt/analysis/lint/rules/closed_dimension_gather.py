@@ -19,8 +19,9 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
+from sdyopt.analysis.trials.effect import CostedProgram, bytes_of_runs
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import CostedProgram, Edit, bytes_of_runs
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
@@ -39,9 +40,9 @@ class ClosedDimensionGather(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         trials = programs.trials
-        if trials.base is None or not _gathers(programs.with_collectives, self.limit("min_bytes")):
+        if not trials.can_try or not _gathers(programs.with_collectives, self.limit("min_bytes")):
             return
-        candidates = _candidates(trials.base)
+        candidates = _candidates(trials.written_program)
         # Most programs need a single trial: if all together save nothing, none of them does alone.
         if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
             return

@@ -46,12 +46,13 @@ class ImplicitBatching(Rule):
     cost = "on the wire"
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
-        base = programs.trials.base
-        if base is None or not any(isinstance(op, GatherOp | ScatterOp) for op in base.module.walk()):
+        trials = programs.trials
+        is_found = any(isinstance(op, GatherOp | ScatterOp) for op in trials.module.walk())
+        if not trials.can_try or not is_found:
             return
-        changed = _batched(programs.trials.after(_BATCHING)) - _batched(base.module)
-        found = [op for op in base.module.walk() if _is_implicit(op) and changed[op.location]]
-        saved = programs.trials.saved_bytes(passes=_BATCHING) if found else None
+        changed = _batched(trials.edited(passes=_BATCHING)) - _batched(trials.module)
+        found = [op for op in trials.module.walk() if _is_implicit(op) and changed[op.location]]
+        saved = trials.saved_bytes(passes=_BATCHING) if found else None
         if not saved or saved < self.limit("min_bytes"):
             return
         total = programs.with_collectives.wire_bytes

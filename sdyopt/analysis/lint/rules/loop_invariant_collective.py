@@ -36,8 +36,8 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
-from sdyopt.analysis.trials.trials import Edit, Effect, Measure
+from sdyopt.analysis.trials.effect import Effect, Measure
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -36,22 +37,25 @@ from sdyopt.shardy.sharding.axis_lists import is_prefix
 class OverriddenConstraint(Rule):
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         trials = programs.trials
-        if trials.base is None:
+        if not trials.can_try:
             return
-        followed = {op: use for op in trials.base.module.walk() if (use := _conflicting_use(op)) is not None}
+        followed = {op: use for op in trials.module.walk() if (use := _conflicting_use(op)) is not None}
         if not followed:
             return
-        of_all = trials.effect(_removing(followed))
-        if of_all is not None and of_all.is_none:
+        of_all = trials.changed(_removing(followed))
+        if of_all is not None and of_all.text == trials.with_collectives.text:
             for op, use in followed.items():
                 yield _finding(op, use)
             return
         # At least one of them has an effect.
         for op in list(followed)[: trials.count]:
-            effect = of_all if len(followed) == 1 else trials.effect(_removing([op]))
-            if effect is not None and effect.is_none:
+            after = of_all if len(followed) == 1 else trials.changed(_removing([op]))
+            if after is None:
+                continue
+            effect = Effect(trials.with_collectives.figures, after.figures)
+            if after.text == trials.with_collectives.text:
                 yield _finding(op, followed[op])
-            elif effect is not None and effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
+            elif effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
                 yield _finding(op, followed[op], effect)
 
 

@@ -21,8 +21,8 @@ from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks, Rule, rule
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC

@@ -35,7 +35,7 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
-from sdyopt.analysis.trials.trials import bytes_of_runs
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.block import Region

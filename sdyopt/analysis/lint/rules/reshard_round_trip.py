@@ -23,7 +23,7 @@ from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Note, Rule, rule
-from sdyopt.analysis.trials.trials import bytes_of_runs
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp

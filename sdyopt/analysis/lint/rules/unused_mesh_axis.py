@@ -19,7 +19,7 @@ from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.trials import Measure
+from sdyopt.analysis.trials.effect import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

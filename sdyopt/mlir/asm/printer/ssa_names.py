@@ -187,7 +187,7 @@ def _sanitized(name: str) -> str:
 
 
 def _hex(character: str) -> str:
-    return "_" if character == " " else "".join(f"{byte:02X}" for byte in character.encode())
+    return "_" if character == " " else character.encode("utf-8", "surrogateescape").hex().upper()
 
 
 def users_comment(op: Op, ssa_names: SsaNames) -> str:

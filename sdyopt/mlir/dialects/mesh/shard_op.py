@@ -198,13 +198,13 @@ class _Partial(FormatElement):
         op_parser.attributes["partial_axes"] = axes_attribute(parse_axes(op_parser))
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        partial_type = signature[ShardingOp.partial_type]
-        if partial_type is not None:
+        partial_axes = signature[ShardingOp.partial_axes]
+        if partial_axes is not None:
             out.literal("partial")
             out.literal("=")
             # MLIR prints two spaces here.
-            partial_axes = signature[ShardingOp.partial_axes]
-            out.word(f" {partial_type} {axes_text(partial_axes or ())}")
+            partial_type = signature[ShardingOp.partial_type] or ReductionKind.SUM
+            out.word(f" {partial_type} {axes_text(partial_axes)}")
 
 
 @mesh.op("sharding", PURE, ATTR_SIZED_OPERANDS)
@@ -301,7 +301,8 @@ def sharding_attributes(
     yield "split_axes", AxesLists(mesh_sharding.split_axes or ((),))
     if mesh_sharding.partial_axes:
         yield "partial_axes", axes_attribute(mesh_sharding.partial_axes)
-        yield "partial_type", reduction_class(mesh_sharding.partial_kind)
+    # Also without axes, so that -cse does not merge it with one that is written.
+    yield "partial_type", reduction_class(mesh_sharding.partial_kind)
     if mesh_sharding.halo_sizes:
         yield "static_halo_sizes", DenseArray(I64, mesh_sharding.halo_sizes)
 

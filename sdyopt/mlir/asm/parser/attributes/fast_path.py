@@ -228,6 +228,8 @@ def _array(element: str, numbers: str) -> DenseArray:
 
 
 _MAX_LENGTH = 30
+# Bytes that are not UTF-8 are surrogate escapes.
+_BYTES = ("utf-8", "surrogateescape")
 _INTEGER_CHARACTERS, _FLOAT_CHARACTERS = b"0123456789-, []", b"0123456789-+.eE, []"
 
 
@@ -279,7 +281,7 @@ def _split(text: str, shape: Sequence[int]) -> list[str] | None:
 
 def _has_only_integers(text: str) -> bool:
     """Whether MLIR accepts the integers in the text that Python accepts; for MLIR `-0` is out of range."""
-    return not text.encode().translate(None, _INTEGER_CHARACTERS) and "-0" not in text
+    return not text.encode(*_BYTES).translate(None, _INTEGER_CHARACTERS) and "-0" not in text
 
 
 def _has_only_floats(text: str, count: int) -> bool:
@@ -288,7 +290,7 @@ def _has_only_floats(text: str, count: int) -> bool:
     For MLIR, each has one dot, after a digit, and no `+` except in the exponent.
     """
     return (
-        not text.encode().translate(None, _FLOAT_CHARACTERS)
+        not text.encode(*_BYTES).translate(None, _FLOAT_CHARACTERS)
         and text.count(".") == count
         and not any(start + "." in text for start in "[- ")
         and text.count("+") == text.count("e+") + text.count("E+")

@@ -1,0 +1,249 @@
+"""The figures of a program, and the effect of a change that was tried: its two verdicts.
+
+effect = Effect(before, after)     # figures of the program without and with the change
+effect.is_worse                    # a figure becomes worse, so that help says what it costs
+effect.is_conflict_free            # no activation is resharded then, so that partitioners send the same
+effect.holds                       # or it sends less even if whole tensors move in place of these reshards
+effect.text                        # a device sends 0 B in place of 16 B, and …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
+from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Report,
+    TimeEstimate,
+    flop_totals,
+    time_totals,
+    useful_share,
+)
+from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import Topology, read_topology, time_estimate
+from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
+from sdyopt.mlir.ir.operation import Op
+
+# A change of a figure by a smaller share is noise.
+NOISE = Fraction(1, 100)
+DEPENDS = "depends on the partitioner: XLA may send more"
+
+
+class Measure(Enum):
+    """A figure that a change is meant to reduce, in the words after its amount."""
+
+    WIRE = "on the wire"
+    MEMORY = "of peak memory"
+    FLOPS = "of compute"
+
+
+class Figures(NamedTuple):
+    """The figures that advice compares. Bytes are those of one device.
+
+    `seconds` are those of collectives, products and elementwise operations, which are fused and do not
+    overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
+    resharded, `penalty` the seconds that these may take if a partitioner moves whole tensors instead, and
+    `of_results` the wire bytes of results that are resharded. `sliced` are the bytes of arguments of which a
+    product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
+    that are sent between two steps at most, because results are sharded otherwise than the donated arguments
+    that they become, and `carrying` the seconds for them. `moved` are the bytes of the whole tensors of the
+    conflicts.
+    """
+
+    seconds: Fraction
+    compute: Fraction
+    flops: Fraction
+    wire_bytes: Fraction
+    peak_bytes: int
+    useful_share: Fraction | None
+    conflicts: Fraction
+    penalty: Fraction
+    of_results: Fraction
+    sliced: int
+    carried: int
+    carrying: Fraction
+    moved: Fraction = Fraction(0)
+
+    def measured(self, measure: Measure) -> Fraction:
+        """One of the figures."""
+        if measure is Measure.WIRE:
+            return self.wire_bytes
+        return Fraction(self.peak_bytes) if measure is Measure.MEMORY else self.flops
+
+
+class Effect(NamedTuple):
+    """The figures of a program before and after a change that was tried."""
+
+    before: Figures
+    after: Figures
+
+    @property
+    def is_conflict_free(self) -> bool:
+        """Whether partitioners send the same after the change.
+
+        Then it reshards no activation, no more of results, and slices no more of arguments for a product.
+        """
+        before, after = self.before, self.after
+        return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
+
+    @property
+    def holds(self) -> bool:
+        """Whether no partitioner can turn a gain into a loss.
+
+        If activations are resharded, it is one even if their whole tensors are moved.
+        """
+        after = self.after
+        if self.is_conflict_free:
+            return True
+        return bool(after.moved) and after.wire_bytes - after.conflicts + after.moved < self.before.wire_bytes
+
+    @property
+    def text(self) -> str:
+        """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
+        before, after = self.before, self.after
+        parts = [
+            f"a device sends {_figure(bytes_text, after.wire_bytes, before.wire_bytes)}",
+            f"its peak memory is {_figure(bytes_text, after.peak_bytes, before.peak_bytes)}",
+        ]
+        if after.flops != before.flops:
+            parts.append(f"it computes {_figure(flops_text, after.flops, before.flops)}")
+        if after.carried != before.carried:
+            parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")
+        text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
+        return text if self.holds else f"{text}; {DEPENDS}"
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the changed program sends more, also between steps, takes more memory or computes more."""
+        return self.cost[0] > 0 or self.after.carried > self.before.carried
+
+    @property
+    def cost(self) -> tuple[int, Fraction, int]:
+        """The sort key of changes: how many figures become worse, the bytes sent, the peak memory."""
+        after = self.after
+        worse = sum(self.saved(measure) < 0 for measure in Measure)
+        return worse, after.wire_bytes + after.carried, after.peak_bytes
+
+    def saved(self, measure: Measure) -> Fraction:
+        """By how much less one device sends, stores or computes; negative if it is more."""
+        return self.before.measured(measure) - self.after.measured(measure)
+
+
+def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
+    text, earlier = unit(Fraction(after)), unit(Fraction(before))
+    if text == earlier:
+        return f"{text} as before"
+    return f"{text} in place of {earlier}"
+
+
+class CostedProgram:
+    """A module that no longer changes, and its figures. `machine` is the one that times are for."""
+
+    def __init__(self, module: Op, machine: Topology | None = None) -> None:
+        self.module = module
+        self._machine = machine or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+
+    @cached_property
+    def report(self) -> Report:
+        """The report on the program, which has all figures."""
+        return report_on(self.module, self._machine)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures that changes are compared by."""
+        return figures_of(self.report, self.module, self._machine)
+
+    @property
+    def wire_bytes(self) -> Fraction:
+        """The wire bytes of one device in one run of the program, as far as they are known."""
+        return bytes_of_report(self.report)
+
+    @cached_property
+    def shapes(self) -> LocalShapes:
+        return LocalShapes(self.module)
+
+    @cached_property
+    def text(self) -> str:
+        """The program as text, without locations."""
+        return print_op(self.module)
+
+
+def bytes_of_runs(each: Collective) -> Fraction:
+    """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
+    runs = 1 if each.times is None else each.times.high
+    return (each.wire_bytes or Fraction(0)) * runs
+
+
+def bytes_of_report(report: Report) -> Fraction:
+    """Wire bytes of one device, those of loops that run an unknown number of times for one iteration."""
+    return sum(map(bytes_of_runs, report.collectives), Fraction(0))
+
+
+def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
+    """The figures of a program after the passes."""
+    time = report.time or time_estimate(report, machine)
+    communication, products = time_totals(report, time)
+    fused, _ = time.elementwise or (Fraction(0), Fraction(0))
+    conflicts = penalty = of_results = moved = Fraction(0)
+    sliced = 0
+    topology = machine.on(report.mesh)
+    for op, each in zip(counted_collectives(module), report.collectives, strict=True):
+        if isinstance(op, CollectiveOp) and is_result_reshard(op):
+            of_results += bytes_of_runs(each)
+        if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
+            sliced += each.bytes_in or 0
+        if each.wire_bytes and each.is_activation:
+            runs = 1 if each.times is None else each.times.high
+            conflicts += bytes_of_runs(each)
+            bandwidth = topology.link(each.axis_names).bandwidth
+            if bandwidth is not None:
+                penalty += Fraction(_global_bytes(op)) * runs / bandwidth
+            moved += _global_bytes(op) * runs
+    carried = sum(each.wire_bytes or 0 for each in report.carried)
+    slowest = topology.link(topology.links).bandwidth
+    sending, computing = seconds_of_unknown_loops(report, time)
+    compute = products.high + computing + fused
+    return Figures(
+        communication.high + sending + compute,
+        compute,
+        flop_totals(report)[0].high,
+        bytes_of_report(report),
+        report.memory.peak,
+        useful_share(report),
+        conflicts,
+        penalty,
+        of_results,
+        sliced,
+        carried,
+        carried / slowest if slowest else Fraction(0),
+        moved,
+    )
+
+
+def seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fraction, Fraction]:
+    """The seconds of one run of collectives and products that run an unknown number of times."""
+    collectives = zip(report.collectives, time.collectives, strict=True)
+    products = zip(report.products, time.products, strict=True)
+    sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
+    computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
+    return sum(sending, Fraction(0)), sum(computing, Fraction(0))
+
+
+def _is_for_product(op: Op) -> bool:
+    return any(type(user) in FLOPS for user in consumers(op))
+
+
+def _global_bytes(op: Op) -> int:
+    return bytes_of(op.result_types[0]) or 0
