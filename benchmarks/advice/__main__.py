@@ -52,11 +52,14 @@ from sdyopt.tools.start import sdy_opt
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 _FIGURE = re.compile(r"(?:sends|peak memory is) ([\d.]+) (B|[KMGTP]iB)")
+_NAME = r"%[^\s,;]+(?: of @[^\s,;]+)?"
+_PLACE = rf"(?:result \d+ of @[^\s,;]+|{_NAME})"
 _ENTRY = re.compile(
-    r"(?:sdy\.sharding_constraint (?P<value>%\S+(?: of @\S+)?) <@\S+?, (?P<dims>\[.*?\])>"
-    r"|(?P<dims2>\[.*?\]) on (?:result (?P<number>\d+) of @(?P<function>\S+)|(?P<value2>%\S+(?: of @\S+)?))"
-    r"|no sdy\.sharding_constraint on (?P<removed>%\S+(?: of @\S+)?))(?:; |$)"
+    rf"(?:sdy\.sharding_constraint (?P<value>{_NAME}) <@\S+?, (?P<dims>\[.*?\])>"
+    rf"|(?P<dims2>\[.*?\]) on (?P<places>{_PLACE}(?:, {_PLACE})*)"
+    rf"|no sdy\.sharding_constraint on (?P<removed>{_NAME}))(?:; |$)"
 )
+_RESULT = re.compile(r"result (\d+) of @(.*)")
 # Texts are rounded to three digits, and reports to bytes.
 _TOLERANCE = Fraction(1, 100)
 # What is sent has to change by this share to count as a change, and by the second if only one side changes.
@@ -333,7 +336,8 @@ def _apply(printed: Path, help: Help, edited: Path) -> str:
             match = _ENTRY.match(each.sdy, position)
             if match is None:
                 raise ValueError(f"unknown words: {each.sdy[position:]}")
-            _write(match, module, named, each.function, rewriter)
+            for place in (match["places"] or match["value"] or match["removed"]).split(", "):
+                _write(place, match, module, named, each.function, rewriter)
             position = match.end()
     edited.write_text(print_op(module), encoding="utf-8")
     value = named.get((help.function, help.value))
@@ -341,6 +345,7 @@ def _apply(printed: Path, help: Help, edited: Path) -> str:
 
 
 def _write(
+    place: str,
     match: re.Match[str],
     module: Op,
     named: dict[tuple[str, str], OpResult | BlockArgument],
@@ -348,13 +353,12 @@ def _write(
     rewriter: Rewriter,
 ) -> None:
     functions = {op.sym_name: op for op in module.walk() if isinstance(op, FuncOp)}
-    if match["number"] is not None:
-        owner = functions[match["function"]]
-        sharding = _sharding(match["dims2"], module, owner.function_type.results[int(match["number"])])
-        rewriter.set_result_attribute(owner, int(match["number"]), SHARDING, sharding)
+    if (result := _RESULT.fullmatch(place)) is not None:
+        number, owner = int(result[1]), functions[result[2]]
+        sharding = _sharding(match["dims2"], module, owner.function_type.results[number])
+        rewriter.set_result_attribute(owner, number, SHARDING, sharding)
         return
-    text = match["value"] or match["value2"] or match["removed"]
-    name, _, where = text.partition(" of @")
+    name, _, where = place.partition(" of @")
     if where:
         function = where
     elif (function, name) not in named:
@@ -373,8 +377,8 @@ def _write(
         for op in users:
             rewriter.set_attribute(op, "sharding", sharding)
     else:
-        place: Any = {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.owner}
-        new = rewriter.create(ShardingConstraintOp, [value], [value.type], {"sharding": sharding}, **place)
+        at: Any = {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.owner}
+        new = rewriter.create(ShardingConstraintOp, [value], [value.type], {"sharding": sharding}, **at)
         rewriter.replace_uses_except(value, new.results[0], new)
 
 

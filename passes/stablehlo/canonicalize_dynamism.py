@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp, DynamicConvOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
+from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
-from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, dense_array
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -35,7 +35,9 @@ from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
 from .support.folds import result_type
-from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands, static_slice_sizes
+from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands
+from .support.replacement import inherent
+from .support.static_forms import dynamic_slice_form, gather_form, pad_form, slice_form
 
 
 @register("stablehlo-canonicalize-dynamism")
@@ -69,19 +71,11 @@ def _replace(
     return True
 
 
-def _inherent(op: Op, *names: str) -> dict[str, Attribute | None]:
-    return {name: op.signature.attributes.get(name) for name in names}
-
-
-def _integers(values: Sequence[int]) -> Attribute:
-    return dense_array(I64, values)
-
-
 def _broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     operand = op.signature[DynamicBroadcastInDimOp.operand]
     if not operand.has_static_shape or not _has_static_result(op, op.output_dimensions):
         return False
-    return _replace(op, BroadcastInDimOp, [op.operand], rewriter, _inherent(op, "broadcast_dimensions"))
+    return _replace(op, BroadcastInDimOp, [op.operand], rewriter, inherent(op, "broadcast_dimensions"))
 
 
 def _has_static_result(op: Op, shape: Value) -> bool:
@@ -98,31 +92,10 @@ def _convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
     return _replace(op, ConvolutionOp, [op.lhs, op.rhs], rewriter, attributes)
 
 
-def _gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
-    sizes = constant_integers(op.slice_sizes)
-    if sizes is None:
-        return False
-    attributes = _inherent(op, "dimension_numbers", "indices_are_sorted") | {"slice_sizes": _integers(sizes)}
-    return _replace(op, GatherOp, [op.operand, op.start_indices], rewriter, attributes)
-
-
 def _iota(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     if not _has_static_result(op, op.output_shape):
         return False
-    return _replace(op, IotaOp, [], rewriter, _inherent(op, "iota_dimension"))
-
-
-def _pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
-    lows, highs = constant_integers(op.edge_padding_low), constant_integers(op.edge_padding_high)
-    interiors = constant_integers(op.interior_padding)
-    if lows is None or highs is None or interiors is None:
-        return False
-    attributes = {
-        "edge_padding_low": _integers(lows),
-        "edge_padding_high": _integers(highs),
-        "interior_padding": _integers(interiors),
-    }
-    return _replace(op, PadOp, [op.operand, op.padding_value], rewriter, attributes)
+    return _replace(op, IotaOp, [], rewriter, inherent(op, "iota_dimension"))
 
 
 def _reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
@@ -131,43 +104,20 @@ def _reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     return _replace(op, ReshapeOp, [op.operand], rewriter, {})
 
 
+def _to_static(op: Op, rewriter: Rewriter) -> bool:
+    form = _STATIC_FORMS[type(op)](op)
+    if form is None:
+        return False
+    op_class, operands, attributes = form
+    return _replace(op, op_class, operands, rewriter, attributes)
+
+
 def _slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
-    starts, limits = constant_integers(op.start_indices), constant_integers(op.limit_indices)
-    strides = constant_integers(op.strides)
-    if starts is None or limits is None or strides is None:
+    form = dynamic_slice_form(op, rewriter) or slice_form(op)
+    if form is None:
         return False
-    attributes: dict[str, Attribute | None] = {
-        "start_indices": _integers(starts),
-        "limit_indices": _integers(limits),
-        "strides": _integers(strides),
-    }
-    return _replace(op, SliceOp, [op.operand], rewriter, attributes | dict(op.attributes.entries))
-
-
-def _dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
-    sizes = static_slice_sizes(op)
-    if sizes is None:
-        return False
-    element = op.signature[RealDynamicSliceOp.start_indices].element
-    starts: list[Value] = []
-    for index in range(len(sizes)):
-        one = rewriter.create(
-            SliceOp,
-            [op.start_indices],
-            [RankedTensor((1,), element)],
-            {
-                "start_indices": _integers([index]),
-                "limit_indices": _integers([index + 1]),
-                "strides": _integers([1]),
-            },
-            before=op,
-            location=op.lazy_location,
-        )
-        starts += rewriter.create(
-            ReshapeOp, one.results, [RankedTensor((), element)], before=op, location=op.lazy_location
-        ).results
-    attributes = {"slice_sizes": _integers(sizes)} | dict(op.attributes.entries)
-    return _replace(op, DynamicSliceOp, [op.operand, *starts], rewriter, attributes)
+    op_class, operands, attributes = form
+    return _replace(op, op_class, operands, rewriter, attributes | dict(op.attributes.entries))
 
 
 def _custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
@@ -193,13 +143,14 @@ def _patterns(*rewrites: Any) -> list[Pattern]:
     return [Pattern(rewrite) for rewrite in rewrites]
 
 
+_STATIC_FORMS = {DynamicGatherOp: gather_form, DynamicPadOp: pad_form}
 _PATTERNS: dict[type[Op], list[Pattern]] = {
     CustomCallOp: _patterns(_custom_call),
     DynamicBroadcastInDimOp: _patterns(_broadcast),
     DynamicConvOp: _patterns(_convolution),
-    DynamicGatherOp: _patterns(_gather),
+    DynamicGatherOp: _patterns(_to_static),
     DynamicIotaOp: _patterns(_iota),
-    DynamicPadOp: _patterns(_pad),
+    DynamicPadOp: _patterns(_to_static),
     DynamicReshapeOp: _patterns(_reshape),
-    RealDynamicSliceOp: _patterns(_dynamic_slice, _slice),
+    RealDynamicSliceOp: _patterns(_slice),
 }

@@ -22,12 +22,11 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
-from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
@@ -36,6 +35,10 @@ from sdyopt.mlir.ir.types import I32, FunctionType, TupleType, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
+
+from ..stablehlo.support.region_simplifications import capture_invariants
+from ..stablehlo.support.shape_simplifications import remove_noop
+from ..stablehlo.support.simplifications import take_element, take_packed
 
 
 @register("stablehlo-ext-canonicalize-from-hlo-import")
@@ -152,81 +155,12 @@ def _flatten_custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _capture_invariants(op: WhileOp, rewriter: Rewriter) -> bool:
-    cond, body = op.regions[0].blocks[0], op.regions[1].blocks[0]
-    terminator = body.terminator
-    assert isinstance(terminator, ReturnOp)
-    initial, returned = list(op.operands), list(terminator.operands)
-    invariant = [
-        index
-        for index, value in enumerate(returned)
-        if value is initial[index] or value is body.arguments[index]
-    ]
-    if not invariant:
-        return False
-    for index in invariant:
-        rewriter.replace_all_uses(cond.arguments[index], initial[index])
-        rewriter.replace_all_uses(body.arguments[index], initial[index])
-        rewriter.replace_all_uses(op.results[index], initial[index])
-    for index in reversed(invariant):
-        rewriter.erase_argument(cond.arguments[index])
-        rewriter.erase_argument(body.arguments[index])
-    rewriter.erase_operands(terminator, invariant)
-    kept = [index for index in range(len(initial)) if index not in set(invariant)]
-    regions = [Region(), Region()]
-    new = rewriter.create(
-        WhileOp,
-        [initial[index] for index in kept],
-        [initial[index].type for index in kept],
-        {**dict(op.signature.attributes), **dict(op.attributes)},
-        before=op,
-        location=op.lazy_location,
-        regions=regions,
-    )
-    for source, target in zip(op.regions, regions, strict=True):
-        rewriter.take_body(source, target)
-    for index, result in zip(kept, new.results, strict=True):
-        rewriter.replace_all_uses(op.results[index], result)
-    rewriter.erase(op)
-    return True
-
-
-def _remove_reshape(op: ReshapeOp, rewriter: Rewriter) -> bool:
-    if op.operands[0].type is not op.results[0].type:
-        return False
-    rewriter.replace(op, op.operands)
-    return True
-
-
-def _take_element(op: GetTupleElementOp, rewriter: Rewriter) -> bool:
-    packed = op.operand.defining_op
-    if not isinstance(packed, TupleOp):
-        return False
-    rewriter.replace(op, [packed.operands[op.index]])
-    return True
-
-
-def _take_packed(op: TupleOp, rewriter: Rewriter) -> bool:
-    """Replaces a tuple of all elements of another one by that."""
-    elements = [value.defining_op for value in op.operands]
-    first = elements[0] if elements else None
-    if not isinstance(first, GetTupleElementOp) or first.operand.type is not op.results[0].type:
-        return False
-    for index, element in enumerate(elements):
-        if not isinstance(element, GetTupleElementOp) or element.operand is not first.operand:
-            return False
-        if element.index != index:
-            return False
-    rewriter.replace(op, [first.operand])
-    return True
-
-
 _PATTERNS = {
     CustomCallOp: [Pattern(_flatten_custom_call, name="FlattenCustomCallOp")],
-    WhileOp: [Pattern(_capture_invariants, name="WhileOpImplicitCapture", benefit=2)],
-    ReshapeOp: [Pattern(_remove_reshape, name="ReshapeOp_RemoveNoop")],
-    GetTupleElementOp: [Pattern(_take_element, name="GetTupleElementOp_UnpackTuple")],
-    TupleOp: [Pattern(_take_packed, name="TupleIsRepacking")],
+    WhileOp: [Pattern(capture_invariants, name="WhileOpImplicitCapture", benefit=2)],
+    ReshapeOp: [Pattern(remove_noop, name="ReshapeOp_RemoveNoop")],
+    GetTupleElementOp: [Pattern(take_element, name="GetTupleElementOp_UnpackTuple")],
+    TupleOp: [Pattern(take_packed, name="TupleIsRepacking")],
 }
 _OPTIONS = GreedyOptions(
     top_down=True,

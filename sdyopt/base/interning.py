@@ -30,7 +30,10 @@ from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast, dataclass_tr
 
 
 class _Reference(weakref.ref["Interned"]):
-    """A weak reference to a value, and its key in the table. It takes less memory than a closure for each."""
+    """A weak reference to a value, and its key in the table of its class: the values of its fields.
+
+    It takes less memory than a closure for each.
+    """
 
     __slots__ = ("key",)
 
@@ -39,7 +42,6 @@ class _Reference(weakref.ref["Interned"]):
 
 T = TypeVar("T", bound="Interned")
 
-_values: dict[tuple[object, ...], _Reference] = {}
 _MISSING = object()
 _DERIVED = object()
 _set = object.__setattr__
@@ -67,6 +69,9 @@ class InternedMeta(type):
     _count: int
     _setters: tuple[Callable[[Any, object], None], ...]
     _has_post_init: bool
+    _instances: dict[tuple[object, ...], _Reference]
+    # Removes a dead reference from `_instances`.
+    _evict: Callable[[_Reference], None]
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
         own: dict[str, object] = {}
@@ -86,13 +91,15 @@ class InternedMeta(type):
         # A call of the method of a slot is faster than one of `object.__setattr__`.
         interned_class._setters = tuple([_setter(interned_class, field) for field in fields])
         interned_class._has_post_init = hasattr(interned_class, "__post_init__")
+        interned_class._instances = values = cast(dict[tuple[object, ...], _Reference], {})
+        interned_class._evict = staticmethod(_evictor(values))
         return interned_class
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) != cls._count:
             args = cls._complete(args, kwargs)
-        key = (cls, *args)
-        reference = _values.get(key)
+        values = cls._instances
+        reference = values.get(args)
         if reference is not None and (instance := reference()) is not None:
             return instance
         instance = _new(cls)
@@ -100,14 +107,14 @@ class InternedMeta(type):
             set_field(instance, value)
         if cls._has_post_init:
             instance.__post_init__()
-        reference = _Reference(instance, _evict)
-        reference.key = key
+        reference = _Reference(instance, cls._evict)
+        reference.key = args
         # Another thread may have built an equal value meanwhile. `setdefault` is atomic.
-        winner = _values.setdefault(key, reference)
+        winner = values.setdefault(args, reference)
         if winner is not reference:
             if (other := winner()) is not None:
                 return other
-            _values[key] = reference
+            values[args] = reference
         return instance
 
     def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
@@ -130,6 +137,14 @@ class InternedMeta(type):
 def _setter(interned_class: type, field: str) -> Callable[[Any, object], None]:
     """The method of the slot of a field, or of the property that stands in for it."""
     return cast(Callable[[Any, object], None], getattr(interned_class, field).__set__)
+
+
+def _evictor(values: dict[tuple[object, ...], _Reference]) -> Callable[[_Reference], None]:
+    def evict(dead: _Reference) -> None:
+        if values.get(dead.key) is dead:
+            del values[dead.key]
+
+    return evict
 
 
 class Interned(metaclass=InternedMeta):
@@ -161,7 +176,7 @@ class Interned(metaclass=InternedMeta):
 
 def instances(interned_class: type[T]) -> list[T]:
     """All existing values of a class, those of derived classes excluded."""
-    values = [reference() for key, reference in _values.items() if key[0] is interned_class]
+    values = [reference() for reference in interned_class._instances.values()]
     return [value for value in values if isinstance(value, interned_class)]
 
 
@@ -179,9 +194,3 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, str]:
         annotate = annotationlib.get_annotate_from_class_namespace(namespace)
         annotations = annotationlib.call_annotate_function(annotate, annotationlib.Format.STRING)
     return {name: str(type_).removeprefix("typing.") for name, type_ in annotations.items()}
-
-
-def _evict(dead: weakref.ref[Interned]) -> None:
-    assert isinstance(dead, _Reference)
-    if _values.get(dead.key) is dead:
-        del _values[dead.key]

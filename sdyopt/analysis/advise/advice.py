@@ -56,11 +56,11 @@ class Advice:
     """The findings. `program` is the program with the best change, or with all of several changes.
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
-    the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.
-    `is_above_memory`: the program takes more memory than the limit, so changes lower its peak. `excess`: the
-    bytes above the limit after all changes of a sequence. `contradicted` is the number of changes that are
-    left out because XLA sends more, and `unverified` why it compiles nothing. `reason` says why there were no
-    trials.
+    the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails. `reduced` is
+    the number of trials on the program with fewer layers. `is_above_memory`: the program takes more memory
+    than the limit, so changes lower its peak. `excess`: the bytes above the limit after all changes of a
+    sequence. `contradicted` is the number of changes that are left out because XLA sends more, and
+    `unverified` why it compiles nothing. `reason` says why there were no trials.
     """
 
     program: Op
@@ -68,6 +68,7 @@ class Advice:
     is_sequence: bool = False
     is_above_memory: bool = False
     excess: int = 0
+    reduced: int = 0
     tried: int = 0
     proposed: int = 0
     failed: int = 0

@@ -77,6 +77,8 @@ def _limits(advice: Advice) -> str:
     parts = []
     if advice.excess:
         parts.append(f"the peak memory is {bytes_text(advice.excess)} above the limit")
+    if advice.reduced:
+        parts.append(f"{advice.reduced} of the trials have two of the equal layers")
     if left := advice.proposed - advice.tried:
         why = f"after {advice.seconds} s" if advice.seconds else "the most expensive places came first"
         parts.append(f"not tried: {left} more changes ({why})")

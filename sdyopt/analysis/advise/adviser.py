@@ -17,6 +17,7 @@ from time import monotonic
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
@@ -26,6 +27,7 @@ from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures
+from sdyopt.analysis.trials.layers import with_fewer_layers
 from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
@@ -44,12 +46,12 @@ from sdyopt.shardy.record import FunctionResult
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
 _MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
-# From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
-_MAX_STRATEGIES = 4
 # From scratch, so many changes are made at most after a strategy is chosen.
 _MAX_STEPS = 16
 # After a change, so many moves are tried that were not possible before it, and so many others at a time.
 _MAX_NEW, _BATCH = 24, 8
+# So many of the changes that are best with fewer layers are tried on the whole program.
+_MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
@@ -99,8 +101,9 @@ class Adviser:
         program = search.module
         advice = Advice(program, machine=self._machine)
         size = sum(1 for _ in program.walk())
-        most = _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
-        advice.limit = max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
+        advice.limit = _most_trials(
+            size, _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
+        )
         if search.figures is None:
             advice.reason = "its pipeline fails"
             return advice
@@ -129,9 +132,10 @@ class Adviser:
         before = search.figures
         assert before is not None
         advice.is_above_memory = self._excess(before) > 0
+        likely = self._likely(advice, search, moves)
         found = [
             self._advised(search, trial)
-            for trial in self._trials(advice, search, self._possible(search, moves))
+            for trial in self._trials(advice, search, likely, self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
@@ -163,16 +167,50 @@ class Adviser:
         }
         return list(found.values())
 
-    def _trials(self, advice: Advice, search: Trials, moves: Sequence[Move]) -> Iterator[Trial]:
-        """The trials of the first of the moves, as many as the limits allow."""
+    def _likely(self, advice: Advice, search: Trials, moves: Moves) -> Sequence[Move]:
+        """The moves for a program; if it has too many, those that are best with fewer layers."""
+        possible = self._possible(search, moves)
+        if len(possible) <= advice.limit or search.made:
+            return possible
+        reduced = with_fewer_layers(search.module)
+        if reduced is None:
+            return possible
+        small = self._search(reduced.module)
+        if small.figures is None or search.figures is None:
+            return possible
+        of_move: dict[tuple[Change, ...], Move] = {}
+        for move in possible:
+            of_move.setdefault(reduced.move(move).changes, move)
+        of_move.pop((), None)
+        limit, memory = advice.limit, self._memory
+        if memory is not None:
+            self._memory = memory * small.figures.peak_bytes // search.figures.peak_bytes
+        advice.limit = advice.tried + _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_TRIALS)
+        new = [Move(changes, ()) for changes in of_move]
+        trials = self._trials(advice, small, new, self._limit(small.figures))
+        found: list[tuple[tuple[object, ...], Move]] = []
+        for trial in trials:
+            if trial.figures is not None:
+                move = of_move[trial.move.changes]
+                found.append((self._rank(trial.figures, move), move))
+            if self._has_passed(self._options.advise_seconds / 2):
+                # The other half is for the whole program.
+                break
+        found.sort(key=lambda each: each[0])
+        self._memory, advice.reduced = memory, advice.tried
+        advice.limit = advice.tried + limit
+        return [move for _, move in found[: min(limit, _MAX_LIKELY)]]
+
+    def _trials(
+        self, advice: Advice, search: Trials, moves: Sequence[Move], limit: Fraction | None
+    ) -> Iterator[Trial]:
+        """The trials of the first of the moves, as many as allowed; what takes `limit` seconds is cut."""
         before = search.figures
         assert before is not None
         advice.proposed += len(moves)
         chosen = moves[: max(0, advice.limit - advice.tried)]
         if self._is_over(advice):
             return
-        # A program that needs too much memory may become slower.
-        limit = None if self._excess(before) else before.seconds
         total = advice.tried + len(chosen)
         for trial in search.of_moves(chosen, self._options.jobs, limit):
             advice.tried += 1
@@ -186,10 +224,13 @@ class Adviser:
                 break
 
     def _is_over(self, advice: Advice) -> bool:
-        limit = self._options.advise_seconds
-        if limit and monotonic() - self._start > limit:
-            advice.seconds = limit
+        if self._has_passed(self._options.advise_seconds):
+            advice.seconds = self._options.advise_seconds
         return advice.seconds > 0
+
+    def _has_passed(self, limit: float) -> bool:
+        """Whether the seconds of a limit have passed; not for 0, which is no limit."""
+        return limit > 0 and monotonic() - self._start > limit
 
     def _verified(self, advice: Advice, search: Trials, found: list[AdvisedChange]) -> list[AdvisedChange]:
         """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
@@ -239,7 +280,7 @@ class Adviser:
         found: dict[tuple[Change, ...], AdvisedChange] = {}
 
         def try_moves(moves: Sequence[Move]) -> None:
-            for trial in self._trials(advice, search, moves):
+            for trial in self._trials(advice, search, moves, self._limit(before)):
                 if trial.figures is not None and self._is_better(trial.figures, before):
                     found[trial.move.changes] = self._advised(search, trial)
 
@@ -269,7 +310,7 @@ class Adviser:
         if search.figures is None:
             advice.reason = "its pipeline fails without annotations"
             return advice
-        for part in self._strategy(advice, search, moves):
+        for part in self._strategy(advice, given, search, moves):
             search = self._added(advice, search, part)
         search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
         assert search.figures is not None
@@ -280,32 +321,49 @@ class Adviser:
             self._verify_both(advice, given, search)
         return advice
 
-    def _strategy(self, advice: Advice, search: Trials, moves: Moves) -> tuple[Move, ...]:
-        """The best uses of each axis, one axis after the other; the best few are looked at further."""
-        assert search.figures is not None and advice.given is not None
-        share = advice.given.seconds / max(self._memory or 1, 1)
+    def _strategy(self, advice: Advice, given: Trials, search: Trials, moves: Moves) -> Iterator[Move]:
+        """The changes of the best strategy, one axis after the other."""
+        strategies = Strategies(search.module, moves.roles, moves.mesh)
+        reduced = self._on_fewer_layers(advice, given, search, strategies)
+        if reduced:
+            best = self._strategies(advice, given, search).best_of(strategies, reduced)
+        else:
+            best = self._strategies(advice, given, search).best(strategies)
+        return strategies.parts(best)
 
-        def cost(figures: Figures) -> Fraction:
-            # The next axis, or the next change, may bring the peak below the limit.
+    def _strategies(self, advice: Advice, given: Trials, search: Trials) -> StrategySearch:
+        """The search among strategies for a program without annotations."""
+        assert given.figures is not None and search.figures is not None
+        share = given.figures.seconds / max(self._memory or 1, 1)
+
+        def soft_cost(figures: Figures) -> Fraction:
             excess = self._excess(figures)
             return self._cost(figures) - excess + excess * share
 
-        best: list[tuple[Fraction, tuple[Move, ...]]] = [(cost(search.figures), ())]
-        sizes = moves.mesh.sizes
-        for name in sorted(sizes, key=lambda name: -sizes[name]):
-            costs = {_key(parts): found for found, parts in best}
-            possible = {
-                _key((*made, *parts)): (*made, *parts)
-                for _, made in best
-                for parts in moves.strategies(name, made)
-            }
-            new = [parts for key, parts in possible.items() if key not in costs]
-            together = [Move(tuple(written(parts).values()), ()) for parts in new]
-            for trial, parts in zip(self._trials(advice, search, together), new, strict=False):
-                if trial.figures is not None:
-                    best.append((cost(trial.figures), parts))
-            best = sorted(best, key=lambda each: each[0])[:_MAX_STRATEGIES]
-        return best[0][1]
+        def tries(new: Sequence[Move], limit: Fraction | None) -> Iterator[Trial]:
+            yield from self._trials(advice, search, new, limit)
+
+        return StrategySearch(tries, self._cost, soft_cost, search.figures)
+
+    def _on_fewer_layers(
+        self, advice: Advice, given: Trials, search: Trials, strategies: Strategies
+    ) -> list[Strategy]:
+        """The best strategies for the program with fewer layers; none if it has no equal layers."""
+        annotated, reduced = with_fewer_layers(given.module), with_fewer_layers(search.module)
+        if annotated is None or reduced is None:
+            return []
+        of_given, small = self._search(annotated.module), self._search(reduced.module)
+        if of_given.figures is None or small.figures is None or given.figures is None:
+            return []
+        memory, limit = self._memory, advice.limit
+        if memory is not None:
+            self._memory = memory * of_given.figures.peak_bytes // given.figures.peak_bytes
+        advice.limit = _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_FROM_SCRATCH)
+        of_small = Strategies(reduced.module, roles_of(reduced.module), strategies.mesh)
+        found = self._strategies(advice, of_given, small)
+        found.best(of_small)
+        self._memory, advice.limit, advice.reduced = memory, limit + advice.tried, advice.tried
+        return [strategies.like(each, of_small, reduced.values) for each in found.kept()]
 
     def _added(self, advice: Advice, search: Trials, move: Move) -> Trials:
         """The program after a move that is one of the changes."""
@@ -362,9 +420,18 @@ class Adviser:
         penalty = 0 if is_sdy else figures.penalty
         return figures.seconds + figures.carrying + penalty + self._excess(figures)
 
+    def _limit(self, before: Figures) -> Fraction | None:
+        """The seconds of what is no better; a program that needs too much memory may become slower."""
+        return None if self._excess(before) else before.seconds
+
     def _excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
         return 0 if self._memory is None else max(0, figures.peak_bytes - self._memory)
+
+
+def _most_trials(size: int, most: int) -> int:
+    """The number of trials for a program of so many operations."""
+    return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
 
 
 def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
@@ -384,10 +451,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:
-    return tuple(move.changes for move in moves)
 
 
 def _annotations(search: Trials, roles: Sequence[Role]) -> list[Annotation]:

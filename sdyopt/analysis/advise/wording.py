@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -40,7 +40,9 @@ def place_text(change: Change) -> str:
         return name_of(subject) or f"argument {subject.index}"
     location = source_location(subject.location)
     op = subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
-    return f"{location.file_text or 'unknown location'} ({op})"
+    # JAX gives what computes the gradient of an operand the line of the operation.
+    gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""
+    return f"{gradient}{location.file_text or 'unknown location'} ({op})"
 
 
 def current(move: Move) -> str:

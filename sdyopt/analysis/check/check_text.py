@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from sdyopt.analysis.check.checker import Check, Part, Place, Trial, kind_of
+from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of
 from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
@@ -24,12 +24,14 @@ _PHASES = {
 }
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
+    (r"dimension \d+ of an operand, which is", "a dimension"),
     (" that is sharded along", " sharded along"),
     (", which is sharded", " sharded"),
     (" on both sides", ""),
 )
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
 _FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w+:\d+")
@@ -43,12 +45,19 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
     lines = [*_figures(check)]
+    is_tried = any(place.best is not None for place in check.places)
+    if is_tried and len(check.places) == PLACES:
+        # There is no line left.
+        number = min(range(len(lines)), key=lambda number: len(lines[number]))
+        lines[number] += f"; changes: {_UNVERIFIED}"
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
             f"{_INDENT}{_tight(reason_of(place.parts[0]), width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
+    if is_tried and len(check.places) < PLACES:
+        lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
@@ -160,10 +169,13 @@ def reason_of(part: Part, most_names: int = 1) -> str:
     if needed is not None and each.change:
         return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
     for long, short in _SHORTER:
-        each = replace(each, cause=each.cause.replace(long, short))
+        each = replace(each, cause=re.sub(long, short, each.cause))
     # The collectives of a place are those of several layers.
     cause = pattern_of(each.cause) if part.total.count > 1 else each.cause
-    return f"gradient of {of}: {cause}" if each.updated else cause
+    if not each.updated:
+        return cause
+    # A result is the gradient itself.
+    return f"{of}: {cause}" if each.updated.startswith("result") else f"gradient of {of}: {cause}"
 
 
 def _unquoted(kind: str) -> str:
@@ -185,29 +197,30 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 def trial_text(trial: Trial, width: int) -> str:
     """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
+    tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
-        figures += f", {_difference(Fraction(trial.carried))} between steps"
+        figures += f", {_difference(Fraction(trial.carried))} a step"
     if trial.after.flops > trial.before.flops:
         figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
-    room = width - len(f"tried:  for {results}{figures}")
+    room = width - len(f"{tried}:  for {results}{figures}")
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
-        subject = subject.removeprefix("the value at ").replace("the gradient at ", "gradient ")
+        subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
     if len(spec) + len(subject) > room:
-        subject, shorter = subject.removeprefix("gradient "), results.replace(" and ", ", ")
+        subject, shorter = subject.replace("gradient of ", "grad "), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:
         subject = f"…{subject[1 - kept :]}"
-    return f"tried: {spec} for {subject}{results}{figures}"
+    return f"{tried}: {spec} for {subject}{results}{figures}"
 
 
 def _difference(size: Fraction) -> str:

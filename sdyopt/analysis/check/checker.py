@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, figures_of
 from sdyopt.analysis.trials.moves import Move, written
-from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
 from sdyopt.analysis.trials.roles import roles_of
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
@@ -46,7 +47,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
@@ -235,6 +236,19 @@ class Checker:
             return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
+        if (value := self._gradients.value(subject)) is not None:
+            return f"the gradient of {name_of(value) or self._line(value, place)}"
+        what = self._line(subject, place)
+        # It is that of an operand of this line.
+        is_gradient = source_location(subject.location).phase is Phase.BACKWARD
+        return f"a gradient of {what}" if is_gradient else what
+
+    @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(self._module)
+
+    def _line(self, subject: OpResult | BlockArgument, place: Place) -> str:
+        """The value of a line, in words."""
         op = owning_op(subject)
         location = self._calls.completed(source_location(op.location), op)
         there = place.largest.location
@@ -243,8 +257,7 @@ class Checker:
         location = there if (there.file, there.line) in calls else self._lines.chosen(location)
         if not location.line:
             return f"the result of {op.signature.name}"
-        kind = "gradient" if location.phase is Phase.BACKWARD else "value"
-        return f"the {kind} at {location.file_text}"
+        return f"the value at {location.file_text}"
 
 
 def _patterns(names: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from sdyopt.mlir.ir.operation import Op
 
 # A function, by its file and name.
 _Function = tuple[str, str]
-_SCRIPT = "<module>"
+SCRIPT = "<module>"
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
 
@@ -73,7 +73,7 @@ class UserLines:
                 function = _function(frame)
                 lines.setdefault(function, set()).add(frame.line)
                 # What runs a whole step is no part of it.
-                if caller is not None and caller.function != _SCRIPT and _function(caller) != function:
+                if caller is not None and caller.function != SCRIPT and _function(caller) != function:
                     callers.setdefault(function, set()).add((caller.file, caller.line))
         helpers = {
             function

@@ -10,16 +10,17 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.effect import Measure
+from sdyopt.analysis.trials.effect import NOISE, Measure
 from sdyopt.analysis.trials.remedies import Remedies, Tried, joined
 from sdyopt.analysis.trials.trials import NotCompleted, Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
-from sdyopt.base.diagnostics.location import Source, resolve_file_location
+from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, Source, resolve_file_location
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import Explainer
@@ -27,6 +28,8 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
 _TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
+# So many callers of a line are named.
+_CALLERS = 2
 # A change that is no answer to a finding has to save this share of the figure.
 _WORTH = Fraction(1, 10)
 
@@ -62,11 +65,13 @@ class Linter:
         self._source = source
         self._has_passes = has_passes
         self._explainer = Explainer(source, dialects, options)
+        self._lines = UserLines(list)
         self._comments: Comments = read_comments(source)
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
         programs = _Programs(as_read, after_passes, self._has_passes)
+        self._lines = UserLines.of_module(as_read)
         result = LintResult(diagnostics=list(self._comments.problems))
         found: list[_Placed] = []
         for rule in self._settings.rules():
@@ -132,20 +137,35 @@ class Linter:
         has_line = resolve_file_location(shown_op.location) is not None
         diagnostic = Diagnostic(
             self._settings.severity(type(rule)),
-            shown_op.location if has_line or culprit is None else culprit,
+            self._location(shown_op.location) if has_line or culprit is None else culprit,
             finding.message,
             help=finding.help,
             id=f"{LINT}/{rule.id}",
         )
         for note in finding.notes:
             shown_note_op = op_to_show(note.op)
-            shown = Diagnostic(Severity.NOTE, shown_note_op.location, note.message)
+            shown = Diagnostic(Severity.NOTE, self._location(shown_note_op.location), note.message)
             shown.culprit = self._explainer.range_of(shown_note_op.location, shown_note_op)
             diagnostic.notes.append(shown)
         diagnostic.culprit = culprit
         statement = self._explainer.range_of(shown_op.location, shown_op)
         lines = [each.line for each in (diagnostic.culprit, statement) if each is not None]
         return diagnostic, tuple(lines)
+
+    def _location(self, location: Location) -> Location:
+        """The line of Python that a person would change, with its first callers; else the location."""
+        chosen = self._lines.chosen(source_location(location))
+        if not chosen.name_stack or not chosen.line:
+            return location
+        point = (chosen.file, chosen.line, chosen.column)
+        start = next((at for at, each in enumerate(chosen.frames) if each[1:] == point), 0)
+        own = [each for each in chosen.frames[start:] if not is_in_library(each) and each.function != SCRIPT]
+        # Columns of Python start at 0.
+        points = [FileLoc(each.file, each.line, each.column + 1) for each in own[: _CALLERS + 1]]
+        found: Location = points.pop() if points else FileLoc(*point)
+        for inner in reversed(points):
+            found = CallSite(inner, found)
+        return found
 
     def _is_allowed(self, id: str, finding: Finding, lines: tuple[int, ...]) -> bool:
         if self._comments.allows(id, lines):
@@ -180,7 +200,7 @@ class _Placed(NamedTuple):
 def _best(placed: _Placed, remedies: Remedies) -> Tried | None:
     """The best remedy of a finding that saves enough."""
     finding, least = placed.finding, placed.rule.least
-    share = _WORTH if finding.is_better_only else Fraction(0)
+    share = _WORTH if finding.is_better_only else NOISE
     for measure in placed.rule.measures:
         found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share)
         if found is not None:

@@ -11,8 +11,8 @@ from functools import cached_property
 
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.remedies import Remedy, ValueNames, remedy_of
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.location import resolve_file_location
@@ -24,7 +24,6 @@ from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh, largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -123,37 +122,14 @@ class Proposals:
                 if size <= 0 or size % dim.sharded_size(mesh):
                     return
             changes.append(Change(subject, TensorSharding(mesh_or_ref, dims), mesh))
-            if isinstance(subject, OpResult) and (gradient := self._gradient(subject)) is not None:
+            if isinstance(subject, OpResult) and (gradient := self._gradients.gradient(subject)) is not None:
                 changes.append(Change(gradient, TensorSharding(mesh_or_ref, dims), mesh))
         if changes:
             yield remedy_of(changes, self._names)
 
-    def _gradient(self, value: OpResult) -> OpResult | None:
-        """The gradient of a value: what operations of its line in the backward pass take in its type.
-
-        A with_sharding_constraint of JAX constrains it, too.
-        """
-        location = source_location(value.location)
-        if not location.line or _is_backward(location) or value.op.regions:
-            return None
-        for op in self._backward.get(location[:3], ()):
-            for operand in op.operands:
-                is_found = isinstance(operand, OpResult) and operand.type is value.type
-                if is_found and _is_backward(source_location(operand.location)):
-                    assert isinstance(operand, OpResult)
-                    return operand
-        return None
-
     @cached_property
-    def _backward(self) -> dict[tuple[object, ...], list[Op]]:
-        """The operations of backward passes, by line and column."""
-        found: dict[tuple[object, ...], list[Op]] = {}
-        for op in self.module.walk():
-            location = source_location(op.location)
-            is_single = not op.regions or isinstance(op, ScatterOp)
-            if is_single and location.line and _is_backward(location):
-                found.setdefault(location[:3], []).append(op)
-        return found
+    def _gradients(self) -> Gradients:
+        return Gradients(self.module)
 
     def like(self, value: Value, sharding: TensorSharding | None) -> Iterator[Remedy]:
         """The sharding of another value for a value of the program with collectives."""
@@ -234,11 +210,6 @@ class Proposals:
             assert mesh is not None
             changes.append(Change(each, each.op.sharding, mesh, is_removal=True))
         return remedy_of(changes, self._names)
-
-
-def _is_backward(location: SourceLocation) -> bool:
-    """Whether an operation is of a backward pass, by the name stack of JAX."""
-    return "transpose(" in location.name_stack
 
 
 def sharding_of(subject: Subject) -> TensorSharding | None:

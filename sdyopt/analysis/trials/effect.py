@@ -3,6 +3,7 @@
 effect = Effect(before, after)     # figures of the program without and with the change
 effect.is_worse                    # a figure becomes worse, so that help says what it costs
 effect.is_conflict_free            # no activation is resharded then, so that partitioners send the same
+effect.holds                       # or it sends less even if whole tensors move in place of these reshards
 effect.text                        # a device sends 0 B in place of 16 B, and …
 """
 
@@ -57,7 +58,8 @@ class Figures(NamedTuple):
     `of_results` the wire bytes of results that are resharded. `sliced` are the bytes of arguments of which a
     product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
     that are sent between two steps at most, because results are sharded otherwise than the donated arguments
-    that they become, and `carrying` the seconds for them.
+    that they become, and `carrying` the seconds for them. `moved` are the bytes of the whole tensors of the
+    conflicts.
     """
 
     seconds: Fraction
@@ -72,6 +74,7 @@ class Figures(NamedTuple):
     sliced: int
     carried: int
     carrying: Fraction
+    moved: Fraction = Fraction(0)
 
     def measured(self, measure: Measure) -> Fraction:
         """One of the figures."""
@@ -96,6 +99,17 @@ class Effect(NamedTuple):
         return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
 
     @property
+    def holds(self) -> bool:
+        """Whether no partitioner can turn a gain into a loss.
+
+        If activations are resharded, it is one even if their whole tensors are moved.
+        """
+        after = self.after
+        if self.is_conflict_free:
+            return True
+        return bool(after.moved) and after.wire_bytes - after.conflicts + after.moved < self.before.wire_bytes
+
+    @property
     def text(self) -> str:
         """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
         before, after = self.before, self.after
@@ -108,18 +122,18 @@ class Effect(NamedTuple):
         if after.carried != before.carried:
             parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")
         text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
-        return text if self.is_conflict_free else f"{text}; {DEPENDS}"
+        return text if self.holds else f"{text}; {DEPENDS}"
 
     @property
     def is_worse(self) -> bool:
-        """Whether the changed program sends more, takes more memory or computes more."""
-        return self.cost[0] > 0
+        """Whether the changed program sends more, also between steps, takes more memory or computes more."""
+        return self.cost[0] > 0 or self.after.carried > self.before.carried
 
     @property
     def cost(self) -> tuple[int, Fraction, int]:
         """The sort key of changes: how many figures become worse, the bytes sent, the peak memory."""
-        before, after = self.before, self.after
-        worse = sum(self.saved(measure) < 0 for measure in Measure) + (after.carried > before.carried)
+        after = self.after
+        worse = sum(self.saved(measure) < 0 for measure in Measure)
         return worse, after.wire_bytes + after.carried, after.peak_bytes
 
     def saved(self, measure: Measure) -> Fraction:
@@ -129,7 +143,7 @@ class Effect(NamedTuple):
 
 def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
     text, earlier = unit(Fraction(after)), unit(Fraction(before))
-    if after == before:
+    if text == earlier:
         return f"{text} as before"
     return f"{text} in place of {earlier}"
 
@@ -182,7 +196,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
     time = report.time or time_estimate(report, machine)
     communication, products = time_totals(report, time)
     fused, _ = time.elementwise or (Fraction(0), Fraction(0))
-    conflicts = penalty = of_results = Fraction(0)
+    conflicts = penalty = of_results = moved = Fraction(0)
     sliced = 0
     topology = machine.on(report.mesh)
     for op, each in zip(counted_collectives(module), report.collectives, strict=True):
@@ -196,6 +210,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
             bandwidth = topology.link(each.axis_names).bandwidth
             if bandwidth is not None:
                 penalty += Fraction(_global_bytes(op)) * runs / bandwidth
+            moved += _global_bytes(op) * runs
     carried = sum(each.wire_bytes or 0 for each in report.carried)
     slowest = topology.link(topology.links).bandwidth
     sending, computing = seconds_of_unknown_loops(report, time)
@@ -213,6 +228,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         sliced,
         carried,
         carried / slowest if slowest else Fraction(0),
+        moved,
     )
 
 

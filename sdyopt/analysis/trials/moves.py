@@ -10,8 +10,7 @@ parameters and what belongs to them.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import NamedTuple
@@ -60,6 +59,10 @@ class MeshOfProgram(NamedTuple):
         dims = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in axes)
         return TensorSharding(self.name, dims)
 
+    def divides(self, name: str, sizes: Iterable[int]) -> bool:
+        """Whether an axis divides one of some sizes."""
+        return any(size % self.sizes[name] == 0 for size in sizes)
+
     def fits(self, axes: Axes, shape: Sequence[int]) -> bool:
         """Whether the axes divide each dimension into equal shards."""
         sizes = self.sizes
@@ -88,19 +91,6 @@ class Moves:
             if move.changes and move.changes not in seen:
                 seen.add(move.changes)
                 yield move
-
-    def strategies(self, name: str, made: tuple[Move, ...]) -> Iterator[tuple[Move, ...]]:
-        """Ways to use an axis: for nothing, the batch, parameters, both, or the products of parameters."""
-        yield ()
-        batch = self._first(_of_batch, name, made)
-        yield batch
-        yield (*batch, *self._first(_of_parameters, name, (*made, *batch)))
-        yield self._first(_of_parameters, name, made)
-        yield self._first(_of_products, name, made)
-
-    def _first(self, of_kind: _OfKind, name: str, made: tuple[Move, ...]) -> tuple[Move, ...]:
-        changes = written(made)
-        return tuple(of_kind([_after(role, changes) for role in self.roles], self.mesh, name))[:1]
 
 
 def written(moves: Iterable[Move]) -> dict[Subject, Change]:
@@ -224,19 +214,21 @@ def _neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
     for name in sizes:
         for dim in range(len(current)):
             if used.get(name) != dim:
-                yield _with(_without(current, name), dim, name)
+                yield with_axis(_without(current, name), dim, name)
         if name in used:
             rest = _without(current, name)
             yield rest
             for other in sizes:
                 if other not in used:
                     yield _renamed(current, {name: other})
-                    yield from (_with(rest, dim, other) for dim in range(len(current)) if dim != used[name])
+                    yield from (
+                        with_axis(rest, dim, other) for dim in range(len(current)) if dim != used[name]
+                    )
                 elif used[other] != used[name] and other > name:
                     yield _renamed(current, {name: other, other: name})
 
 
-def _with(axes: Axes, dim: int, name: str) -> Axes:
+def with_axis(axes: Axes, dim: int, name: str) -> Axes:
     return (*axes[:dim], (*axes[dim], name), *axes[dim + 1 :])
 
 
@@ -277,7 +269,7 @@ def _of_batch(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator
         for role in found:
             for place in role.places:
                 axes = axes_of(place)
-                new = None if axes is None or name in axes[0] else _with(_without(axes, name), 0, name)
+                new = None if axes is None or name in axes[0] else with_axis(_without(axes, name), 0, name)
                 if new is not None and mesh.fits(new, place.shape):
                     changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
         if changes:
@@ -291,49 +283,16 @@ def _elements(roles: Iterable[Role]) -> int:
 
 def _of_parameters(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
     """Shards the largest dimension that an axis divides of all that is kept from step to step."""
-
-    def dims(shape: Sequence[int]) -> Iterable[int]:
-        return sorted(range(len(shape)), key=lambda dim: -shape[dim])
-
-    title = f'shard all parameters and their state along "{name}"'
-    yield from _of_dims([role for role in roles if role.is_kept], dims, mesh, name, title)
-
-
-def _of_products(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
-    """Shards a dimension of each parameter that few others have, so that pairs of products need one sum."""
-    parameters = [role for role in roles if role.is_input and len(role.shape) > 1]
-    kept = [role for role in parameters if role.is_kept]
-    parameters = kept or parameters
-    sizes = Counter(size for role in parameters for size in dict.fromkeys(role.shape))
-    common = max(sizes, key=lambda size: (sizes[size], size), default=0)
-
-    def dims(shape: Sequence[int]) -> Iterable[int]:
-        return [dim for dim, size in enumerate(shape) if size != common]
-
-    title = f'shard the products of parameters along "{name}"'
-    yield from _of_dims(parameters, dims, mesh, name, title)
-
-
-def _of_dims(
-    roles: Sequence[Role],
-    dims: Callable[[Sequence[int]], Iterable[int]],
-    mesh: MeshOfProgram,
-    name: str,
-    title: str,
-) -> Iterator[Move]:
-    """Shards, in each place without an axis, the first of some dimensions that it divides."""
+    kept = [role for role in roles if role.is_kept]
     changes = []
-    for role in roles:
-        for place in role.places:
-            axes = axes_of(place)
-            if axes is None or any(name in names for names in axes):
-                continue
-            fitting = (_with(axes, dim, name) for dim in dims(place.shape))
-            new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
-            if new is not None:
-                changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
+    for place in (place for role in kept for place in role.places):
+        axes = axes_of(place)
+        if axes is None or any(name in names for names in axes):
+            continue
+        dims = sorted(range(len(place.shape)), key=lambda dim: -place.shape[dim])
+        fitting = (with_axis(axes, dim, name) for dim in dims)
+        new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
+        if new is not None:
+            changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
     if changes:
-        yield Move(tuple(changes), tuple(roles), title)
-
-
-_OfKind = Callable[[Sequence[Role], MeshOfProgram, str], Iterator[Move]]
+        yield Move(tuple(changes), tuple(kept), f'shard all parameters and their state along "{name}"')

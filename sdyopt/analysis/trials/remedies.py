@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure
 from sdyopt.analysis.trials.trials import Edit, Passes, Trials
@@ -27,8 +28,7 @@ from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
 
-# Texts name at most this many of the values of a remedy.
-_SHOWN = 12
+# Texts for JAX name at most this many of the values of a remedy.
 _SHOWN_IN_JAX = 2
 
 
@@ -68,6 +68,7 @@ class ValueNames:
 
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
+        self._lines = UserLines.of_module(module)
         self._has_one_function = sum(isinstance(op, FuncOp) for op in module.walk()) == 1
 
     def sdy(self, subject: Subject) -> str:
@@ -82,13 +83,20 @@ class ValueNames:
         return f"{name} of @{symbol_name(function)}"
 
     def jax(self, subject: Subject) -> str:
-        """`params['w']` for an argument that has a name, `%5 (model.py:12)` for another value."""
+        """`params['w']` for an argument with a name, `the dot_general at model.py:12` for a value of JAX."""
         if isinstance(subject, FunctionResult):
             return ""
         location = source_location(subject.location)
         if is_input(subject):
             return location.name_stack or self._names[subject]
-        return f"{self._names[subject]} ({location.file_text})" if location.line else self._names[subject]
+        gradient = "in the backward pass of " if location.phase is Phase.BACKWARD else ""
+        if not location.line:
+            return self._names[subject]
+        if not location.name_stack:
+            return f"{self._names[subject]} ({gradient}{location.file_text})"
+        name = owning_op(subject).signature.name.partition(".")[2]
+        line = self._lines.chosen(location).file_text
+        return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 
 
 def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
@@ -105,15 +113,22 @@ def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
             more = len(like) - _SHOWN_IN_JAX
             listed = ", ".join(like[:_SHOWN_IN_JAX]) + (f" and {more} more" if more > 0 else "")
             text = f"{text}, and {listed} likewise"
-    sdy = [each.sdy(names.sdy(each.named)) for each in changes]
-    more = len(sdy) - _SHOWN
-    shown = "; ".join(sdy[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    shown = _in_sdy([each.sdy(names.sdy(each.named)) for each in changes])
 
     def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         for change in changes:
             change.edit(copies, rewriter)
 
     return Remedy(text, shown, edit, frozenset(each.subject for each in changes), changes=tuple(changes))
+
+
+def _in_sdy(entries: Sequence[str]) -> str:
+    """All changes in Shardy's words; a sharding is written once, such as `[{"x"}] on %arg0, %arg1`."""
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        sharding, on, place = entry.partition("] on ")
+        places.setdefault(f"{sharding}{on}", []).append(place)
+    return "; ".join(f"{sharding}{', '.join(listed)}" for sharding, listed in places.items())
 
 
 def _subject_text(change: Change, names: ValueNames) -> str:
@@ -130,13 +145,10 @@ def joined(remedies: Sequence[Remedy]) -> Remedy:
     if not more:
         return first
     edits = [each.edit for each in different if each.edit is not None]
-    sdy = "; ".join(each.sdy for each in different[:_SHOWN]) + (
-        f"; and {more + 1 - _SHOWN} more" if more >= _SHOWN else ""
-    )
     return replace(
         first,
         text=f"{first.text}, and the {counted(more, 'other')} on this line likewise",
-        sdy=sdy,
+        sdy="; ".join(each.sdy for each in different),
         edit=_all(edits),
         subjects=frozenset().union(*[each.subjects for each in different]),
         changes=tuple([change for each in different for change in each.changes]),

@@ -204,7 +204,7 @@ def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
     """Pairs of values of an operation that are sharded alike."""
     if is_elementwise(op.signature):
         for operand in op.operands:
-            if op.results and _shape(operand) == _shape(op.results[0]) and not _is_uniform(operand):
+            if op.results and _shape(operand) == _shape(op.results[0]) and not is_uniform(operand):
                 yield operand, op.results[0]
     elif isinstance(op, DynamicUpdateSliceOp):
         # The cache of a decoder.
@@ -217,7 +217,7 @@ def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
                 yield target, owner
 
 
-def _is_uniform(value: Value) -> bool:
+def is_uniform(value: Value) -> bool:
     """Whether a value has no tensor of rank 1 or more to be computed from: equal constants are one value."""
     op = value.defining_op
     return op is not None and all(

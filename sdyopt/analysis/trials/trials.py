@@ -47,6 +47,8 @@ from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
@@ -54,6 +56,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
@@ -263,6 +266,11 @@ class Trials:
             run_pipeline(pipeline_of(passes), copy, None)
         return copy
 
+    @cached_property
+    def _verifier(self) -> Verifier:
+        dialects = DialectTable(find_dialect, all_dialects)
+        return Verifier(dialects, AttributePrinter().type, print_for_note)
+
     def _edited(self, moves: Sequence[Move], values: dict[Value, Value], edit: Edit | None = None) -> Op:
         rewriter = Rewriter()
         copy = rewriter.clone(self.module, values)
@@ -278,9 +286,11 @@ class Trials:
         with handling(lambda _: None):
             try:
                 copy = self.edited(edit=edit, passes=passes)
+                # Such as a constraint along an axis that is manual there.
+                is_valid = self._verifier.is_valid(copy)
             except DiagnosticError:
                 return None
-        return CostedProgram(copy, self._machine) if self._is_partitioned(copy) else None
+        return CostedProgram(copy, self._machine) if is_valid and self._is_partitioned(copy) else None
 
     def effect(self, edit: Edit | None = None, passes: Passes | None = None) -> Effect | None:
         """The effect of an edit, and passes that run first; None if a pass fails."""
@@ -317,7 +327,8 @@ class Trials:
 
     def _trial(self, move: Move, limit: Fraction | None) -> Trial:
         copy = self.edited(move)
-        if not self._is_partitioned(copy):
+        is_valid = all(change.is_boundary for change in move.changes) or self._verifier.is_valid(copy)
+        if not is_valid or not self._is_partitioned(copy):
             return Trial(move, None, has_failed=True)
         report = report_unless(
             copy, self._machine, lambda report: self._is_above(report, limit), self._assumed

@@ -82,7 +82,8 @@ class _Renderer:
         shown = diagnostic.location
         for shown in call_stack(diagnostic.location):
             yield self._head(Severity.NOTE, shown, "called from")
-            yield self._excerpt(shown)
+            if diagnostic.source is None:
+                yield self._excerpt(shown)
         for note in diagnostic.notes:
             yield self._head(note.severity, note.location, note.message)
             # Consecutive notes at the same location show the source line once.

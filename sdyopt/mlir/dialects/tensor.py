@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE, TypeConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ARRAY, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
@@ -153,6 +156,41 @@ class DimOp(Op):
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "dim")]
+
+
+def _parse_tensor_type(op_parser: OpAsmParser) -> None:
+    op_parser.expect(":")
+    type = op_parser.type()
+    op_parser.types["out"] = [type]
+    op_parser.types["elements"] = [element_of(type)] * len(op_parser.operand_names["elements"])
+
+
+def _print_tensor_type(op: FromElementsOp, printer: OpAsmPrinter) -> None:
+    printer.write(f" : {printer.type(op.out.type)}")
+
+
+@tensor_dialect.op("from_elements", PURE)
+class FromElementsOp(Op):
+    """A tensor of these elements."""
+
+    elements = operands(ANY_TYPE)
+    out = result(RANKED)
+
+    assembly = assembly(
+        "$elements attr-dict custom<tensor_type>",
+        tensor_type=custom(_parse_tensor_type, print=_print_tensor_type),
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        type, count = signature[FromElementsOp.out], len(signature.operand_types)
+        if not type.has_static_shape or type.num_elements != count:
+            raise signature.op_error(f"number of operands ({count}) does not match {plain_type(type)}")
+        if any(each is not type.element for each in signature.operand_types):
+            raise signature.op_error("operand types must be the element type of the result")
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "from_elements")]
 
 
 class ReifiesShape(Op):

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import ClassVar
 
 from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.interning import Interned, derived_field, field_names, set_derived
+from sdyopt.base.interning import Interned, derived_field, field_names
 
 
 class Attribute(Interned):
@@ -24,6 +24,8 @@ class Attribute(Interned):
     # (attribute, op) -> raises DiagnosticError if a symbol that the attribute refers to is missing. Called
     # for discardable attributes; operations check their inherent attributes themselves.
     verify_symbols: ClassVar[Callable[..., None] | None] = None
+    # (attribute) -> the symbol references nested in it; None to search its fields for them.
+    symbol_references: ClassVar[Callable[..., Iterable[SymbolRef]] | None] = None
 
 
 class Type(Attribute):
@@ -80,7 +82,8 @@ class DictAttr(Attribute):
 
     def __post_init__(self) -> None:
         table = dict(self.entries)
-        set_derived(self, _table=table, get=table.get)
+        _set_table(self, table)
+        _set_get(self, table.get)
 
     def with_entry(self, name: str, value: Attribute) -> DictAttr:
         """A copy in which `name` has the value `value`."""
@@ -106,6 +109,10 @@ class DictAttr(Attribute):
 
     def __len__(self) -> int:
         return len(self.entries)
+
+
+# As `set_derived`, which is slower: programs have many dictionaries.
+_set_table, _set_get = vars(DictAttr)["_table"].__set__, vars(DictAttr)["get"].__set__
 
 
 class DistinctAttr(Attribute):

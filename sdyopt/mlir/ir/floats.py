@@ -158,8 +158,12 @@ def extreme_bits(is_negative: bool, format: FloatFormat) -> int:
 
 
 def nan_bits(format: FloatFormat) -> int:
-    """The bits of a quiet NaN of a format like those of IEEE."""
-    assert format.specials is Specials.IEEE
+    """The bits of a quiet NaN of a format that has one."""
+    assert format.specials is not Specials.FINITE_ONLY
+    if format.specials is Specials.NAN_NEGATIVE_ZERO:
+        return 1 << (format.width - 1)
+    if format.specials is Specials.NAN_ALL_ONES:
+        return (1 << (format.exponent_bits + format.mantissa_bits)) - 1
     exponent = (1 << format.exponent_bits) - 1
     return _signed(False, exponent << format.mantissa_bits | 1 << (format.mantissa_bits - 1), format)
 

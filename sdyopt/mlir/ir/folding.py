@@ -18,7 +18,9 @@ def constant_value(op: Op | None) -> Attribute | None:
     """The value of a constant operation; None for other operations."""
     if op is None or CONSTANT_LIKE not in op.traits:
         return None
-    return op.signature.attributes.get("value")
+    attributes = op.signature.attributes
+    value = attributes.get("value")
+    return attributes.get("shape") if value is None else value  # `shape` is that of shape.const_shape
 
 
 def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sdyopt.base.interning import Interned, derived_field, instances, set_derived
+from sdyopt.base.interning import Interned, derived_field, instances
 from sdyopt.base.releases import on_change
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
@@ -89,7 +89,7 @@ class OpSignature(Interned):
     cache: dict[object, Any] = derived_field()
 
     def __post_init__(self) -> None:
-        set_derived(self, cache={})
+        _set_cache(self, {})
         _classes.add(self.op_class)
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
@@ -134,6 +134,10 @@ class OpSignature(Interned):
 
     def __repr__(self) -> str:
         return f"<signature of {self.name}>"
+
+
+# As `set_derived`, which is slower: programs have many signatures.
+_set_cache: Callable[[OpSignature, dict[object, Any]], None] = vars(OpSignature)["cache"].__set__
 
 
 @on_change

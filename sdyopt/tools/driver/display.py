@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
-from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
+from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
 from sdyopt.base.diagnostics.text import counted, printable
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
@@ -51,6 +51,7 @@ class DiagnosticDisplay:
         self.source = Source(job.name, "")
         self.promoted = 0
         self._explainer: LazyExplainer | None = None
+        self._files: dict[str, Source | None] = {}
         self._last_error: tuple[Location, Location | None] | None = None
 
     def start_chunk(self, chunk: Source) -> None:
@@ -92,8 +93,22 @@ class DiagnosticDisplay:
                 printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
             )
             return
+        if rule and (text := self._python(diagnostic.location)) is not None:
+            diagnostic = replace(diagnostic, source=text, culprit=None)
         source = None if self._repeats_excerpt(diagnostic) else self.source
         job.write_log(render(diagnostic, source, job.paint, job.columns))
+
+    def _python(self, location: Location) -> Source | None:
+        """The text of the Python file that a finding is in, if it may be shown."""
+        point = resolve_file_location(location)
+        if point is None or not point.file.endswith(".py"):
+            return None
+        if point.file not in self._files:
+            from sdyopt.analysis.pages.source_files import source_files
+
+            text = source_files([point.file], self._job.name, None).get(point.file)
+            self._files[point.file] = None if text is None else Source(point.file, text)
+        return self._files[point.file]
 
     def _repeats_excerpt(self, diagnostic: Diagnostic) -> bool:
         """Whether an error would show only the excerpt of the error before it."""

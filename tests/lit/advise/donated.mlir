@@ -10,7 +10,7 @@
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x', None)
 // CHECK-NEXT: between steps 0 B → 3.00 MiB: results are not sharded as the arguments donated to them
 
-// CHECKED: tried: P(None, 'x') for batch: -5.62 MiB sent, -5.75 MiB memory, +3.00 MiB between steps
+// CHECKED: XLA may differ: P(None, 'x') for batch: -5.62 MiB sent, -5.75 MiB memory, +3.00 MiB a step
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))

@@ -12,6 +12,7 @@
 // CHECK-NEXT: 1. model.py:20  768.0 KiB (100%)  4 all_gather along x, forward + backward
 // CHECK-NEXT:    params[*]['up'] and 1 more: P('x', None) → P(None, None) for dot_general
 // CHECK-NEXT:    tried: P(None, None) for params[*]['up']: -384.0 KiB sent, +{{.*}} memory
+// CHECK-NEXT: changes are not verified with XLA, as --advise-verify does
 // CHECK-NOT: {{.}}
 
 // SMALL: memory {{.*}} MiB at the peak (model.py:20), does not fit in 1.00 MiB

@@ -41,8 +41,8 @@
 // FULL-NEXT:       keep-sharding-rules=bool
 
 // RUN: sdy-opt --show-dialects | filecheck %s --check-prefix=DIALECTS
-// DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,stablehlo
-// DIALECTS-NEXT: With only some operations: affine,arith,cf,linalg,math,quant,scf,tensor,tosa
+// DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,{{.*}}stablehlo
+// DIALECTS-NEXT: With only some operations: affine,arith,cf,linalg,math,quant,scf,shape,tensor,tosa
 
 // RUN: sdy-opt --version | filecheck %s --check-prefix=VERSION
 // VERSION: sdy-opt {{[0-9]+\.[0-9]+}}

@@ -6,7 +6,7 @@
 // A pass can remove what a rule looks for: without shardings, nothing is replicated.
 // RUN: sdy-opt %s -sdy-drop-sharding-and-mesh --lint=replicated-value --lint-config=- 2>&1 | filecheck %s --check-prefix=DROPPED
 
-// CHECK: warning: argument 0 of @main, tensor<4096x4096xf32>, is replicated: 64.0 MiB on each of 4 devices
+// CHECK: warning: argument 0 of @main, f32[4096,4096], is replicated: 64.0 MiB on each of 4 devices
 // DROPPED-NOT: is replicated
 // DROPPED: no findings
 sdy.mesh @mesh = <["x"=4]>

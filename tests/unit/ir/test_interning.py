@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.base import interning
 from sdyopt.base.interning import Interned
 
 
@@ -26,11 +25,11 @@ def test_different_values_are_different_objects() -> None:
 
 
 def test_a_value_is_freed_with_its_last_reference() -> None:
-    before = len(interning._values)
+    before = len(Axis._instances)
     axis = Axis("only here")
-    assert len(interning._values) == before + 1
+    assert len(Axis._instances) == before + 1
     del axis
-    assert len(interning._values) == before
+    assert len(Axis._instances) == before
 
 
 def test_missing_and_unknown_fields_are_errors() -> None:
@@ -48,5 +47,5 @@ def test_a_value_that_another_thread_builds_meanwhile_is_returned(monkeypatch: p
         def get(self, key: object, default: object = None) -> object:
             return default
 
-    monkeypatch.setattr(interning, "_values", Raced(interning._values))
+    monkeypatch.setattr(Axis, "_instances", Raced(Axis._instances))
     assert Axis("raced") is other

@@ -31,6 +31,7 @@ from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import argument_text
+from sdyopt.shardy.notation.partition_spec import jax_type
 
 
 @rule("replicated-value", Severity.WARNING, Looks.TRIALS)
@@ -94,7 +95,7 @@ def _finding(
     group = proposals.group_of(value) if has_rule else []
     yield Finding(
         op,
-        f"{name}, {plain_type(value.type)}, is replicated: {bytes_text(size)} on each of "
+        f"{name}, {jax_type(plain_type(value.type))}, is replicated: {bytes_text(size)} on each of "
         f"{program.report.devices} devices{reason}",
         steps=steps,
         cost=Fraction(size - smaller),

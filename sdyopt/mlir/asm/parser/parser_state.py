@@ -20,6 +20,8 @@ from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument
 
 _ALIAS_NAME = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+# The definition of a location, on a line of its own.
+_LOCATION_DEFINITION = re.compile(rf"#({SUFFIX_ID}) = (loc\([^\n]*\))(?=\n)")
 _LOCATION_ALIAS = re.compile(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
 
 T = TypeVar("T")
@@ -55,6 +57,11 @@ class ParserState:
         if parser.text.startswith("{-#", start):
             parse_resources(parser, self.resources, self.dialects)
             return True
+        if (match := _LOCATION_DEFINITION.match(parser.text, start)) and self._define_location(
+            *match.groups()
+        ):
+            parser.position = match.end()
+            return True
         match = _ALIAS_NAME.match(parser.text, start)
         if match is None:
             return False
@@ -63,6 +70,15 @@ class ParserState:
         else:
             self._define(self._types, "type", match, parser, parser.type)
         return True
+
+    def _define_location(self, name: str, text: str) -> bool:
+        """Defines the alias of a location whose text does not need the grammar; False for any other."""
+        location = None
+        if name not in self._attributes and "." not in name:
+            location = self.attribute_parser.plain_location(text)
+        if location is not None:
+            self._attributes[name] = LocationAttr(location)
+        return location is not None
 
     def _define(
         self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, parse: Callable[[], T]

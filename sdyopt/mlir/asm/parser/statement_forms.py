@@ -20,31 +20,40 @@ from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.interning import Interned
+from sdyopt.mlir.asm.lexical import BARE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
 from sdyopt.mlir.asm.parser.statement_cache import Statement
 from sdyopt.mlir.asm.printer.asm_printer import text_of_signature
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, nested_attributes
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
 from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
 from sdyopt.mlir.ir.types import Hole, Type, first_holes, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
 # Splits a key into text, type, text, type, …, text.
 _TYPES = re.compile(r"(tensor<(?<![\w$.!#-]tensor<)(?:(?:[0-9]{1,18}|\?)x)*+[a-z][A-Za-z0-9]{0,12}>)(?![>=])")
-_OPERAND_OR_TYPE = re.compile("[\n\0]")
+_OPERAND_OR_MARK = re.compile("[\n\0]")
 # A statement with more types has no form.
 _MAX_TYPES = 200
 # No type has such a text, and none has a shorter one.
 _HOLE_TEXT = "tensor<{}>"
-# What stands for a type in the key of a form. No program has a NUL character.
-_MARK = re.compile("\0[0-9]+\0")
+# The symbol of a call, and the one in the statement with holes.
+_CALLEE = re.compile(rf"(?<=[ .]call @){BARE_ID}(?=\()")
+_SYMBOL_HOLE = "sdyopt.callee"
+# What stands for a type, or for the symbol, in the key of a form. No program has a NUL character.
+_CALLEE_MARK = "\0@\0"
+_MARK = re.compile("\0(?:[0-9]+|@)\0")
 
 
 class FormText(NamedTuple):
-    """A key without its tensor types, and these types, each once. Equal types have equal marks in `key`."""
+    """A key without its tensor types and the symbol that it calls.
+
+    `types` has each of these types once; equal types have equal marks in `key`.
+    """
 
     key: str
     types: list[str]
+    callee: str | None
 
     def with_holes(self) -> tuple[str, dict[str, Type]] | None:
         """The key of a statement of this form with holes, and the holes by their text.
@@ -60,11 +69,14 @@ class FormText(NamedTuple):
             text = _HOLE_TEXT.format(number)
             key = key.replace(f"\0{number}\0", text)
             holes[text] = hole
-        return key, holes
+        return key.replace(_CALLEE_MARK, _SYMBOL_HOLE), holes
 
 
 def form_text_of(key: str) -> FormText | None:
     """The form text of a statement's key; None if it has no types."""
+    callee = _CALLEE.search(key) if "call @" in key else None
+    if callee is not None:
+        key = f"{key[: callee.start()]}{_CALLEE_MARK}{key[callee.end() :]}"
     texts = _TYPES.split(key)
     if len(texts) == 1:
         return None
@@ -77,7 +89,7 @@ def form_text_of(key: str) -> FormText | None:
         else:
             number = types.index(text)
         texts[index] = f"\0{number}\0"
-    return FormText("".join(texts), types)
+    return FormText("".join(texts), types, None if callee is None else callee[0])
 
 
 def statement_of(key: str) -> str:
@@ -101,11 +113,13 @@ class StatementForm:
     `is_printed` tells whether statements of the form are printed as they are written.
     """
 
-    __slots__ = ("_constants", "_operands", "_results", "_signature", "_template", "is_printed")
+    __slots__ = ("_callee", "_constants", "_operands", "_results", "_signature", "_template", "is_printed")
 
     def __init__(self, statement: Statement, hole_count: int, is_printed: bool) -> None:
         self._template, self._signature = statement
         self.is_printed = is_printed
+        # The name of the attribute that refers to the callee.
+        self._callee = _callee_name(self._signature.attributes)
         # The indices of the types of operands and results among those of the holes and `_constants`.
         self._constants: list[Type] = []
         self._operands = self._indices(self._signature.operand_types, hole_count)
@@ -119,15 +133,18 @@ class StatementForm:
             indices.append(hole_numbers.get(type, hole_count + len(self._constants) - 1))
         return indices
 
-    def filled(self, key: str, types: list[Type]) -> Statement:
-        """The statement with this key, which has these types in the holes."""
+    def filled(self, key: str, types: list[Type], callee: str | None) -> Statement:
+        """The statement with this key, which has these types in the holes, and calls this symbol."""
         form = self._signature
+        attributes = form.attributes
+        if callee is not None:
+            attributes = attributes.with_entry(self._callee, SymbolRef(callee, ()))
         is_injective = len(set(types)) == len(types)
         types += self._constants
         signature = OpSignature(
             form.op_class,
             form.name,
-            form.attributes,
+            attributes,
             tuple([types[index] for index in self._operands]),
             tuple([types[index] for index in self._results]),
         )
@@ -147,15 +164,25 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
     template, signature = statement
     count = len(template.groups)
     after_results = text.key.split("\n", count)[count]
-    if template.location_offset > len(_OPERAND_OR_TYPE.split(after_results, 1)[0]):
+    if template.location_offset > len(_OPERAND_OR_MARK.split(after_results, 1)[0]):
         # The offset depends on the length of a type.
         return None
     types = [type for type in (*signature.operand_types, *signature.result_types) if type not in hole_numbers]
     if any(map(_has_hole, (signature.attributes, template.attributes, *types))):
         return None
+    if text.callee is not None and not _callee_name(signature.attributes):
+        return None
     holes: dict[Interned, str] = {hole: _HOLE_TEXT.format(number) for hole, number in hole_numbers.items()}
-    is_printed = not template.attributes and text_of_signature(signature, EMPTY_DICT, holes) == key
+    # The printer inserts attributes at an offset that is the same for all statements of the form.
+    has_same_start = not template.attributes and text.callee is None
+    is_printed = has_same_start and text_of_signature(signature, EMPTY_DICT, holes) == key
     return StatementForm(statement, len(text.types), is_printed)
+
+
+def _callee_name(attributes: DictAttr) -> str:
+    """The name of the attribute that refers to the symbol hole; empty if there is none."""
+    hole = SymbolRef(_SYMBOL_HOLE, ())
+    return next((name for name, value in attributes.entries if value is hole), "")
 
 
 def _has_hole(attribute: Attribute) -> bool:

@@ -62,7 +62,7 @@ class StatementTemplates:
             if form is None:
                 return None
         types = list(map(self._attribute_parser.plain_type, text.types))
-        return None if None in types else form.filled(key, cast(list[Type], types))
+        return None if None in types else form.filled(key, cast(list[Type], types), text.callee)
 
     def _new_form(self, text: FormText, parse: ParseWithHoles) -> StatementForm | None:
         with_holes = text.with_holes()

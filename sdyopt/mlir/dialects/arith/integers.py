@@ -1,4 +1,4 @@
-"""Integer arithmetic: addi, muli, divui, remui, and the min and max operations."""
+"""Integer arithmetic: addi, muli, divui, remui, the min and max operations, and index_cast."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import (
     INTEGER_LIKE,
     NO_OVERFLOW,
@@ -27,12 +28,13 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer_width
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, SAME_TYPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
-from sdyopt.mlir.ir.types import IndexType, IntegerType, Type
+from sdyopt.mlir.ir.types import IndexType, IntegerType, Type, element_of
 
 
 class IntegerBinary(Op):
@@ -226,3 +228,26 @@ class MinUIOp(_MinMaxOp):
     """The smaller of two unsigned integers."""
 
     is_signed, is_maximum = False, False
+
+
+@arith.op("index_cast", ELEMENTWISE, SAME_SHAPE, PURE)
+class IndexCastOp(Op):
+    """Converts an integer to an index, or an index to an integer."""
+
+    in_ = operand(INTEGER_LIKE)
+    out = result(INTEGER_LIKE)
+
+    assembly = assembly("$in_ attr-dict `:` type($in_) `to` type($out)")
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature.operand_types[0], signature.result_types[0]
+        if isinstance(element_of(source), IndexType) is isinstance(element_of(target), IndexType):
+            raise signature.op_error(
+                f"operand type '{plain_type(source)}' and result type '{plain_type(target)}' are cast "
+                "incompatible"
+            )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        value = fold_integers(constants, lambda number: number, element_of(self.out.type))
+        return None if value is None else [value]

@@ -111,7 +111,7 @@ class AttributeParser:
         """Parses `loc(…)`."""
         location = self._locations.get(text)
         if location is None:
-            location = self._fast_location(text)
+            location = self.plain_location(text)
             if location is None:
                 location = cast(Location, self._parse("located", text, offset))
             self._locations[text] = location
@@ -131,11 +131,12 @@ class AttributeParser:
             parsed = (array_at if first == "[" else dictionary_at)(self.attribute, self._source.text, offset)
             return parsed[0] if parsed is not None and parsed[1] == offset + len(text) else None
         if text.startswith("loc("):
-            location = self._fast_location(text)
+            location = self.plain_location(text)
             return None if location is None else LocationAttr(location)
         return fast_attribute(text)
 
-    def _fast_location(self, text: str) -> Location | None:
+    def plain_location(self, text: str) -> Location | None:
+        """The location of a text that does not need the grammar; None for any other."""
         if not self._uses_fast_path:
             return None
         return fast_location(text, self._context.environment.find_attribute_alias)

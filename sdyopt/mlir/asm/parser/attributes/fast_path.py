@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import cast
 
@@ -167,6 +168,7 @@ def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Loca
     return attribute.location if isinstance(attribute, LocationAttr) else None
 
 
+@lru_cache(maxsize=1024)
 def _simple_type(text: str) -> Type | None:
     if text in FLOAT_FORMATS:
         return FloatType(text)

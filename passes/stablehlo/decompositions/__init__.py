@@ -1,0 +1,1 @@
+"""How operations of CHLO are computed by those of StableHLO."""

@@ -1,0 +1,87 @@
+"""The static forms of dynamic operations whose operands are constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import dense_array
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor
+from sdyopt.mlir.ir.value import Value
+
+from .refinement import static_slice_sizes
+from .replacement import inherent, new_value
+
+# The class, the operands and the inherent attributes of the operation that takes the place of another one.
+StaticForm = tuple[type[Op], Sequence[Value], dict[str, Attribute | None]]
+
+
+def integers(values: Iterable[int]) -> Attribute:
+    """The attribute `array<i64: values>`."""
+    return dense_array(I64, values)
+
+
+def gather_form(op: Op) -> StaticForm | None:
+    """A gather with constant slice sizes; None if they are not constant."""
+    assert isinstance(op, DynamicGatherOp)
+    sizes = constant_integers(op.slice_sizes)
+    if sizes is None:
+        return None
+    attributes = inherent(op, "dimension_numbers", "indices_are_sorted") | {"slice_sizes": integers(sizes)}
+    return GatherOp, [op.operand, op.start_indices], attributes
+
+
+def pad_form(op: Op) -> StaticForm | None:
+    """A pad with constant padding sizes; None if they are not constant."""
+    assert isinstance(op, DynamicPadOp)
+    lows, highs = constant_integers(op.edge_padding_low), constant_integers(op.edge_padding_high)
+    interiors = constant_integers(op.interior_padding)
+    if lows is None or highs is None or interiors is None:
+        return None
+    attributes: dict[str, Attribute | None] = {
+        "edge_padding_low": integers(lows),
+        "edge_padding_high": integers(highs),
+        "interior_padding": integers(interiors),
+    }
+    return PadOp, [op.operand, op.padding_value], attributes
+
+
+def slice_form(op: Op) -> StaticForm | None:
+    """A slice with constant starts, limits and strides; None if one of them is not constant."""
+    assert isinstance(op, RealDynamicSliceOp)
+    starts, limits = constant_integers(op.start_indices), constant_integers(op.limit_indices)
+    strides = constant_integers(op.strides)
+    if starts is None or limits is None or strides is None:
+        return None
+    attributes: dict[str, Attribute | None] = {
+        "start_indices": integers(starts),
+        "limit_indices": integers(limits),
+        "strides": integers(strides),
+    }
+    return SliceOp, [op.operand], attributes
+
+
+def dynamic_slice_form(op: RealDynamicSliceOp, rewriter: Rewriter) -> StaticForm | None:
+    """A dynamic slice of a constant size, with its starts as scalars; None if the size is not constant."""
+    sizes = static_slice_sizes(op)
+    if sizes is None:
+        return None
+    element = op.signature[RealDynamicSliceOp.start_indices].element
+    row, scalar = RankedTensor((1,), element), RankedTensor((), element)
+    starts: list[Value] = []
+    for index in range(len(sizes)):
+        attributes = {
+            "start_indices": integers([index]),
+            "limit_indices": integers([index + 1]),
+            "strides": integers([1]),
+        }
+        one = new_value(op, SliceOp, [op.start_indices], row, rewriter, attributes)
+        starts.append(new_value(op, ReshapeOp, [one], scalar, rewriter))
+    return DynamicSliceOp, [op.operand, *starts], {"slice_sizes": integers(sizes)}
