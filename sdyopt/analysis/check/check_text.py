@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of
-from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
+from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Total,
+    flop_totals,
+    time_range,
+    useful_share,
+    wire_totals,
+)
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.base.dataclasses import replace
@@ -21,6 +28,7 @@ _PHASES = {
     Phase.BACKWARD: "backward",
     Phase.REMATERIALIZED: "remat",
     Phase.UPDATE: "update",
+    Phase.UNKNOWN: "unknown",
 }
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
@@ -56,7 +64,7 @@ def check_text(check: Check, width: int) -> str:
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
-            f"{_INDENT}{_tight(reason_of(place.parts[0]), width - len(_INDENT))}",
+            f"{_INDENT}{reasons_text(place.parts[0], width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
     if is_tried and len(check.places) < PLACES:
@@ -141,8 +149,9 @@ def title_of(check: Check, place: Place, width: int = 1000) -> str:
     """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
     share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
     start = f"{place.name}  {total_text(place.total)}{share}  "
-    # Without lines of Python, the phase is unknown.
-    has_phase = place.largest.location.line and set(place.phases) not in ({Phase.FORWARD}, set(Phase))
+    # Parts that tell nothing apart are left out.
+    untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
+    has_phase = place.largest.location.line and set(place.phases) not in untold
     comma = ", " if len(place.parts) == 1 else "; "
     end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
     kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
@@ -164,6 +173,36 @@ def _part_text(part: Part, is_one_of_several: bool) -> str:
 def has_share(check: Check, place: Place) -> bool:
     """Whether the share of a place is known."""
     return bool(check.wire.high) and not place.total.per_iteration
+
+
+def reasons_text(part: Part, width: int = 1000) -> str:
+    """The reason for the collectives of a part or, if they differ in it, for those that send most.
+
+    The reason for the others follows if it is one, and there is room.
+    """
+    first, *others = reasons_of(part)
+    if not others:
+        return _tight(reason_of(first), width)
+    text = f"{first.total.count} of {part.total.count}: {reason_of(first)}"
+    if len(others) == 1:
+        these = "the other" if others[0].total.count == 1 else "the others"
+        both = _tight(f"{text}; {these}: {reason_of(others[0])}", width)
+        text = both if len(both) <= width else text
+    return _tight(text, width)
+
+
+def reasons_of(part: Part) -> list[Part]:
+    """The collectives of a part in groups of the same reason, those that send most first."""
+    groups = wire_totals(part.collectives, _reason)
+    return [
+        part_of([each for each in part.collectives if _reason(each) == reason], total)
+        for reason, total in groups.items()
+    ]
+
+
+def _reason(each: Collective) -> str:
+    """What is equal if two collectives have the same reason, for whichever layers, weights and other uses."""
+    return re.sub(r" and \d+ more", "", reason_of(Part(each, Total(2), ["*"])))
 
 
 def reason_of(part: Part, most_names: int = 1) -> str:

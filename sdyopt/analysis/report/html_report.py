@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import change_of, has_share, reason_of
+from sdyopt.analysis.check.check_text import change_of, has_share, reason_of, reasons_of
 from sdyopt.analysis.check.checker import PLACES, Check, Part, kind_of, places_of
 from sdyopt.analysis.figures.figures import (
     Report,
@@ -26,6 +26,7 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
@@ -54,6 +55,8 @@ _SHOWN_OTHERWISE = (
 _WIDTH_OF_CHANGE = 1000
 # So many kinds of collectives are at a place, and so many names of weights at each.
 _PARTS, _NAMES = 4, 6
+# And so many reasons for those of one kind.
+_REASONS = 4
 
 
 def html_report(
@@ -224,7 +227,8 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
     each = place.largest
-    phases = " and ".join(PHASES[phase] for phase in place.phases) if each.location.line else ""
+    is_known = each.location.line and set(place.phases) != {Phase.UNKNOWN}
+    phases = " and ".join(PHASES[phase] for phase in place.phases) if is_known else ""
     share = f"{share_text(place.total.high / check.wire.high)} of all" if has_share(check, place) else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
     file, line, more = replace_unprintable(each.location.file), each.location.line, len(place.parts) - _PARTS
@@ -245,20 +249,33 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
 
 def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
     """What is sent at a place in collectives of one kind, and why."""
-    reason = reason_of(part, _NAMES)
-    unsaid = [name for name in part.names if name not in reason]
-    names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
-    more = len(unsaid) - len(names)
+    reasons = reasons_of(part)
+    more = len(reasons) - _REASONS
     return h.li[
         [h.strong[total_text(part.total)], " in "] if is_one_of_several else None,
         f"{part.total.count} ",
         h.span(".kind")[page.coloured(part.kind)],
-        ": ",
-        page.coloured(reason),
-        h.span(".note")[f" of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"]
-        if names
-        else None,
+        ": " if len(reasons) == 1 else None,
+        _reason(page, reasons[0])
+        if len(reasons) == 1
+        else h.ul(".kinds")[
+            (
+                h.li[f"{total_text(each.total)} in {each.total.count}: ", _reason(page, each)]
+                for each in reasons[:_REASONS]
+            )
+        ],
+        h.p(".note")[f"and {counted(more, 'other reason')}"] if more > 0 else None,
     ]
+
+
+def _reason(page: Page, part: Part) -> h.Node:
+    """The reason that collectives have in common, and the weights that it does not name."""
+    reason = reason_of(part, _NAMES)
+    unsaid = [name for name in part.names if name not in reason]
+    names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
+    more = len(unsaid) - len(names)
+    note = f" of {', '.join(names)}{f' and {more} more' if more > 0 else ''}" if names else ""
+    return [page.coloured(reason), h.span(".note")[note] if note else None]
 
 
 # --- Sections -----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.figures import (
     seconds_of_runs,
     wire_bytes_of_runs,
 )
-from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
 from sdyopt.analysis.figures.units import times_text
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings
@@ -37,14 +37,14 @@ _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 class _Rows:
     """Rows of data: `fields` are their names, and `texts` those whose values are numbers of strings."""
 
-    def __init__(self, strings: Strings, stacks: _Stacks) -> None:
-        self.strings, self.stacks = strings, stacks
+    def __init__(self, strings: Strings, stacks: _Stacks, has_phases: bool) -> None:
+        self.strings, self.stacks, self.has_phases = strings, stacks, has_phases
         self.fields: dict[str, bool] = {}
         self.rows: list[list[object]] = []
 
     def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
         """Adds a row with its fields, and those of its location."""
-        values |= {"phase": PHASES[location.phase], "file": location.file}
+        values |= {"phase": PHASES[location.phase] if self.has_phases else "", "file": location.file}
         self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
             "at": False,
             "stack": False,
@@ -90,7 +90,9 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     """The collectives and products as data."""
     strings = Strings()
     stacks = _Stacks(strings)
-    collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
+    locations = [each.location for each in report.collectives] + [each.location for each in report.products]
+    has_phases = any(each.phase is not Phase.UNKNOWN for each in locations)
+    collectives, products = _Rows(strings, stacks, has_phases), _Rows(strings, stacks, has_phases)
     lines = _lines_of_collectives(program, report.collectives)
     seconds = _times(report.time.collectives if report.time else None, report.collectives)
     for each, time in zip(report.collectives, seconds, strict=True):
@@ -191,10 +193,12 @@ def _useful(report: Report, product: Product) -> float | None:
 def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
     """The live values at each point: bytes, their number, the line, and the largest groups of values."""
     strings = Strings()
+    phases = [point.location.phase for point in timeline.points]
+    names = [""] * len(phases) if set(phases) <= {Phase.UNKNOWN} else [PHASES[each] for each in phases]
     return {
         "points": [
-            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
-            for point, count in zip(timeline.points, timeline.counts, strict=True)
+            [point.bytes, count, strings(point.location.file_text), strings(phase)]
+            for point, count, phase in zip(timeline.points, timeline.counts, names, strict=True)
         ],
         "groups": [
             [

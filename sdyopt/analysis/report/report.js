@@ -120,7 +120,7 @@ const where = collectives.length ? groupedTable(at("where"), {
   facets: [
     { name: "kind", options: uniqueOf(collectives, "kind") },
     { name: "axes", options: uniqueOf(collectives, "axes") },
-    { name: "phase", options: uniqueOf(collectives, "phase") },
+    { name: "phase", options: uniqueOf(collectives, "phase").filter(Boolean) },
     { name: "loop", options: uniqueOf(collectives, "loop") },
   ],
   what: "sent",
@@ -131,7 +131,7 @@ const where = collectives.length ? groupedTable(at("where"), {
     { name: "why", class: "why", text: (row) => row.items[0].why, node: whyNode },
   ],
   detail: (items) => detailOf(items, {
-    summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `, ${same[0].phase}: `, coloured(same[0].why)],
+    summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `${same[0].phase && ", "}${same[0].phase}: `, coloured(same[0].why)],
     of: [["#", true, (item) => item.number], ["sent", true, (item) => totalText([item], bytesText)], ["times", true, (item) => item.runs],
       ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, programLink], ["weight", false, (item) => item.weight || "–"],
       ["sharding", false, (item) => coloured(item.change || "–")]],
@@ -143,7 +143,7 @@ if (products.length) groupedTable(at("work"), {
   text: flopsText,
   grouping: "call-site",
   groupings: ["call-site", "line", "scope", "function"].filter((name) => name === "call-site" || products.some((item) => item[name])),
-  facets: [{ name: "phase", options: uniqueOf(products, "phase") }, { name: "limit", options: uniqueOf(products, "limit").filter(Boolean) }],
+  facets: [{ name: "phase", options: uniqueOf(products, "phase").filter(Boolean) }, { name: "limit", options: uniqueOf(products, "limit").filter(Boolean) }],
   what: "FLOPs",
   noun: "count",
   columns: [
@@ -151,7 +151,7 @@ if (products.length) groupedTable(at("work"), {
     { name: "repeated along", text: (row) => uniqueOf(row.items, "spare").filter(Boolean).join("; ") || "–" },
   ],
   detail: (items) => detailOf(items, {
-    summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${same[0].kind}, ${same[0].phase}`],
+    summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${[same[0].kind, same[0].phase].filter(Boolean).join(", ")}`],
     of: [["FLOPs", true, (item) => totalText([item], flopsText)], ["times", true, (item) => item.runs], ["useful", true, (item) => usefulText([item])],
       ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, (item) => item.value]],
   }, ["kind", "phase"]),
@@ -167,7 +167,7 @@ function usefulText(items) {
 
 // --- A flame graph: a part of a row is a module or a call, as wide as its share; below it is what it contains.
 const pathOf = {
-  module: (item) => [...(item.scope ? item.scope.split("/") : []), item.phase, item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
+  module: (item) => [...(item.scope ? item.scope.split("/") : []), ...(item.phase ? [item.phase] : []), item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
   call: (item) => [...stacks[item.stack].map((frame) => {
     const [file, line, name] = frames[frame];
     return `${strings[name] && strings[name] !== "<module>" ? `${strings[name]} ` : ""}${nameOf(strings[file])}:${line}`;
@@ -281,7 +281,7 @@ const curve = (host) => {
       if (bands.at(-1)?.phase === phase) bands.at(-1).end = number;
       else bands.push({ phase, start: number, end: number });
     });
-    const strip = bands.flatMap(({ phase, start, end }) => {
+    const strip = bands.filter(({ phase }) => texts[phase]).flatMap(({ phase, start, end }) => {
       const from = x(Math.max(start - 0.5, 0)), to = x(Math.min(end + 0.5, points.length - 1));
       return [drawn("rect", { class: `phase ${texts[phase]}`, x: from, y: HEIGHT - BOTTOM + 4, width: Math.max(to - from, 1), height: 12 }, drawn("title", {}, texts[phase])),
         ...(to - from > 70 ? [drawn("text", { class: "phase-name", x: from + 4, y: HEIGHT - BOTTOM + 14 }, texts[phase])] : [])];

@@ -45,6 +45,7 @@ _PHASES = {
     Phase.BACKWARD: "in a gradient, ",
     Phase.REMATERIALIZED: "recomputed, ",
     Phase.UPDATE: "in the update, ",
+    Phase.UNKNOWN: "",
 }
 # The parts of a training step, as people call them.
 PHASES = {
@@ -52,6 +53,7 @@ PHASES = {
     Phase.BACKWARD: "backward",
     Phase.REMATERIALIZED: "recomputed",
     Phase.UPDATE: "update",
+    Phase.UNKNOWN: "unknown",
 }
 # From docs/calibration.md.
 ACCURACY = (
