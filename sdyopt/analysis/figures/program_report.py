@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.causes import (
     change_of,
     is_repeated_exchange,
     location_of,
+    summed_with,
 )
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
@@ -227,6 +228,7 @@ class _Collector:
             is_activation_reshard(op),
             self._per_iteration(op),
             self._loop(op),
+            tuple(summed_with(op, self._shapes, self._origins)),
         )
 
     def _sent(

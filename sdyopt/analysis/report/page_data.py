@@ -9,7 +9,9 @@ from fractions import Fraction
 from sdyopt.analysis.check.check_text import reason_of
 from sdyopt.analysis.check.checker import Part, along
 from sdyopt.analysis.figures.figures import (
+    TEMPORARY,
     Collective,
+    LiveGroup,
     Product,
     Report,
     TimedCollective,
@@ -108,7 +110,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             axes=along(each.group),
             # A reason that is the same for all layers is one reason.
             why=why_of(each),
-            weights=pattern_of(each.moved or each.updated),
+            weights=pattern_of(ALL_GROUPINGS["weight"].text_of(each)),
             loop=loop_of(each),
             change=specs_of(each.change),
             value=each.value,
@@ -202,7 +204,7 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
         ],
         "groups": [
             [
-                strings(each.name),
+                strings(_live_name(each)),
                 strings(jax_type(each.type)),
                 strings(spec_of(each.sharding)),
                 strings(each.location.file_text),
@@ -213,6 +215,12 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
         "strings": strings.all,
         "memory": memory,
     }
+
+
+def _live_name(group: LiveGroup) -> str:
+    """`argument params['w']`; of a temporary, the argument that it is a part or a copy of."""
+    of = "part or copy of " if group.name and group.role == TEMPORARY else f"{group.role} "
+    return f"{of}{group.name}".rstrip()
 
 
 def spec_of(sharding: str) -> str:

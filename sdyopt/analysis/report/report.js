@@ -311,7 +311,7 @@ const curve = (host) => {
       element("table", { class: "stack", "aria-label": "live values" }, element("thead", {}, element("tr", {}, ["bytes", "values", "value", "where", "type", "sharding"].map((name, at) => element("th", { scope: "col", class: at < 2 ? "n" : null, text: name })))),
         element("tbody", {}, live.map((each) => element("tr", { style: `--share:${each.bytes / bytes * 100}%` },
           element("td", { class: "n", "data-label": "bytes", text: bytesText(each.bytes) }), element("td", { class: "n", "data-label": "values", text: each.count }),
-          element("td", { "data-label": "value", text: each.name || "temporary" }), element("td", { "data-label": "where", text: each.line || "–" }),
+          element("td", { "data-label": "value", text: each.name }), element("td", { "data-label": "where", text: each.line || "–" }),
           element("td", { class: "code", "data-label": "type", text: each.type }), element("td", { class: "code", "data-label": "sharding" }, coloured(each.sharding || "none")))))),
       others > 0 ? element("p", { class: "note", text: `and ${bytesText(Math.max(rest, 0))} in ${counted(others, "smaller value")}` }) : "");
   };

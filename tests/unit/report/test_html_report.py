@@ -210,6 +210,20 @@ def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:
     assert reasons_text(place.parts[0], width) == expected
 
 
+def test_the_curve_names_arguments_their_copies_and_results() -> None:
+    text = LAYER.replace('loc("gate")', "").replace(
+        "-> tensor<8x8xf32> {\n  %0", '-> (tensor<8x8xf32> {jax.result_info = "result[0]"}) {\n  %0'
+    )
+    live = data_of(html_report(report(text), text, "layer.mlir"))["live"]
+    names = {live["strings"][group[0]] for group in live["groups"]}
+    assert names == {
+        *("argument", "argument up", "argument down", "part or copy of up", "part or copy of down"),
+        *("temporary", "result result[*]"),
+    }
+    shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
+    assert {"up", "of gate", "%arg0"} <= set(shown)
+
+
 @pytest.mark.parametrize(
     ("sharding", "spec"),
     [
