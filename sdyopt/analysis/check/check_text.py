@@ -12,12 +12,20 @@ from sdyopt.analysis.figures.figures import (
     Collective,
     Total,
     flop_totals,
+    recomputed_share,
     time_range,
     useful_share,
     wire_totals,
 )
 from sdyopt.analysis.figures.source_locations import Phase
-from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+from sdyopt.analysis.figures.units import (
+    bytes_text,
+    flops_text,
+    left_text,
+    seconds_text,
+    share_text,
+    total_text,
+)
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -54,7 +62,7 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
-    lines = [*_figures(check)]
+    lines = [*_figures(check, width)]
     is_tried = any(place.best is not None for place in check.places)
     if is_tried and len(check.places) == PLACES:
         # There is no line left.
@@ -101,10 +109,10 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: Check) -> Iterator[str]:
+def _figures(check: Check, width: int) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
     yield f"memory         {memory_of(check)}"
-    yield f"compute        {compute_of(check)}"
+    yield f"compute        {compute_of(check, width - len('compute        '))}"
 
 
 def communication_of(check: Check) -> str:
@@ -128,20 +136,25 @@ def memory_of(check: Check) -> str:
     memory, fits = check.report.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
+        fits += f", {left_text(memory.peak, check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
     return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
 
 
-def compute_of(check: Check) -> str:
-    """The FLOPs, the useful share of them, and estimated times."""
+def compute_of(check: Check, width: int = 1000) -> str:
+    """The FLOPs, the useful and the recomputed share of them, and estimated times."""
     report = check.report
-    flops, share = flop_totals(report)[0], useful_share(report)
+    flops, share, recomputed = flop_totals(report)[0], useful_share(report), recomputed_share(report)
     text = f"{total_text(flops, flops_text)} per device"
     if share is not None:
         text += f", {share_text(share)} of them useful"
+    if recomputed:
+        text += f", {share_text(recomputed)} recomputed"
     if report.time is not None:
         low, high = map(seconds_text, time_range(report, report.time))
         text += f"; {low} to {high} estimated"
+    for words in (" of them", " per device", " estimated"):
+        text = text.replace(words, "") if len(text) > width else text
     return text
 
 

@@ -425,6 +425,16 @@ def useful_share(report: Report) -> Fraction | None:
     return whole.high / (local.high * report.devices)
 
 
+def recomputed_share(report: Report) -> Fraction | None:
+    """The share of a device's FLOPs in recomputed operations; None if unknown."""
+    local, _ = flop_totals(report)
+    phases = {each.location.phase for each in report.products}
+    if local.unknown or not local.high or phases == {Phase.UNKNOWN}:
+        return None
+    again = [each for each in report.products if each.location.phase is Phase.REMATERIALIZED]
+    return flop_totals(Report(products=again))[0].high / local.high
+
+
 def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
     """Seconds of all collectives, and of all products, in one run of the program."""
     communication, compute = Total(), Total()

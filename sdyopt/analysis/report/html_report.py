@@ -19,6 +19,7 @@ from sdyopt.analysis.figures.figures import (
     axis_sizes,
     flop_totals,
     phase_totals,
+    recomputed_share,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -30,6 +31,7 @@ from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
+    left_text,
     seconds_text,
     share_text,
     times_text,
@@ -40,7 +42,12 @@ from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data, loop_of
-from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
+from sdyopt.analysis.report.sections import (
+    COLLECTIVES,
+    PHASES,
+    bound_text,
+    sections_of,
+)
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
 _SCRIPT = Path(__file__).with_name("report.js")
@@ -165,7 +172,7 @@ def _memory_card(report: Report, check: Check) -> h.Node:
         share = Fraction(memory.peak, device or 1)
         fits = [
             fits_badge(memory.peak <= device, bytes_text(device)),
-            f" {share_text(share)} of it",
+            f" {share_text(share)} of it, {left_text(memory.peak, device)}",
             h.meter(
                 min="0",
                 max="1",
@@ -190,6 +197,8 @@ def _compute_card(report: Report) -> h.Node:
     flops, share = flop_totals(report)[0], useful_share(report)
     work = f"{total_text(flops, flops_text)} per device"
     useful = f"{share_text(share)} of them useful" if share is not None else "useful share unknown"
+    if recomputed := recomputed_share(report):
+        useful += f", {share_text(recomputed)} recomputed"
     if not flops.count:
         work, useful = "no product", ""
     if report.time is None:
@@ -207,6 +216,7 @@ def _compute_card(report: Report) -> h.Node:
         "estimated for one run",
         ", ".join(filter(None, (work, useful))),
         f"{seconds_text(time_totals(report, report.time)[1].high)} of products",
+        bound_text(report, report.time),
     )
 
 

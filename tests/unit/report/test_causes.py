@@ -93,7 +93,8 @@ def test_a_sum_of_partial_results_is_that_of_products_with_weights() -> None:
               {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}}
               : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
           %2 = stablehlo.add %0, %1
-              {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}} : tensor<4x4xf32>
+              {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}}
+              : tensor<4x4xf32>
           %3 = sdy.all_reduce {{"x"}} %2 out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
           %4 = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0]
               : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
