@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted
 from sdyopt.mlir.dialects.stablehlo.types import tuple_element_type
-from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, TypeAttr
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
@@ -114,8 +114,8 @@ def _check_prefetch(op: Op, attribute: Attribute) -> None:
     main = op.symbol("main")
     if not isinstance(main, FuncOp):
         raise op.op_error("has cross_program_prefetches but no function main")
-    if not isinstance(main.function_type, FunctionType):
-        return  # the function is verified later, and is invalid
+    if not _has_type(main):
+        return
     inputs = main.function_type.inputs
     if not 0 <= attribute.parameter < len(inputs):
         raise op.op_error(
@@ -126,6 +126,12 @@ def _check_prefetch(op: Op, attribute: Attribute) -> None:
         raise op.op_error(f"cross_program_prefetch: no subshape at given index: {listing(attribute.indices)}")
 
 
+def _has_type(function: FuncOp) -> bool:
+    """Whether a function, which is verified later, has a type."""
+    attribute = function.signature.attributes.get("function_type")
+    return isinstance(attribute, TypeAttr) and isinstance(attribute.type, FunctionType)
+
+
 def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
     if not isinstance(attribute, ArrayAttr):
         raise op.op_error("spmd_parameters_sharding: must be an array")
@@ -134,8 +140,8 @@ def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
     main = op.symbol("main")
     if not isinstance(main, FuncOp):
         raise op.op_error("spmd_parameters_sharding: main not found")
-    if not isinstance(main.function_type, FunctionType):
-        return  # as above
+    if not _has_type(main):
+        return
     count, expected = len(main.function_type.inputs), len(attribute.elements)
     if count != expected:
         raise op.op_error(
