@@ -105,7 +105,7 @@ class _CallImporter:
     def _take_body(self, function: FuncOp, region: Region) -> None:
         self._rewriter.take_body(function.body, region)
         for block in region.blocks:
-            terminator = block.terminator
+            terminator = block.last  # it may be unregistered
             assert terminator is not None
             self._rewriter.create(
                 ReturnOp, terminator.operands, at_end_of=block, location=terminator.lazy_location

@@ -33,13 +33,13 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import IntegerType
-from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
 
 from .support.folds import (
     Fold,
     FoldOptions,
+    Patterns,
     constant_of,
     create_constant,
     elementwise,
@@ -50,6 +50,7 @@ from .support.folds import (
     sliced,
     splat_of,
 )
+from .support.region_simplifications import remove_reduce, use_outer_values
 
 
 @register("stablehlo-aggressive-folder")
@@ -66,18 +67,28 @@ class StablehloAggressiveFolder(Pass):
 
     def run(self, function: Op) -> bool:
         options = FoldOptions(self.fold_op_element_limit, self.optimize_float)
-        patterns = shape_folds(options)
-        for op_class, fold in _FOLDS.items():
-            patterns[op_class] = [fold_pattern(fold, options)]
-        patterns[CaseOp] = [Pattern(_inline_case)]
-        patterns[ReduceOp] = [Pattern(_erase_trivial_reduce), Pattern(_fold_logical_reduce)]
-        patterns[WhileOp] = [Pattern(_replace_while)]
-        if self.assume_no_undeclared_side_effects:
-            patterns[WhileOp].append(Pattern(_erase_while))
+        patterns = folds(options, self.assume_no_undeclared_side_effects)
         changed, _ = apply_greedily(
             function, lambda op_class: patterns.get(op_class, ()), GreedyOptions(top_down=True)
         )
         return changed
+
+
+def folds(options: FoldOptions, calls_are_pure: bool) -> Patterns:
+    """The patterns of the pass, by class of operation."""
+    patterns = shape_folds(options)
+    for op_class, fold in _FOLDS.items():
+        patterns[op_class] = [fold_pattern(fold, options)]
+    patterns[CaseOp] = [Pattern(_inline_case)]
+    patterns[ReduceOp] = [
+        Pattern(remove_reduce),
+        Pattern(use_outer_values),
+        Pattern(_fold_logical_reduce),
+    ]
+    patterns[WhileOp] = [Pattern(_replace_while)]
+    if calls_are_pure:
+        patterns[WhileOp].append(Pattern(_erase_while))
+    return patterns
 
 
 # --- Elementwise --------------------------------------------------------------------------
@@ -177,28 +188,6 @@ def _can_permute(op: Op, options: FoldOptions) -> bool:
 def _returned(op: Op, region: int) -> ReturnOp | None:
     last = op.regions[region].blocks[0].last
     return last if isinstance(last, ReturnOp) else None
-
-
-def _erase_trivial_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:
-    """Replaces a reduction over no dimension, or whose body returns values from outside, by these values."""
-    inputs = op.operands[: len(op.results)]
-    if not op.dimensions and all(
-        value.type is result.type for value, result in zip(inputs, op.results, strict=True)
-    ):
-        rewriter.replace(op, inputs)
-        return True
-    returned = _returned(op, 0)
-    if returned is None:
-        return False
-    values = returned.operands
-    is_outside = not any(
-        op.is_ancestor(value.owner.parent_op if isinstance(value, BlockArgument) else value.defining_op)
-        for value in values
-    )
-    if not is_outside or [value.type for value in values] != [result.type for result in op.results]:
-        return False
-    rewriter.replace(op, values)
-    return True
 
 
 def _fold_logical_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:

@@ -39,6 +39,11 @@ class StablehloAggressiveSimplification(Pass):
     def run(self, function: Op) -> bool:
         options = GreedyOptions()
         changed, converged = apply_greedily(function, simplifications(self.fold_op_element_limit), options)
-        if not converged:
-            raise function.error(f"simplification did not converge in {options.max_iterations} iterations")
+        check_convergence(function, converged, options)
         return changed
+
+
+def check_convergence(function: Op, converged: bool, options: GreedyOptions) -> None:
+    """Raises unless a fixed point was reached."""
+    if not converged:
+        raise function.error(f"simplification did not converge in {options.max_iterations} iterations")

@@ -209,7 +209,10 @@ def _key_of(call: CallOp) -> _Key:
 
 def _constant_results(function: FuncOp) -> list[DenseElements | None]:
     """The constant integers that a function returns; None for other results."""
-    returned = [constant_value(value.defining_op) for value in returns_of(function)[0].operands]
+    returns = returns_of(function)
+    if not returns:  # the terminator is unregistered
+        return [None] * len(function.result_attributes)
+    returned = [constant_value(value.defining_op) for value in returns[0].operands]
     return [
         each if isinstance(each, DenseElements) and isinstance(each.type.element, IntegerType) else None
         for each in returned

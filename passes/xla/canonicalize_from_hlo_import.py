@@ -69,6 +69,9 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
     if not any(isinstance(each, TupleType) for each in (*type.inputs, *type.results)):
         return
     block = function.body.blocks[0]
+    terminator = block.terminator
+    if not isinstance(terminator, FuncReturnOp):  # it is unregistered
+        raise function.op_error("expects 'func.return' at its end, to flatten tuples")
     inputs: list[Type] = []
     attributes = []
     old = list(block.arguments)
@@ -84,8 +87,6 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
         attributes += [EMPTY_DICT if is_tuple else kept] * len(types)
     for argument in old:
         rewriter.erase_argument(argument)
-    terminator = block.terminator
-    assert isinstance(terminator, FuncReturnOp)
     values: list[Value] = []
     result_attributes = []
     for value, kept in zip(terminator.operands, function.result_attributes, strict=True):

@@ -65,9 +65,10 @@ def _export_arguments(function: FuncOp, rewriter: Rewriter) -> None:
 
 
 def _export_results(function: FuncOp, rewriter: Rewriter) -> None:
-    terminator = function.body.blocks[-1].terminator
+    # It may be unregistered, and have more operands than the function has results.
+    terminator = function.body.blocks[-1].last
     assert terminator is not None
-    for use in terminator.operand_uses:
+    for use in terminator.operand_uses[: len(function.result_attributes)]:
         sharding = function.result_attributes[use.index].get(SHARDING)
         if not isinstance(sharding, TensorSharding):
             continue

@@ -164,7 +164,7 @@ class _Importer:
             raise self.call.op_error(f"the manual computation's body @{function.sym_name} is a declaration")
         self.rewriter.take_body(function.body, region)
         for block in region.blocks:
-            terminator = block.terminator
+            terminator = block.last  # it may be unregistered
             assert terminator is not None
             self.rewriter.create(
                 ReturnOp, terminator.operands, at_end_of=block, location=terminator.lazy_location

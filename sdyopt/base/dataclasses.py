@@ -98,7 +98,8 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
         inherited |= base.__dict__.get(_FIELDS, {})
     all_fields = inherited | own
     positional = tuple(name for name, field in all_fields.items() if field.init and not field.kw_only)
-    namespace = {_FIELDS: all_fields, "_positional": positional, "__match_args__": positional}
+    namespace: dict[str, Any] = {_FIELDS: all_fields, "_positional": positional, "__match_args__": positional}
+    namespace["_is_positional"] = len(positional) == len(all_fields)
     methods: dict[str, Any] = {"__init__": _init, "__repr__": _repr}
     if eq:
         methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
@@ -126,6 +127,12 @@ _OF_DICT = ("__dict__", "__weakref__")
 
 def _init(self: Any, *arguments: object, **named: object) -> None:
     cls = type(self)
+    if not named and len(arguments) == len(cls._positional) and cls._is_positional:
+        for name, value in zip(cls._positional, arguments, strict=False):
+            _set(self, name, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+        return
     if len(arguments) > len(cls._positional):
         raise TypeError(f"{cls.__name__} takes {len(cls._positional)} positional arguments")
     values = dict(zip(cls._positional, arguments, strict=False))

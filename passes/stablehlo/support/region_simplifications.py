@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sdyopt.mlir.dialects.arith.compare import ConstantOp as IndexConstantOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
@@ -18,7 +19,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, intege
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64, INDEX, ComplexType, FloatType, IntegerType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, ComplexType, FloatType, IntegerType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 
 from .folds import Patterns
@@ -56,7 +57,7 @@ def _replace_kept(op: Op, new: Op, kept: Iterable[int], rewriter: Rewriter) -> b
 # --- Reductions ---------------------------------------------------------------------------
 
 
-def _remove_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:
+def remove_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:
     """Replaces a reduction over no dimension by its inputs."""
     inputs = op.operands[: len(op.results)]
     return not op.dimensions and _replace_all(op, inputs, rewriter)
@@ -97,10 +98,14 @@ def _broadcast_initial_values(op: ReduceOp, rewriter: Rewriter) -> bool:
     return _replace_all(op, values, rewriter)
 
 
-def _use_outer_values(op: ReduceOp, rewriter: Rewriter) -> bool:
-    """Replaces a reduction that returns values from outside of it by these."""
+def use_outer_values(op: ReduceOp, rewriter: Rewriter) -> bool:
+    """Replaces a reduction of some elements that returns values from outside of it by these."""
+    source = op.operand_at(0).type
+    assert isinstance(source, RankedTensor)
     returned = _terminator(op.regions[0]).operands
-    if any(_region_of(value) is op.regions[0] for value in returned):
+    is_inside = any(_region_of(value) is op.regions[0] for value in returned)
+    # The result of a reduction of no elements is the initial value.
+    if is_inside or any(source.shape[dimension] in (0, DYNAMIC) for dimension in op.dimensions):
         return False
     return _replace_all(op, returned, rewriter)
 
@@ -202,7 +207,7 @@ def capture_invariants(op: WhileOp, rewriter: Rewriter) -> bool:
     invariant = [
         index
         for index, value in enumerate(returned)
-        if value is initial[index] or value is body.arguments[index]
+        if (value is initial[index] or value is body.arguments[index]) and not _has_edge(op.results[index])
     ]
     if not invariant:
         return False
@@ -228,6 +233,11 @@ def capture_invariants(op: WhileOp, rewriter: Rewriter) -> bool:
     for source, target in zip(op.regions, regions, strict=True):
         rewriter.take_body(source, target)
     return _replace_kept(op, new, kept, rewriter)
+
+
+def _has_edge(value: Value) -> bool:
+    """Whether a value has a data-flow edge, which must be its only use."""
+    return any(isinstance(user, DataFlowEdgeOp) for user in value.users)
 
 
 # --- Empty tensors ------------------------------------------------------------------------
@@ -263,9 +273,9 @@ def _empty_constant(op: Op, type: Type, rewriter: Rewriter) -> Value:
 
 REGION_SIMPLIFICATIONS: Patterns = {
     ReduceOp: [
-        Pattern(_remove_reduce, "ReduceOp_RemoveNoop"),
+        Pattern(remove_reduce, "ReduceOp_RemoveNoop"),
         Pattern(_broadcast_initial_values, "ReduceOpEmptyCanon"),
-        Pattern(_use_outer_values, "ReduceOpNoopVariableReturn"),
+        Pattern(use_outer_values, "ReduceOpNoopVariableReturn"),
         Pattern(_drop_unused_inputs, "ReduceOpUnusedResultCanon"),
     ],
     SortOp: [

@@ -21,7 +21,8 @@ class CollectiveOperand:
     """An operand of a collective: the number of elements on one device, and the bits of an element.
 
     For an all-gather, the elements are those of the result. Permutes have no groups. `name` is `#3` in a
-    report, and the name of the instruction in HLO.
+    report, and the name of the instruction in HLO. `is_sliced`: each device only uses a slice of
+    the result.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class CollectiveOperand:
     location: SourceLocation = NO_LOCATION
     name: str = ""
     times: Times | None = None
+    is_sliced: bool = False
 
     @property
     def bytes(self) -> int:

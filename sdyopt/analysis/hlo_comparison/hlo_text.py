@@ -9,14 +9,14 @@ around it, whose numbers of trips XLA states.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from sdyopt.analysis.figures.figures import ONCE, Times
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_hlo
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
@@ -33,6 +33,11 @@ _CALLED = re.compile(
     r"\b(body|condition|to_apply|calls|true_computation|false_computation|branch_computations)="
     r"(\{[^}]*\}|%?[\w.-]+)"
 )
+_CALLS = re.compile(r"\bcalls=%?([\w.-]+)")
+_SLICE = re.compile(r"\sdynamic-slice\(")
+_PASSES_ON = re.compile(r" (?:all-gather-done|bitcast|copy|reshape|transpose|convert)\(")
+# Not the operation, nor a part of a path.
+_NAME = re.compile(r"(?<![\w./-])[A-Za-z_][\w.-]*+(?!\()")
 _TRIPS = re.compile(r'known_trip_count\\?"?:\{\\?"?n\\?"?:\\?"?(\d{1,18})')
 _METADATA = re.compile(r"metadata=\{([^{}]*)\}")
 _FIELD = re.compile(r'\b(\w++)=("[^"]*"|\d{1,9})')
@@ -93,9 +98,15 @@ class _Reader:
         found = CompiledProgram(devices=self._devices)
         times = self._times()
         for name, lines in self._computations.items():
+            gathers = any(" all-gather" in line for line in lines)
+            users = self._users(lines) if gathers else {}
             for line in lines:
                 if "-done(" not in line and (match := _OP.match(line)) is not None:
-                    operands = list(self._operands(match, times.get(name)))
+                    is_sliced = match[3] == "all-gather" and self._is_sliced(match[1], users)
+                    operands = [
+                        replace(each, is_sliced=is_sliced) if is_sliced else each
+                        for each in self._operands(match, times.get(name))
+                    ]
                     found.all_operands += operands
                     found.combined += len(operands) if len(operands) > 1 else 0
                     found.operands += [each for each in operands if self._communicates(each, match[4])]
@@ -132,6 +143,33 @@ class _Reader:
                 source != target for source, target in re.findall(r"\{(\d+),(\d+)\}", pairs[1])
             )
         return max(map(len, each.groups), default=1) > 1
+
+    def _is_sliced(self, name: str, users: Mapping[str, Sequence[str]]) -> bool:
+        """Whether only slices use an all-gather, and devices differ by their number."""
+        names, found = [name], []
+        for each in names:
+            for line in users.get(each, ()):
+                instruction, _, text = line.partition(" = ")
+                if _PASSES_ON.search(text) is not None:
+                    names.append(instruction.removeprefix("  ROOT ").strip(" %"))
+                else:
+                    found.append(self._with_called(text))
+        is_by_device = any("partition-id(" in line for line in self._lines)
+        return bool(found) and is_by_device and all(_SLICE.search(text) is not None for text in found)
+
+    @staticmethod
+    def _users(lines: Sequence[str]) -> dict[str, list[str]]:
+        """The instructions by the names that they mention."""
+        users: dict[str, list[str]] = {}
+        for line in lines:
+            for name in dict.fromkeys(_NAME.findall(line.partition(" = ")[2])):
+                users.setdefault(name, []).append(line)
+        return users
+
+    def _with_called(self, text: str) -> str:
+        """An instruction with those of the fusion that it is."""
+        called = _CALLS.search(text) if " fusion(" in text else None
+        return text if called is None else "\n".join(self._computations.get(called[1], ()))
 
     # --- Counts -------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from sdyopt.base.dataclasses import dataclass
 HIT = "same"
 AXIS_BY_AXIS = "axis by axis"
 REPEATED, ONLY_REPORT, ONLY_XLA = "repeated", "only in the report", "only in XLA"
+REMATERIALIZED = "full rematerialization"
 _REDUCTIONS = ("all_reduce", "reduce_scatter")
 
 Key = Callable[[CollectiveOperand], Hashable]
@@ -44,6 +45,8 @@ MEANINGS = {
     "pad or a change of dtype what the report sends after it, or the other way round",
     REPEATED: "one side sends the same tensor more often: XLA gathers a weight again for the backward pass, "
     "or sends once what the report sends twice",
+    REMATERIALIZED: "XLA gathers a tensor, and each device takes its slice in another sharding: it "
+    "warns of an involuntary full rematerialization",
     ONLY_REPORT: "XLA has no such collective: it computes the tensor on each device, keeps it sharded, or "
     "moves it with another one",
     ONLY_XLA: "XLA's partitioner adds it: borders of convolutions and pads, steps of sorts, gathers and "
@@ -86,7 +89,8 @@ def match_collectives(report: Sequence[CollectiveOperand], xla: Sequence[Collect
         found.append((here, Match(REPEATED if is_repeated else ONLY_REPORT, (report[here],), ())))
     for there in theirs:
         is_repeated = _PAIRED[0][1](xla[there]) in hits
-        match = Match(REPEATED if is_repeated else ONLY_XLA, (), (xla[there],))
+        reason = REPEATED if is_repeated else ONLY_XLA
+        match = Match(REMATERIALIZED if xla[there].is_sliced else reason, (), (xla[there],))
         found.append((len(report) + there, match))
     return [match for _, match in sorted(found, key=lambda pair: pair[0])]
 

@@ -24,6 +24,8 @@ class Attribute(Interned):
     # (attribute, op) -> raises DiagnosticError if a symbol that the attribute refers to is missing. Called
     # for discardable attributes; operations check their inherent attributes themselves.
     verify_symbols: ClassVar[Callable[..., None] | None] = None
+    # (attribute) -> the symbol references nested in it; None to search its fields for them.
+    symbol_references: ClassVar[Callable[..., Iterable[SymbolRef]] | None] = None
 
 
 class Type(Attribute):

@@ -192,7 +192,15 @@ def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
 
     A dialect attribute refers to a symbol by a field of class SymbolRef.
     """
-    return tuple([inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef)])
+    references: dict[SymbolRef, None] = {}
+    for value in [value for _, value in attribute] if isinstance(attribute, DictAttr) else [attribute]:
+        known = type(value).symbol_references
+        if known is not None:
+            references.update(dict.fromkeys(known(value)))
+        else:
+            nested = nested_attributes(value)
+            references.update({inner: None for inner in nested if isinstance(inner, SymbolRef)})
+    return tuple(references)
 
 
 def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:

@@ -71,7 +71,7 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 _FOREIGN: Final = MappingProxyType(
     {
         "stablehlo-opt": re.compile(
-            r"stablehlo-(target-independent-optimization|"
+            r"stablehlo-("
             r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
             r"wrap-in-composite)|shape-legalize-to-stablehlo"

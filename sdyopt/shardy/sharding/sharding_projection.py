@@ -136,6 +136,10 @@ def _project_dimension(
     factors: dict[int, FactorSharding],
 ) -> None:
     *majors, last = dim.factors
+    if not majors or not sharding.axes:
+        for factor in dim.factors:
+            factors[factor] = FactorSharding(sharding.axes, sharding.is_closed, factor == last)
+        return
     remaining = _RemainingAxes(sharding.axes, mesh)
     for factor in majors:
         axes = remaining.take(sizes[factor])

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.analysis.advise import Options
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import as_parse_error
+from sdyopt.tools.api.errors import as_parse_error, path_text
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program
@@ -105,7 +105,7 @@ def advice_on(
     from sdyopt.analysis.report.entry import read_topology
 
     with as_parse_error(TOPOLOGY_ERROR):
-        speeds = None if topology is None else read_topology(fspath(topology))
+        speeds = None if topology is None else read_topology(path_text("topology", topology))
     with execution_errors(program):
         advice = advice_of(program.op, options, speeds)
     return Advice(advice, wrap(advice.program))

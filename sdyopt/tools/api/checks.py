@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
@@ -16,7 +16,7 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source
+from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source, path_text, require_text
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
@@ -228,9 +228,12 @@ def mesh_sweep(
     from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep
     from sdyopt.analysis.report.entry import topology_text
 
+    require_text("sizes", sizes)
+    if device_memory is not None:
+        require_text("device_memory", device_memory)
     axes, memory = read_sizes(sizes), memory_size("device-memory", device_memory)
     lowered = _module(program, arguments, keywords)._program
-    speeds = None if topology is None else topology_text(fspath(topology))
+    speeds = None if topology is None else topology_text(path_text("topology", topology))
     with as_parse_error(TOPOLOGY_ERROR):
         memory = memory_of(memory, speeds)
     request = {
@@ -265,12 +268,14 @@ def check(
     from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
+    if device_memory is not None:
+        require_text("device_memory", device_memory)
     memory = memory_size("device-memory", device_memory)
     copy = _module(program, arguments, keywords)._program.clone()
     collector = copy.collector()
     with session(collector.handle, copy.sdy_version):
         with as_parse_error(TOPOLOGY_ERROR):
-            speeds = None if topology is None else read_topology(fspath(topology))
+            speeds = None if topology is None else read_topology(path_text("topology", topology))
         _, pipeline = assumed_pipeline(copy.op)
         checker = Checker(copy.op, has_passes=False)
         with checker.recording():

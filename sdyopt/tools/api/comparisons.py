@@ -8,13 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identify
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import Diagnostic, Location, as_parse_error, diagnostic_of, from_source
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    Location,
+    as_parse_error,
+    diagnostic_of,
+    from_source,
+    path_text,
+)
 from sdyopt.tools.api.html import coloured, html_fragment, sections
 
 if TYPE_CHECKING:  # imported only for comparisons, because importing rich is slow
@@ -139,7 +146,7 @@ class Comparable:
         from sdyopt.analysis.snapshot.snapshot_check import check_module
 
         with as_parse_error(SNAPSHOT_ERROR):
-            found = check_module(self._module, fspath(path))
+            found = check_module(self._module, path_text("path", path))
         for each in found:
             identify(each, SNAPSHOT_DIFFERENCE)
         return tuple([diagnostic_of(each, each.source) for each in found])

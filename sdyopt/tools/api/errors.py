@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import PathLike, fspath
 
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.base import diagnostics as ir
@@ -232,6 +233,13 @@ def require_text(name: str, value: object) -> None:
         raise TypeError(f"{name} is text, not {value!r}")
     if SURROGATE.search(value):
         raise ValueError(f"{name} has half of a surrogate pair: {value!r}")
+
+
+def path_text(name: str, value: object) -> str:
+    """A path as text. Raises TypeError for another argument."""
+    if not isinstance(value, str | PathLike):
+        raise TypeError(f"{name} is a path, not {value!r}")
+    return str(fspath(value))
 
 
 def pipeline_error(error: UsageError) -> PipelineError:

@@ -36,12 +36,12 @@ class HowToRun:
         check_count("memory", self.memory)
 
 
-def check_count(name: str, value: object) -> None:
-    """Raises TypeError or ValueError for an argument that is not a positive number."""
+def check_count(name: str, value: object, least: int = 1) -> None:
+    """Raises TypeError or ValueError for an argument that is not a number, or less than `least`."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} is a number, not {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} is at least 1, not {value}")
+    if value < least:
+        raise ValueError(f"{name} is at least {least}, not {value}")
 
 
 class ExecutionError(Error):

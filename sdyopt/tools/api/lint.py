@@ -6,7 +6,7 @@ The code of the rules is imported when it is used: it imports all of stablehlo.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR
@@ -14,7 +14,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
-from sdyopt.tools.api.errors import Diagnostic, as_parse_error, diagnostic_of
+from sdyopt.tools.api.errors import Diagnostic, as_parse_error, diagnostic_of, path_text, require_text
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program, discard, session
 
@@ -52,8 +52,10 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
     from sdyopt.analysis.lint.settings import Settings, read_settings, select
 
     with as_parse_error(LINT_CONFIG_ERROR):
-        name = None if config is None else fspath(config)
+        name = None if config is None else path_text("config", config)
         settings = Settings() if name is None else read_settings(name, read_settings_file(Path(name)))
+    for rule in rules:
+        require_text("a rule", rule)
     if rules:
         settings.selected = select(rules)
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))

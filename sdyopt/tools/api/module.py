@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +20,14 @@ from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
-from sdyopt.tools.api.errors import Diagnostic, ParseError, PassError, VerifyError, diagnostic_of
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    ParseError,
+    PassError,
+    VerifyError,
+    diagnostic_of,
+    require_text,
+)
 from sdyopt.tools.api.execution import HowToRun, Validation, check_count, results_of, validation_of
 from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
@@ -112,6 +119,10 @@ class Module(ProgramView):
         ExecutionError without jax.
         """
         check_count("changes", changes)
+        check_count("seconds", seconds, 0)
+        check_count("jobs", jobs, 0)
+        if memory is not None:
+            check_count("memory", memory)
         if partitioner not in PARTITIONERS:
             names = " or ".join(map(repr, PARTITIONERS))
             raise ValueError(f"partitioner is {names}, not {partitioner!r}")
@@ -172,8 +183,10 @@ class Module(ProgramView):
 
         `places` limits the values to those whose name stack or file contains one of these texts.
         """
-        if isinstance(places, str):
-            raise TypeError(f"places are several texts, such as [{places!r}], not a single one")
+        if isinstance(places, str) or not isinstance(places, Iterable):
+            raise TypeError(f"places are several texts, such as [{str(places)!r}], not {places!r}")
+        for place in places:
+            require_text("a place", place)
         with session(discard, self._program.sdy_version):
             return Comparable(self._program.source.name, self.ir).snapshot(places)
 

@@ -17,7 +17,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.bytecode.jax_export import ExportedFunction
 from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
+from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
@@ -56,6 +56,7 @@ class HasBytecode(Protocol):
     def mlir_module_serialized(self) -> bytes: ...
 
 
+@runtime_checkable
 class CanBeSerialized(Protocol):
     """A function that JAX has exported, `jax.export.Exported`."""
 
@@ -86,6 +87,7 @@ def parse(
     of Shardy that is followed where releases differ, such as "jaxlib-0.10.2"; by default the newest. Raises
     ParseError or VerifyError.
     """
+    require_text("name", name)
     release_of(sdy_version)  # raises ValueError for an unknown name
     if mesh_version not in MESH_VERSIONS:
         raise ValueError(f"mesh_version is 19 or 21, not {mesh_version!r}")
@@ -124,6 +126,8 @@ def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> Ex
     if isinstance(program, os.PathLike):
         data = read_file(Path(program))
     else:
+        if not isinstance(program, bytes | CanBeSerialized):
+            raise TypeError(f"what jax.export returns, its bytes or a path is expected, not {program!r}")
         data = program if isinstance(program, bytes) else bytes(program.serialize())
     found = read_exported_function(data)
     if found is None:

@@ -105,6 +105,7 @@ def create_pass(name: str, /, **options: object) -> PassPipeline:
 
     Raises PipelineError for an unknown pass or option and for an invalid value.
     """
+    require_text("the name of a pass", name)
     try:
         entry = lookup(name.lstrip("-"))
         pipeline = Pipeline()
@@ -175,6 +176,7 @@ def _info(entry: PassEntry | PipelineEntry) -> PassInfo:
 
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point of the group `sdyopt.passes`; raises PipelineError."""
+    require_text("the name of a plugin", name)
     try:
         discovery.load_pass_plugin(name)
     except UsageError as error:
@@ -183,6 +185,7 @@ def load_pass_plugin(name: str) -> None:
 
 def load_dialect_plugin(name: str) -> None:
     """Registers the dialect of an entry point of the group `sdyopt.dialects`; raises PipelineError."""
+    require_text("the name of a plugin", name)
     try:
         discovery.load_dialect_plugin(name)
     except UsageError as error:

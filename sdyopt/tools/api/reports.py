@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sdyopt.analysis.figures import figures
@@ -41,6 +41,7 @@ from sdyopt.tools.api.errors import (
     as_parse_error,
     diagnostic_of,
     from_source,
+    path_text,
     require_text,
 )
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
@@ -260,7 +261,7 @@ class Report:
 
         with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
-                over_budget(self.ir, fspath(path), allow_unknown),
+                over_budget(self.ir, path_text("path", path), allow_unknown),
                 {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN},
             )
 
@@ -272,7 +273,9 @@ class Report:
         from sdyopt.analysis.report.entry import over_baseline
 
         with as_parse_error(BASELINE_ERROR):
-            return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
+            return _diagnostics(
+                over_baseline(self.ir, path_text("path", path), tolerance), {"error": BASELINE_EXCEEDED}
+            )
 
     def compare_hlo(self, compiled: str | HasText) -> HloComparison:
         """The collectives beside those that XLA compiled.
@@ -367,11 +370,13 @@ def report_of(
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
-        speeds = None if topology is None else read_topology(fspath(topology))
+        speeds = None if topology is None else read_topology(path_text("topology", topology))
     if assume_trips is None or isinstance(assume_trips, int):
         trips = AssumedTrips({}, assume_trips)
     else:
         trips = AssumedTrips(assume_trips)
+    if device_memory is not None:
+        require_text("device_memory", device_memory)
     found = report_on(op, speeds, trips)
     if device_memory is not None:
         found.device_memory = memory_size("device-memory", device_memory)

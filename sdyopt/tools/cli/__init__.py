@@ -249,6 +249,8 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     is_replaced = is_stdout and (job.replaces_output or (is_assumed and job.needs_collectives))
     if is_replaced:
         job = replace(job, prints_output=False)
+    if job.bytecode is not None and is_stdout and not is_replaced and sys.stdout and sys.stdout.isatty():
+        raise UsageError("bytecode is not written to a terminal", "name a file with -o")
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)

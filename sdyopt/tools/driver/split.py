@@ -19,6 +19,8 @@ from sdyopt.mlir.ir.verify import Verifier
 
 BYTECODE_MAGIC = b"ML\xefR"
 BYTE_ORDER_MARK = "\ufeff"
+# Binary files have a NUL byte near their start.
+_START = 4096
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -41,9 +43,15 @@ def decode(name: str, data: bytes) -> Source:
         message = f"invalid UTF-8: byte 0x{data[problem.start]:02x}"
         error = DiagnosticError.at(source.location(len(source.text)), message)
         is_utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-        raise error.help(
-            "the file is UTF-16; save it as UTF-8" if is_utf16 else "save the file as UTF-8"
-        ) from None
+        if is_utf16:
+            help = "the file is UTF-16; save it as UTF-8"
+        elif b"\0" in data[:_START]:
+            help = (
+                "the file is binary, but not complete bytecode or jax.export; of XLA's dumps, name the folder"
+            )
+        else:
+            help = "save the file as UTF-8"
+        raise error.help(help) from None
     return Source(name, text)
 
 

@@ -77,7 +77,7 @@ def _stages(folder: Path) -> dict[str, Path]:
     files = {
         match[0].removesuffix(".mlir"): file
         for file in _entries(folder)
-        if (match := _STAGE.match(file.name))
+        if (match := _STAGE.match(file.name)) and file.is_file()
     }
     return files if any(name.startswith("00.") for name in files) else {}
 
@@ -101,7 +101,7 @@ def table_text(folder: str) -> str:
         files = list(program.stages.values())
         size = f"{files[0].stat().st_size:,}"
         lines.append(f"{printable(program.name).ljust(width)}  {size:>10}  {', '.join(program.stages)}")
-    example = f"{folder}:{_names(programs)[0]}"
+    example = printable(f"{folder}:{_names(programs)[0]}")
     lines += ["", f"sdy-opt {example} reads the input of a program, {example}:03 a later stage"]
     return "\n".join(lines) + "\n"
 

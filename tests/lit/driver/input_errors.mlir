@@ -8,6 +8,11 @@
 // BYTECODE: :0:0: error: invalid bytecode: a text without its terminating NUL byte
 // BYTECODE: help:
 
+// RUN: printf '\012\005\000\000\377' > %t
+// RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=BINARY
+// BINARY: :2:4: error: invalid UTF-8: byte 0xff
+// BINARY: help: the file is binary, and not complete bytecode; for a dump of XLA, name its folder
+
 // RUN: printf 'module \000 {}' > %t
 // RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=NUL
 // NUL: :1:8: error: unexpected NUL character

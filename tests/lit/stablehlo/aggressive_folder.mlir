@@ -112,3 +112,14 @@ func.func @effects(%x: tensor<4xf32>) -> tensor<4xf32> {
   }) : (tensor<i32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// The result of a reduction of no elements is its initial value, whatever its body returns.
+// CHECK-LABEL: func.func @reduce_nothing(
+// CHECK:         stablehlo.reduce
+func.func @reduce_nothing(%x: tensor<0xi32>, %init: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
+  %0 = stablehlo.reduce(%x init: %init) across dimensions = [0] : (tensor<0xi32>, tensor<i32>) -> tensor<i32>
+    reducer(%a: tensor<i32>, %b: tensor<i32>) {
+    stablehlo.return %y : tensor<i32>
+  }
+  return %0 : tensor<i32>
+}

@@ -308,3 +308,20 @@ func.func @typed_call(%x: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.custom_call @f(%x) {mhlo.backend_config = {level = 2 : i64}} : (tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// A data-flow edge must be the only use of a value, so its loop keeps the argument.
+// CHECK-LABEL: func.func @loop_with_edge(
+// CHECK:         stablehlo.while(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) : tensor<i32>, tensor<8xf32>
+func.func @loop_with_edge(%n: tensor<i32>, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %one, %y = %x) : tensor<i32>, tensor<8xf32>
+    cond {
+    %2 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %2 = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %2, %y : tensor<i32>, tensor<8xf32>
+  }
+  %1 = sdy.data_flow_edge %0#1 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

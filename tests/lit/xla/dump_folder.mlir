@@ -19,6 +19,12 @@
 // REPORT: assumed: sdy-jax-pipeline, which imports shardings by xla-sdy-round-trip-import-pipeline
 // COMPARE: before {{.*}}:jit_g
 
+// What is no regular file is no stage: reading it may wait for ever, or not end.
+// RUN: ln -s /dev/zero %t/shardy/module_0002.jit_g/03.after_partitioner_passes.mlir && ln -s . %t/shardy/loop
+// RUN: sdy-opt %t | filecheck %s
+// RUN: not sdy-opt %t:jit_g:03 2>&1 | filecheck %s --check-prefix=DEVICE
+// DEVICE: has no stage '03'
+
 // RUN: not sdy-opt %t --report 2>&1 | filecheck %s --check-prefix=MANY
 // MANY: has 3 programs
 // MANY: help: choose one: {{.*}}:0001

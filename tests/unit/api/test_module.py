@@ -158,6 +158,10 @@ def test_a_value_that_is_no_pass_is_a_type_error(wrong: Any) -> None:
         sdyopt.parse("").run(wrong)
 
 
+# Calls with wrong arguments are errors of mypy, too.
+UNTYPED: Any = sdyopt
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -165,6 +169,25 @@ def test_a_value_that_is_no_pass_is_a_type_error(wrong: Any) -> None:
         (lambda module: module.compare_with("text"), "before is a module, not 'text'"),
         (lambda module: module.validate("text"), "after is a module, not 'text'"),
         (lambda module: module.snapshot("train.py"), r"places are several texts, such as \['train.py'\]"),
+        (lambda module: module.snapshot(3), r"places are several texts, such as \['3'\], not 3"),
+        (lambda module: module.snapshot([3]), "a place is text, not 3"),
+        (lambda module: module.check_snapshot(3), "path is a path, not 3"),
+        (lambda module: module.report(topology=5), "topology is a path, not 5"),
+        (lambda module: module.report(device_memory=5), "device_memory is text, not 5"),
+        (lambda module: module.advise(topology=b"x"), "topology is a path, not b'x'"),
+        (lambda module: module.advise(memory="x"), "memory is a number, not 'x'"),
+        (lambda module: module.advise(seconds="x"), "seconds is a number, not 'x'"),
+        (lambda module: module.advise(jobs=1.5), "jobs is a number, not 1.5"),
+        (lambda module: module.lint(3), "a rule is text, not 3"),
+        (lambda module: module.lint(config=3), "config is a path, not 3"),
+        (lambda module: UNTYPED.check(module, device_memory=3), "device_memory is text, not 3"),
+        (lambda module: UNTYPED.check(module, topology=3), "topology is a path, not 3"),
+        (lambda module: UNTYPED.mesh_sweep(module, 3), "sizes is text, not 3"),
+        (lambda _: UNTYPED.parse("", name=[1]), r"name is text, not \[1\]"),
+        (lambda _: UNTYPED.create_pass(3), "the name of a pass is text, not 3"),
+        (lambda _: UNTYPED.load_pass_plugin(3), "the name of a plugin is text, not 3"),
+        (lambda _: UNTYPED.load_dialect_plugin(b"x"), "the name of a plugin is text, not b'x'"),
+        (lambda _: UNTYPED.exported_function(3), "what jax.export returns, its bytes or a path is expected"),
     ],
 )
 def test_arguments_of_another_type_are_type_errors(call: Callable[[Any], object], message: str) -> None:

@@ -88,7 +88,7 @@ def test_results_are_equal_for_statements_of_one_form() -> None:
         )
     ]
     for count in range(0, len(lines) + 1, 5):
-        assert_equal_results("\n".join(lines[:count]))
+        assert_equal_results("\n".join(["module {", *lines[:count], "}"]))
 
 
 # --- Random layouts ----------------------------------------------------------------------------

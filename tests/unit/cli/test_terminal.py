@@ -3,13 +3,15 @@
 import fcntl
 import os
 import struct
+import sys
 import termios
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS
-from sdyopt.tools.cli import request
+from sdyopt.tools.cli import main, request
 from sdyopt.tools.cli.request import TERMINAL_OP_LINES
 
 
@@ -50,3 +52,18 @@ def test_operations_in_diagnostics_are_cut_off_on_a_terminal_without_a_size(
 def test_a_file_is_no_terminal(tmp_path_factory: pytest.TempPathFactory) -> None:
     with (tmp_path_factory.mktemp("file") / "out").open("wb") as file:
         assert request._terminal_columns(file.fileno()) == 0
+
+
+def test_bytecode_is_not_written_to_a_terminal(
+    terminal: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "f.mlir").write_text("func.func @f() { return }")
+    output = tmp_path / "f.mlirbc"
+    with os.fdopen(os.dup(terminal), "w", encoding="utf-8") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        for flag in ("--emit-bytecode", "--target=1.0.0"):
+            assert main([str(tmp_path / "f.mlir"), flag]) == 2
+            assert main([str(tmp_path / "f.mlir"), flag, "-o", str(output)]) == 0
+    message = "sdy-opt: bytecode is not written to a terminal\nhelp: name a file with -o\n"
+    assert capsys.readouterr().err == 2 * message
+    assert output.read_bytes().startswith(b"ML\xefR")

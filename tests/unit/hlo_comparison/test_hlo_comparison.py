@@ -91,6 +91,35 @@ def test_permutes_that_send_nothing_are_left_out() -> None:
     assert compiled(f"%r = f32[4]{{0}} collective-permute(%a), {pairs}", 2).operands == []
 
 
+def sliced(by: str) -> bool:
+    """Whether only slices use the gather in a program where it is used like this."""
+    text = f"""HloModule jit_step, num_partitions=8
+
+%fused (p: f32[64], n: u32[]) -> f32[8] {{
+  %p = f32[64] parameter(0)
+  %n = u32[] parameter(1)
+  ROOT %s = f32[8] dynamic-slice(%p, %n), dynamic_slice_sizes={{8}}
+}}
+
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8] parameter(0)
+  %number = u32[] partition-id()
+  %all-gather = f32[64] all-gather(%a), replica_groups=[1,8]<=[8], dimensions={{0}}
+  %c = f32[64] bitcast(%all-gather)
+  {by}
+}}
+"""
+    [found] = read_hlo("hlo", text).operands
+    return found.is_sliced
+
+
+def test_a_gather_of_which_each_device_takes_a_slice() -> None:
+    # XLA calls it an involuntary full rematerialization.
+    assert sliced("ROOT %r = f32[8] dynamic-slice(%c, %number), dynamic_slice_sizes={8}")
+    assert sliced("ROOT %r = f32[8] fusion(%c, %number), kind=kLoop, calls=%fused")
+    assert not sliced("ROOT %r = f32[64] negate(%c)")
+
+
 def test_collectives_of_a_report() -> None:
     program = """
     sdy.mesh @mesh = <["x"=4, "y"=2]>
@@ -129,6 +158,7 @@ REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
         ([REDUCED, REDUCED], {"same": 1, "repeated": 1}),
         ([], {"only in the report": 1}),
         ([REDUCED, CollectiveOperand("all_gather", ALONG_X, 4, 8)], {"same": 1, "only in XLA": 1}),
+        ([REDUCED, replace(REDUCED, is_sliced=True)], {"same": 1, "full rematerialization": 1}),
     ],
 )
 def test_reasons_for_differences(xla: list[CollectiveOperand], reasons: dict[str, int]) -> None:

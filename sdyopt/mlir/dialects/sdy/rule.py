@@ -8,7 +8,7 @@ compatible shardings. A dimension may have several factors, major to minor: `[ij
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sdyopt.base.diagnostics.diagnostic import emit
 from sdyopt.mlir.asm.format.attribute_format import (
@@ -20,7 +20,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
 )
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 
 # The symbols of factors are i, j, …, z, then z_1, z_2, ….
 _LETTERS = "ijklmnopqrstuvwxyz"
@@ -201,8 +201,11 @@ class OpShardingRule(Attribute):
         build=_build_rule,
     )
 
+    def symbol_references(self) -> Sequence[SymbolRef]:
+        """None."""
+        return ()
+
     @property
-    def tensors(self) -> Iterator[TensorMapping]:
+    def tensors(self) -> tuple[TensorMapping, ...]:
         """The mappings of the operands, then of the results."""
-        yield from self.operands
-        yield from self.results
+        return self.operands + self.results

@@ -300,6 +300,11 @@ class ShardingPerValue(Attribute):
     dialect = "sdy"
     assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
 
+    def symbol_references(self) -> Iterator[SymbolRef]:
+        """The meshes, each once."""
+        meshes = [sharding.mesh_or_ref for sharding in self.shardings]
+        return (mesh for mesh in dict.fromkeys(meshes) if isinstance(mesh, SymbolRef))
+
     def at(self, index: int) -> TensorSharding | None:
         """The sharding of a value; None if the list is too short, which the verifier rejects."""
         return self.shardings[index] if index < len(self.shardings) else None

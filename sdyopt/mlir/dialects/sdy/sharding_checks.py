@@ -60,7 +60,14 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
             f"shardings don't match number of values: {len(shardings)} shardings vs {len(types)} values"
         )
     for index, (sharding, type) in enumerate(zip(shardings, types, strict=True)):
-        check_sharding(op, sharding, type, _error_of_value(error, len(types), index))
+        if not _is_valid(op, sharding, type):
+            check_sharding(op, sharding, type, _error_of_value(error, len(types), index))
+
+
+def _is_valid(op: Op, sharding: TensorSharding, type: Type) -> bool:
+    """Whether `check_sharding` certainly reports no error."""
+    mesh = mesh_of(sharding, op)
+    return mesh is not None and sharding_problem(sharding, type, mesh) is None and not bound_axes(op)
 
 
 def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:

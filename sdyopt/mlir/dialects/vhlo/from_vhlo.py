@@ -339,6 +339,9 @@ def _remove_cast(cast: Op) -> None:
     if cast.signature.operand_types != cast.signature.result_types or cast.parent is None:
         return
     values: Sequence[Any] = cast.operands
+    # Nothing replaces what is cast to itself; in a function, the verifier rejects it.
+    if any(value in cast.results for value in values):
+        return
     for use in cast.operand_uses:
         use.unlink()
     for result, value in zip(cast.results, values, strict=True):

@@ -62,6 +62,9 @@ def _allowed_prefix(step: StepInput, tensor: TensorProjection, factor: int, axes
     current = tensor.factors.get(factor)
     if current is None or not axes:
         return ()
+    if step.trace is None and not is_strict_prefix(current.axes, axes):
+        # Nor is it one of a prefix of these axes.
+        return ()
     size, mesh, report = step.sizes[factor], step.mesh, step.report
 
     def allowed_in_factor(axis: AxisRef, sharded_size: int) -> AxisRef | None:

@@ -100,8 +100,10 @@ def _compatible_axes_of_two(old: Axes, new: Axes, can_grow: bool) -> tuple[Axes,
     If one list is a prefix of the other, the result is the longer list, or `old` if it cannot grow. Otherwise
     the result is the common prefix, which cannot grow any more.
     """
-    if old is new:
+    if old is new or not new:
         return old, can_grow
+    if not old:
+        return (new if can_grow else old), can_grow
     axes: list[AxisRef] = []
     for position, (old_axis, new_axis) in enumerate(zip(old, new, strict=False)):
         if old_axis is new_axis:

@@ -1,0 +1,80 @@
+"""The verdicts on a change that was tried, and the values whose gradients changes are of."""
+
+from fractions import Fraction
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures
+from sdyopt.analysis.trials.originals import Gradients
+from sdyopt.mlir.ir.value import BlockArgument
+
+
+def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carried: int = 0) -> Figures:
+    zero = Fraction(0)
+    return Figures(
+        zero,
+        zero,
+        zero,
+        Fraction(sent),
+        peak,
+        None,
+        Fraction(conflicts),
+        zero,
+        zero,
+        0,
+        carried,
+        zero,
+        Fraction(moved),
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "is_conflict_free", "holds"),
+    [
+        (figures(60), True, True),
+        # Even whole tensors are less than what was sent.
+        (figures(60, conflicts=10, moved=40), False, True),
+        (figures(60, conflicts=10, moved=50), False, False),
+        # What is no gain can become a loss.
+        (figures(100, conflicts=10, moved=10), False, False),
+    ],
+)
+def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free: bool, holds: bool) -> None:
+    effect = Effect(figures(100), after)
+    assert effect.is_conflict_free == is_conflict_free
+    assert effect.holds == holds
+    assert effect.text.endswith(f"; {DEPENDS}") != holds
+
+
+def test_what_is_sent_between_steps_is_a_cost() -> None:
+    effect = Effect(figures(100), figures(60, carried=8))
+    assert effect.is_worse
+    assert effect.text == (
+        "a device sends 60 B in place of 100 B, its peak memory is 10 B as before, "
+        "and it sends 8 B in place of 0 B between steps"
+    )
+
+
+PROGRAM = """
+#forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
+#backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":6:5)))
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %d: tensor<4x8xf32>)
+    -> (tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) {
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> loc(#forward)
+  %dw = stablehlo.dot_general %x, %d, contracting_dims = [0] x [0]
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32> loc(#backward)
+  %dx = stablehlo.dot_general %d, %w, contracting_dims = [1] x [1]
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> loc(#backward)
+  return %y, %dw, %dx : tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>
+}
+"""
+
+
+def test_the_line_of_a_gradient_is_that_of_the_operation_that_takes_the_value() -> None:
+    module = sdyopt.parse(PROGRAM).ir
+    y, dw, dx = [op.results[0] for op in module.walk() if op.signature.name == "stablehlo.dot_general"]
+    gradients = Gradients(module)
+    values = [gradients.value(each) for each in (y, dw, dx)]
+    assert [each.index if isinstance(each, BlockArgument) else None for each in values] == [None, 1, 0]
