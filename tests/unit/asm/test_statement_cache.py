@@ -91,17 +91,6 @@ def test_results_are_equal_for_statements_of_one_form() -> None:
         assert_equal_results("\n".join(["module {", *lines[:count], "}"]))
 
 
-def test_distinct_attributes_are_numbered_in_the_order_of_printing() -> None:
-    line = (
-        "%r{0} = stablehlo.custom_call @c(%a{0}) {{api_version = 4 : i32, backend_config = "
-        "{{a = distinct[0]<>}}}} : (tensor<{0}xf32>) -> tensor<{0}xf32>"
-    )
-    lines = ['%u = "t.use"() {a = distinct[1]<unit>} : () -> i32']
-    for size in range(4):
-        lines += [f"%a{size} = stablehlo.constant dense<1.0> : tensor<{size}xf32>", line.format(size)]
-    assert_equal_results("\n".join(["module {", *lines, "}"]))
-
-
 # --- Random layouts ----------------------------------------------------------------------------
 
 # Statements with blanks between tokens; R and S are names of results, A and B those of operands and blocks.
