@@ -95,6 +95,20 @@ def test_the_summary_is_first(browser: Any, folder: Path) -> None:
         assert page.locator(".places > li").count() == 3
         assert "weights" in page.locator(".places pre.code").first.inner_text()
         assert page.locator(".tried").count() == 3
+        # A place has the figure of its line in the table.
+        place = page.locator(".places > li").first
+        line, sent = place.locator("button.where").inner_text(), place.locator("strong").first.inner_text()
+        page.get_by_label("search collectives").fill(line)
+        assert sent in page.locator("#where > table > tbody td").first.inner_text()
+
+
+def test_collectives_in_loops_are_told_apart(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "loop.html"
+    program = Path(__file__).parents[1] / "lit/check/kinds.mlir"
+    path.write_text(sdyopt.check(program).report.to_html(), encoding="utf-8")
+    with Opened(browser, path) as page:
+        loops = page.locator("h3", has_text="in loops").locator("xpath=following-sibling::table[1]")
+        assert "loop at model.py:4, n times" in loops.inner_text()
 
 
 def test_collectives_are_searched_filtered_grouped_and_sorted(browser: Any, folder: Path) -> None:

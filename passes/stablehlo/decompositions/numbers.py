@@ -1,4 +1,4 @@
-"""Tensors of numbers whose Python operators create operations, so that computations read as formulas."""
+"""Tensors whose Python operators create operations, so that computations read as formulas, and sizes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import (
     ComparisonDirection,
     SelectOp,
 )
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.conversion import (
     AbsOp,
     BitcastConvertOp,
@@ -24,12 +25,24 @@ from sdyopt.mlir.dialects.stablehlo.conversion import (
     RealOp,
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.shapes import GetDimensionSizeOp, ReshapeOp
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array, element_size, wrapped
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, dense_array, element_size, wrapped
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, extreme_bits, nan_bits
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.types import F32, I1, I64, INDEX, ComplexType, FloatType, IntegerType, RankedTensor, Type
+from sdyopt.mlir.ir.types import (
+    F32,
+    I1,
+    I32,
+    I64,
+    INDEX,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    RankedTensor,
+    Type,
+)
 from sdyopt.mlir.ir.value import Value
 
 
@@ -295,3 +308,31 @@ def _data(number: float, element: Type) -> bytes:
     assert isinstance(element, IntegerType)
     size = element_size(element)
     return (wrapped(int(number), element) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+
+
+# --- Sizes of dimensions ---------------------------------------------------------------------
+
+SCALAR, ROW = RankedTensor((), I64), RankedTensor((1,), I64)
+
+
+def constant_integers(value: int, shape: tuple[int, ...], builder: OpBuilder) -> Value:
+    """A constant of this shape whose elements are a number."""
+    return builder.constant(RankedTensor(shape, I64), value.to_bytes(8, "little", signed=True))
+
+
+def dimension_size(operand: Value, dimension: int, builder: OpBuilder) -> Value:
+    """The size of a dimension at run time, as a scalar."""
+    attribute = IntegerAttr(dimension, I64)
+    scalar = builder.create(GetDimensionSizeOp, [operand], RankedTensor((), I32), dimension=attribute)
+    return builder.create(ConvertOp, [scalar], SCALAR)
+
+
+def as_row(scalar: Value, builder: OpBuilder) -> Value:
+    """A scalar as a tensor of one element."""
+    return builder.create(ReshapeOp, [scalar], ROW)
+
+
+def concatenated(rows: Sequence[Value], builder: OpBuilder) -> Value:
+    """A tensor of the elements of tensors of one element."""
+    type = RankedTensor((len(rows),), I64)
+    return builder.create(ConcatenateOp, rows, type, dimension=IntegerAttr(0, I64))

@@ -21,8 +21,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
-from .numbers import Number, OpBuilder, ranked
-from .sizes import as_row, concatenated, constant_integers, dimension_size
+from .numbers import Number, OpBuilder, as_row, concatenated, constant_integers, dimension_size, ranked
 
 
 def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:

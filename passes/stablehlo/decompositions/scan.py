@@ -18,8 +18,16 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
-from .numbers import Number, OpBuilder, ranked
-from .sizes import SCALAR, as_row, concatenated, constant_integers, dimension_size
+from .numbers import (
+    SCALAR,
+    Number,
+    OpBuilder,
+    as_row,
+    concatenated,
+    constant_integers,
+    dimension_size,
+    ranked,
+)
 
 
 def scan(op: ScanOp, rewriter: Rewriter) -> list[Value] | None:

@@ -15,8 +15,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, I64, FloatType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 
-from .numbers import OpBuilder, ranked
-from .sizes import as_row, concatenated, constant_integers, dimension_size
+from .numbers import OpBuilder, as_row, concatenated, constant_integers, dimension_size, ranked
 
 
 def top_k(op: TopKOp, rewriter: Rewriter) -> list[Value]:

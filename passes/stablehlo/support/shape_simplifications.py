@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from sdyopt.mlir.dialects.arith.integers import IndexCastOp
-from sdyopt.mlir.dialects.shape import ShapeOfOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, DynamicPadOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
-from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
-from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.shapes import (
-    DynamicReshapeOp,
     GetDimensionSizeOp,
     ReshapeOp,
     ReverseOp,
@@ -21,7 +15,6 @@ from sdyopt.mlir.dialects.stablehlo.shapes import (
 from sdyopt.mlir.dialects.stablehlo.slicing import (
     DynamicSliceOp,
     DynamicUpdateSliceOp,
-    RealDynamicSliceOp,
     SliceOp,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
@@ -29,22 +22,12 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, elemen
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
-from sdyopt.mlir.ir.types import I64, INDEX, ComplexType, FloatType, IntegerType, RankedTensor
+from sdyopt.mlir.ir.types import I64, ComplexType, FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
 from .folds import Patterns, constant_of, create_constant, result_type, splat_of
-from .replacement import inherent, new_value, replace_with_new, replace_with_value
-from .static_forms import StaticForm, dynamic_slice_form, gather_form, integers, pad_form, slice_form
-
-
-def _type(value: Value) -> RankedTensor:
-    assert isinstance(value.type, RankedTensor)
-    return value.type
-
-
-def _is_iota(dimensions: Sequence[int]) -> bool:
-    return tuple(dimensions) == tuple(range(len(dimensions)))
+from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
+from .static_forms import integers
 
 
 def _is_empty(type: RankedTensor) -> bool:
@@ -62,7 +45,7 @@ def _have_same_size(left: RankedTensor, right: RankedTensor) -> bool:
 def _is_reshape(op: BroadcastInDimOp) -> bool:
     """Whether a broadcast neither repeats nor moves elements."""
     is_sorted = list(op.broadcast_dimensions) == sorted(op.broadcast_dimensions)
-    return is_sorted and _have_same_size(_type(op.operand), result_type(op))
+    return is_sorted and _have_same_size(tensor_type(op.operand), result_type(op))
 
 
 def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
@@ -79,76 +62,15 @@ def _broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
 
 
 def _remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
-    return _is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
+    return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
 
 
 def _broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
-    source, dimensions = _type(op.operand), op.broadcast_dimensions
+    source, dimensions = tensor_type(op.operand), op.broadcast_dimensions
     if not _have_same_size(source, result_type(op)) or source.rank != result_type(op).rank:
         return False
     inverse = [list(dimensions).index(each) for each in range(source.rank)]
     return replace_with_new(op, TransposeOp, op.operands, rewriter, {"permutation": integers(inverse)})
-
-
-def _use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
-    """Uses the result of a reshape to the shape of the broadcast."""
-    reshape = op.operand.defining_op
-    if not isinstance(reshape, DynamicReshapeOp) or reshape.output_shape is not op.output_dimensions:
-        return False
-    is_iota = _is_iota(op.broadcast_dimensions)
-    return is_iota and replace_with_new(op, DynamicReshapeOp, reshape.operands, rewriter)
-
-
-def _merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
-    inner = op.operand.defining_op
-    if not isinstance(inner, DynamicBroadcastInDimOp):
-        return False
-    merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
-    empty = integers([])
-    attributes = {
-        "broadcast_dimensions": merged,
-        "known_expanding_dimensions": empty,
-        "known_nonexpanding_dimensions": empty,
-    }
-    operands = [inner.operand, op.output_dimensions]
-    return replace_with_new(op, DynamicBroadcastInDimOp, operands, rewriter, attributes)
-
-
-def _remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
-    """Removes a broadcast to the shape that the operand has."""
-    shape = op.output_dimensions.defining_op
-    if not isinstance(shape, ShapeOfOp) or shape.arg is not op.operand:
-        return False
-    return _is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
-
-
-def _nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
-    known = op.known_nonexpanding_dimensions
-    if known is None or len(known) != result_type(op).rank or not _is_iota(op.broadcast_dimensions):
-        return False
-    return replace_with_new(op, ConvertOp, [op.operand], rewriter)
-
-
-def _dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
-    type = result_type(op)
-    if not _type(op.operand).has_static_shape:
-        return False
-    attributes = inherent(op, "broadcast_dimensions")
-    if type.has_static_shape:
-        return replace_with_new(
-            op, BroadcastInDimOp, [op.operand], rewriter, attributes, keeps_attributes=False
-        )
-    shape = constant_integers(op.output_dimensions)
-    if shape is None:
-        return False
-    given = {name: value for name, value in attributes.items() if value is not None}
-    static = RankedTensor(tuple(shape), type.element)
-    value = new_value(op, BroadcastInDimOp, [op.operand], static, rewriter, given)
-    # Operations of other dialects, such as `return`, need the type that they have.
-    if any(user.dialect_name != op.dialect_name for user in op.results[0].users):
-        value = new_value(op, ConvertOp, [value], type, rewriter)
-    rewriter.replace(op, [value])
-    return True
 
 
 # --- Reshapes and transposes --------------------------------------------------------------
@@ -164,35 +86,6 @@ def remove_noop(op: Op, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.operand_at(0), rewriter)
 
 
-def _merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
-    inner = op.operand.defining_op
-    if not isinstance(inner, DynamicReshapeOp):
-        return False
-    return replace_with_new(op, DynamicReshapeOp, [inner.operand, op.output_shape], rewriter)
-
-
-def _remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
-    """Removes a reshape of a result that has the shape to which an operand was reshaped."""
-    between = op.operand.defining_op
-    if between is None or SAME_SHAPE not in between.traits or not between.operands:
-        return False
-    reshape = between.operand_at(0).defining_op
-    if not isinstance(reshape, DynamicReshapeOp) or reshape.output_shape is not op.output_shape:
-        return False
-    return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
-
-
-def _dynamic_reshape_to_static(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
-    if not result_type(op).has_static_shape:
-        return False
-    return replace_with_new(op, ReshapeOp, [op.operand], rewriter, keeps_attributes=False)
-
-
-def _use_reshape_operand(op: ShapeOfOp, rewriter: Rewriter) -> bool:
-    reshape = op.arg.defining_op
-    return isinstance(reshape, DynamicReshapeOp) and replace_with_value(op, reshape.output_shape, rewriter)
-
-
 def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, TransposeOp):
@@ -202,12 +95,12 @@ def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
 
 
 def _remove_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
-    return _is_iota(op.permutation) and replace_with_value(op, op.operand, rewriter)
+    return is_iota(op.permutation) and replace_with_value(op, op.operand, rewriter)
 
 
 def _transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     """Reshapes instead, if only dimensions of size 1 move."""
-    source = _type(op.operand)
+    source = tensor_type(op.operand)
     if not source.has_static_shape or not result_type(op).has_static_shape:
         return False
     moved = [each for each in op.permutation if source.shape[each] != 1]
@@ -217,7 +110,7 @@ def _transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
 
 
 def _remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
-    source = _type(op.operand)
+    source = tensor_type(op.operand)
     is_static = source.has_static_shape
     if not (
         splat_of(op.operand) is not None
@@ -250,7 +143,7 @@ def _remove_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
 
 
 def _drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
-    kept = [value for value in op.operands if _type(value).shape[op.dimension] != 0]
+    kept = [value for value in op.operands if tensor_type(value).shape[op.dimension] != 0]
     if not kept or len(kept) == len(op.operands):
         return False
     rewriter.set_operands(op, kept)
@@ -258,7 +151,7 @@ def _drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
 
 
 def _remove_slice(op: SliceOp, rewriter: Rewriter) -> bool:
-    return _type(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
+    return tensor_type(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
 
 
 def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
@@ -268,7 +161,7 @@ def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
         return False
     dimension, type = joined.dimension, result_type(joined)
     start, limit = op.start_indices[dimension], op.limit_indices[dimension]
-    sizes = [_type(value).shape[dimension] for value in joined.operands]
+    sizes = [tensor_type(value).shape[dimension] for value in joined.operands]
     if any(size < 0 for size in sizes) or type.encoding is not None:
         return False
     ends = [sum(sizes[: index + 1]) for index in range(len(sizes))]
@@ -301,7 +194,7 @@ def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
 
 
 def _dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
-    source = _type(op.operand)
+    source = tensor_type(op.operand)
     numbers = [constant_integers(each) for each in op.start_indices]
     if not source.has_static_shape:
         return False
@@ -320,7 +213,7 @@ def _dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
 
 def _use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Replaces an update of all elements by the new ones."""
-    type = _type(op.operand)
+    type = tensor_type(op.operand)
     if not type.has_static_shape or op.update.type is not type:
         return False
     if any(constant_integers(start) != [0] for start in op.start_indices):
@@ -344,7 +237,7 @@ def _remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
 
 def _pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
     """Broadcasts the padding value if the operand has no elements."""
-    if not _is_empty(_type(op.operand)) or not result_type(op).has_static_shape:
+    if not _is_empty(tensor_type(op.operand)) or not result_type(op).has_static_shape:
         return False
     attributes = {"broadcast_dimensions": integers([])}
     return replace_with_new(
@@ -357,7 +250,7 @@ def _pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
 
 def _gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     """Slices instead, if there is one constant index."""
-    index, source, dims = constant_of(op.start_indices), _type(op.operand), op.dimension_numbers
+    index, source, dims = constant_of(op.start_indices), tensor_type(op.operand), op.dimension_numbers
     if index is None or dims.index_vector_dim != 0 or index.type.rank > 1 or not source.has_static_shape:
         return False
     if index.type.num_elements != len(dims.start_index_map):
@@ -404,69 +297,14 @@ def _iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, BroadcastInDimOp, [value], rewriter, attributes, keeps_attributes=False)
 
 
-def _dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
-    type, dimension, shape = result_type(op), op.iota_dimension, op.output_shape
-    if type.rank < 2:
-        return False
-    wide = RankedTensor(_type(shape).shape, I64)
-    cast = IndexCastOp if _type(shape).element is INDEX else ConvertOp
-    sizes = new_value(op, cast, [shape], wide, rewriter)
-    size = new_value(
-        op,
-        SliceOp,
-        [sizes],
-        RankedTensor((1,), I64),
-        rewriter,
-        {
-            "start_indices": integers([dimension]),
-            "limit_indices": integers([dimension + 1]),
-            "strides": integers([1]),
-        },
-    )
-    row = RankedTensor((type.shape[dimension],), type.element)
-    value = new_value(op, DynamicIotaOp, [size], row, rewriter, {"iota_dimension": _FIRST_DIMENSION})
-    attributes = {"broadcast_dimensions": integers([dimension])}
-    return replace_with_new(
-        op, DynamicBroadcastInDimOp, [value, shape], rewriter, attributes, keeps_attributes=False
-    )
-
-
-def _dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
-    if not result_type(op).has_static_shape:
-        return False
-    attributes = inherent(op, "iota_dimension")
-    return replace_with_new(op, IotaOp, (), rewriter, attributes, keeps_attributes=False)
-
-
 def _fold_dimension_size(op: GetDimensionSizeOp, rewriter: Rewriter) -> bool:
-    size, type = _type(op.operand).shape[op.dimension], result_type(op)
+    size, type = tensor_type(op.operand).shape[op.dimension], result_type(op)
     if size < 0:
         return False
     data = (size & 0xFFFFFFFF).to_bytes(4, "little")
     rewriter.replace(op, create_constant(DenseElements(type, data), op, rewriter))
     return True
 
-
-# --- Dynamic operations with constant operands --------------------------------------------
-
-
-def _to_static(op: Op, rewriter: Rewriter) -> bool:
-    """Replaces a dynamic operation by its static form."""
-    form = _STATIC_FORMS[type(op)](op)
-    return form is not None and _use_form(op, form, rewriter)
-
-
-def _to_dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
-    form = dynamic_slice_form(op, rewriter)
-    return form is not None and _use_form(op, form, rewriter)
-
-
-def _use_form(op: Op, form: StaticForm, rewriter: Rewriter) -> bool:
-    op_class, operands, attributes = form
-    return replace_with_new(op, op_class, operands, rewriter, attributes)
-
-
-_STATIC_FORMS = {DynamicGatherOp: gather_form, DynamicPadOp: pad_form, RealDynamicSliceOp: slice_form}
 
 SHAPE_SIMPLIFICATIONS: Patterns = {
     BroadcastInDimOp: [
@@ -479,24 +317,6 @@ SHAPE_SIMPLIFICATIONS: Patterns = {
         Pattern(_flatten_concatenate, "ConcatenateOpFlatten"),
         Pattern(_remove_concatenate, "ConcatenateOpNoop"),
         Pattern(_drop_empty_operands, "ConcatenateOpRemoveEmpty"),
-    ],
-    DynamicBroadcastInDimOp: [
-        Pattern(_use_dynamic_reshape, "DynamicBroadcastInDimOp_FoldToDynamicReshape", benefit=2),
-        Pattern(_merge_dynamic_broadcasts, "DynamicBroadcastInDimOp_MergeComposition", benefit=2),
-        Pattern(_remove_dynamic_broadcast, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2),
-        Pattern(_nonexpanding_broadcast_to_convert, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert"),
-        Pattern(_dynamic_broadcast_to_static, "DynamicBroadcastInDimOpNotActuallyDynamic"),
-    ],
-    DynamicGatherOp: [Pattern(_to_static, "DynamicGatherOp_ReplaceWithGather", benefit=2)],
-    DynamicIotaOp: [
-        Pattern(_dynamic_iota_to_broadcast, "DynamicIotaOpToBroadcast"),
-        Pattern(_dynamic_iota_to_static, "DynamicIotaIsStatic"),
-    ],
-    DynamicPadOp: [Pattern(_to_static, "DynamicPadOp_ReplaceWithPad")],
-    DynamicReshapeOp: [
-        Pattern(_merge_dynamic_reshapes, "DynamicReshapeOp_MergeComposition", benefit=2),
-        Pattern(_remove_repeated_reshape, "DynamicReshapeOpSameOperandAndResultShape"),
-        Pattern(_dynamic_reshape_to_static, "DynamicReshapeOpIsStatic"),
     ],
     DynamicSliceOp: [Pattern(_dynamic_slice_to_slice, "DynamicSliceOpToSlice")],
     DynamicUpdateSliceOp: [
@@ -513,16 +333,11 @@ SHAPE_SIMPLIFICATIONS: Patterns = {
         Pattern(_remove_pad, "PadOp_RemoveNoop"),
         Pattern(_pad_to_broadcast, "PadOpBroadcastEmptyTensor"),
     ],
-    RealDynamicSliceOp: [
-        Pattern(_to_static, "RealDynamicSliceOp_ReplaceWithSlice"),
-        Pattern(_to_dynamic_slice, "RealDynamicSliceOpToDynamicSlice"),
-    ],
     ReshapeOp: [
         Pattern(_merge_reshapes, "ReshapeOp_MergeComposition", benefit=2),
         Pattern(remove_noop, "ReshapeOp_RemoveNoop"),
     ],
     ReverseOp: [Pattern(_remove_reverse, "ReverseOp_RemoveNoop")],
-    ShapeOfOp: [Pattern(_use_reshape_operand, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)],
     SliceOp: [
         Pattern(_remove_slice, "SliceOp_RemoveNoop"),
         Pattern(_slice_part_of_concatenate, "SliceOpConcatSimplify"),

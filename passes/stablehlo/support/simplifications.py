@@ -26,6 +26,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I1, I32, IntegerType
 from sdyopt.mlir.ir.value import Value
 
+from .dynamic_simplifications import DYNAMIC_SIMPLIFICATIONS
 from .folds import Patterns, cells, constant_of, create_constant, result_type
 from .region_simplifications import REGION_SIMPLIFICATIONS, empty_tensors_to_constants
 from .replacement import replace_with_new, replace_with_value
@@ -38,7 +39,13 @@ def simplifications(max_elements: int, others: Patterns | None = None) -> Patter
     A `select` of constants is folded if it has at most `max_elements` elements.
     """
     select = [*_INVERTED_SELECTS, Pattern(_select_constant(max_elements), "SelectOpCanon")]
-    own: Patterns = {**_ARITHMETIC, **SHAPE_SIMPLIFICATIONS, **REGION_SIMPLIFICATIONS, SelectOp: select}
+    own: Patterns = {
+        **_ARITHMETIC,
+        **SHAPE_SIMPLIFICATIONS,
+        **DYNAMIC_SIMPLIFICATIONS,
+        **REGION_SIMPLIFICATIONS,
+        SelectOp: select,
+    }
 
     def patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
         found = [*(others or {}).get(op_class, ()), *own.get(op_class, ())]

@@ -25,16 +25,18 @@ _PHASES = {
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
     (r"dimension \d+ of an operand, which is", "a dimension"),
+    (r"\breduce reduces over", "a reduction over"),
     (" that is sharded along", " sharded along"),
     (", which is sharded", " sharded"),
     (" on both sides", ""),
 )
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_GRADIENT = "grad "
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
-_FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w+:\d+")
+_FILE = re.compile(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
 # And so much of what was tried.
@@ -84,7 +86,9 @@ def shortened(text: str, width: int) -> str:
         # Rather the start of the names of files is cut than anything else.
         files = sum(map(len, _FILE.findall(text)))
         room = max((width - len(text) + files) // max(len(_FILE.findall(text)), 1), _LEAST_OF_FILE)
-        text = _FILE.sub(lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :]}", text)
+        text = _FILE.sub(
+            lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :].lstrip('…')}", text
+        )
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
@@ -214,12 +218,13 @@ def trial_text(trial: Trial, width: int) -> str:
     if len(spec) + len(subject) > room:
         subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
     if len(spec) + len(subject) > room:
-        subject, shorter = subject.replace("gradient of ", "grad "), results.replace(" and ", ", ")
+        subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:
-        subject = f"…{subject[1 - kept :]}"
+        start = _GRADIENT if subject.startswith(_GRADIENT) else ""
+        subject = f"{start}…{subject[1 + len(start) - kept :]}"
     return f"{tried}: {spec} for {subject}{results}{figures}"
 
 

@@ -43,7 +43,8 @@ def total_text(total: Total, unit: Callable[[Fraction], str] = bytes_text) -> st
     if total.low != total.high:
         text = f"{unit(total.low)} to {text}"
     unknown = total.unknown - total.in_loops
-    parts = [] if total.unknown == total.count and total.count else [text]
+    has_known = total.unknown < total.count and (total.high or not total.in_loops)
+    parts = [text] if has_known or not total.count else []
     if total.in_loops:
         parts.append(f"{unit(total.per_iteration)} × n")
     if not parts:

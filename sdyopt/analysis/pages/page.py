@@ -122,7 +122,12 @@ class Page:
     def axis_chips(self, sizes: Mapping[str, int]) -> h.Node:
         """The axes of a mesh with their sizes."""
         return [
-            h.span(".axis")[h.i(f".a{self._colours.get(axis, 0)}")[replace_unprintable(axis)], f" = {size}"]
+            [
+                h.span(".axis")[
+                    h.i(f".a{self._colours.get(axis, 0)}")[replace_unprintable(axis)], f" = {size}"
+                ],
+                " ",
+            ]
             for axis, size in sizes.items()
         ]
 

@@ -109,7 +109,9 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
         h.p[
             counted(report.devices, "device"),
             [", mesh ", page.axis_chips(sizes)] if sizes else ", no mesh",
-            f", topology {replace_unprintable(PurePath(report.topology).name)}" if report.topology else None,
+            f"{'' if sizes else ', '}topology {replace_unprintable(PurePath(report.topology).name)}"
+            if report.topology
+            else None,
         ],
         h.p(".note")[replace_unprintable(report.assumption)] if report.assumption else None,
         h.nav(aria_label="sections")[(h.a(href=f"#{anchor}")[text] for anchor, text in links)],

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.check.checker import along
+from sdyopt.analysis.check.check_text import reason_of
+from sdyopt.analysis.check.checker import Part, along
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -15,6 +16,7 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     Timeline,
     Times,
+    Total,
     seconds_of_runs,
     wire_bytes_of_runs,
 )
@@ -103,7 +105,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             kind=each.kind,
             axes=along(each.group),
             # A reason that is the same for all layers is one reason.
-            why=pattern_of(each.cause),
+            why=why_of(each),
             weights=pattern_of(each.moved or each.updated),
             loop=loop_of(each),
             change=specs_of(each.change),
@@ -135,6 +137,13 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     page.add_data("frames", stacks.frames)
     page.add_data("stacks", stacks.stacks)
     page.add_data("strings", strings.all)
+
+
+def why_of(each: Collective) -> str:
+    """The reason for a collective of any layer, with shardings as JAX writes them."""
+    reason = reason_of(Part(each, Total(2), [pattern_of(each.moved or each.updated)]))
+    conflict = each.cause.partition(" this sharding")[2].partition(": ")[2] if each.change else ""
+    return f"{reason}, because {conflict}" if conflict else reason
 
 
 def loop_of(each: Collective) -> str:

@@ -46,9 +46,7 @@ def decode(name: str, data: bytes) -> Source:
         if is_utf16:
             help = "the file is UTF-16; save it as UTF-8"
         elif b"\0" in data[:_START]:
-            help = (
-                "the file is binary, but not complete bytecode or jax.export; of XLA's dumps, name the folder"
-            )
+            help = "the file is binary, and not complete bytecode; for a dump of XLA, name its folder"
         else:
             help = "save the file as UTF-8"
         raise error.help(help) from None

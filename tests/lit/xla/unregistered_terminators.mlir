@@ -10,13 +10,10 @@
 // IMPORT: error: 'sdy.named_computation' op inferred type(s)
 // TUPLE: unregistered_terminators.mlir:{{[0-9]+}}:1: error: 'func.func' op expects 'func.return' at its end, to flatten tuples
 sdy.mesh @mesh = <["x"=2]>
-func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+func.func @main(%a: tensor<4xf32>, %b: tuple<tensor<4xf32>>) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = func.call @g(%a) : (tensor<4xf32>) -> tensor<4xf32>
   "test.end"(%0, %a) : (tensor<4xf32>, tensor<4xf32>) -> ()
 }
 func.func private @g(%a: tensor<4xf32>) -> tensor<4xf32> {
   "test.end"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> ()
-}
-func.func private @h(%a: tuple<tensor<4xf32>>) -> tuple<tensor<4xf32>> {
-  "test.end"(%a) : (tuple<tensor<4xf32>>) -> ()
 }

@@ -39,7 +39,8 @@ def evaluated(data: dict[str, Any], chosen: tuple[int, ...]) -> int | None:
             return None
     total: int = sum(costs[own] for costs, own in zip(nodes["costs"], chosen, strict=True))
     pairs = zip(edges["nodes"], edges["costs"], strict=True)
-    return total + sum(costs[3 * chosen[first] + chosen[second]] for (first, second), costs in pairs)
+    found: int = total + sum(costs[3 * chosen[first] + chosen[second]] for (first, second), costs in pairs)
+    return found
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,0 +1,194 @@
+"""The patterns of stablehlo-aggressive-simplification for operations whose shapes are operands."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.dialects.arith.integers import IndexCastOp
+from sdyopt.mlir.dialects.shape import ShapeOfOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp
+from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
+from sdyopt.mlir.ir.types import I64, INDEX, RankedTensor
+
+from .folds import Patterns, result_type
+from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
+from .static_forms import StaticForm, dynamic_slice_form, gather_form, integers, pad_form, slice_form
+
+
+def _use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    """Uses the result of a reshape to the shape of the broadcast."""
+    reshape = op.operand.defining_op
+    if not isinstance(reshape, DynamicReshapeOp) or reshape.output_shape is not op.output_dimensions:
+        return False
+    return is_iota(op.broadcast_dimensions) and replace_with_new(
+        op, DynamicReshapeOp, reshape.operands, rewriter
+    )
+
+
+def _merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    inner = op.operand.defining_op
+    if not isinstance(inner, DynamicBroadcastInDimOp):
+        return False
+    merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
+    empty = integers([])
+    attributes = {
+        "broadcast_dimensions": merged,
+        "known_expanding_dimensions": empty,
+        "known_nonexpanding_dimensions": empty,
+    }
+    operands = [inner.operand, op.output_dimensions]
+    return replace_with_new(op, DynamicBroadcastInDimOp, operands, rewriter, attributes)
+
+
+def _remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    """Removes a broadcast to the shape that the operand has."""
+    shape = op.output_dimensions.defining_op
+    if not isinstance(shape, ShapeOfOp) or shape.arg is not op.operand:
+        return False
+    return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
+
+
+def _nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    known = op.known_nonexpanding_dimensions
+    if known is None or len(known) != result_type(op).rank or not is_iota(op.broadcast_dimensions):
+        return False
+    return replace_with_new(op, ConvertOp, [op.operand], rewriter)
+
+
+def _dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+    type = result_type(op)
+    if not tensor_type(op.operand).has_static_shape:
+        return False
+    attributes = inherent(op, "broadcast_dimensions")
+    if type.has_static_shape:
+        return replace_with_new(
+            op, BroadcastInDimOp, [op.operand], rewriter, attributes, keeps_attributes=False
+        )
+    shape = constant_integers(op.output_dimensions)
+    if shape is None:
+        return False
+    given = {name: value for name, value in attributes.items() if value is not None}
+    static = RankedTensor(tuple(shape), type.element)
+    value = new_value(op, BroadcastInDimOp, [op.operand], static, rewriter, given)
+    # Operations of other dialects, such as `return`, need the type that they have.
+    if any(user.dialect_name != op.dialect_name for user in op.results[0].users):
+        value = new_value(op, ConvertOp, [value], type, rewriter)
+    rewriter.replace(op, [value])
+    return True
+
+
+def _merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+    inner = op.operand.defining_op
+    if not isinstance(inner, DynamicReshapeOp):
+        return False
+    return replace_with_new(op, DynamicReshapeOp, [inner.operand, op.output_shape], rewriter)
+
+
+def _remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+    """Removes a reshape of a result that has the shape to which an operand was reshaped."""
+    between = op.operand.defining_op
+    if between is None or SAME_SHAPE not in between.traits or not between.operands:
+        return False
+    reshape = between.operand_at(0).defining_op
+    if not isinstance(reshape, DynamicReshapeOp) or reshape.output_shape is not op.output_shape:
+        return False
+    return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
+
+
+def _dynamic_reshape_to_static(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+    if not result_type(op).has_static_shape:
+        return False
+    return replace_with_new(op, ReshapeOp, [op.operand], rewriter, keeps_attributes=False)
+
+
+def _use_reshape_operand(op: ShapeOfOp, rewriter: Rewriter) -> bool:
+    reshape = op.arg.defining_op
+    return isinstance(reshape, DynamicReshapeOp) and replace_with_value(op, reshape.output_shape, rewriter)
+
+
+def _dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+    type, dimension, shape = result_type(op), op.iota_dimension, op.output_shape
+    if type.rank < 2:
+        return False
+    wide = RankedTensor(tensor_type(shape).shape, I64)
+    cast = IndexCastOp if tensor_type(shape).element is INDEX else ConvertOp
+    sizes = new_value(op, cast, [shape], wide, rewriter)
+    size = new_value(
+        op,
+        SliceOp,
+        [sizes],
+        RankedTensor((1,), I64),
+        rewriter,
+        {
+            "start_indices": integers([dimension]),
+            "limit_indices": integers([dimension + 1]),
+            "strides": integers([1]),
+        },
+    )
+    row = RankedTensor((type.shape[dimension],), type.element)
+    value = new_value(op, DynamicIotaOp, [size], row, rewriter, {"iota_dimension": IntegerAttr(0, I64)})
+    attributes = {"broadcast_dimensions": integers([dimension])}
+    return replace_with_new(
+        op, DynamicBroadcastInDimOp, [value, shape], rewriter, attributes, keeps_attributes=False
+    )
+
+
+def _dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+    if not result_type(op).has_static_shape:
+        return False
+    attributes = inherent(op, "iota_dimension")
+    return replace_with_new(op, IotaOp, (), rewriter, attributes, keeps_attributes=False)
+
+
+def _to_static(op: Op, rewriter: Rewriter) -> bool:
+    """Replaces a dynamic operation by its static form."""
+    form = _STATIC_FORMS[type(op)](op)
+    return form is not None and _use_form(op, form, rewriter)
+
+
+def _to_dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+    form = dynamic_slice_form(op, rewriter)
+    return form is not None and _use_form(op, form, rewriter)
+
+
+def _use_form(op: Op, form: StaticForm, rewriter: Rewriter) -> bool:
+    op_class, operands, attributes = form
+    return replace_with_new(op, op_class, operands, rewriter, attributes)
+
+
+_STATIC_FORMS = {DynamicGatherOp: gather_form, DynamicPadOp: pad_form, RealDynamicSliceOp: slice_form}
+
+DYNAMIC_SIMPLIFICATIONS: Patterns = {
+    DynamicBroadcastInDimOp: [
+        Pattern(_use_dynamic_reshape, "DynamicBroadcastInDimOp_FoldToDynamicReshape", benefit=2),
+        Pattern(_merge_dynamic_broadcasts, "DynamicBroadcastInDimOp_MergeComposition", benefit=2),
+        Pattern(_remove_dynamic_broadcast, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2),
+        Pattern(_nonexpanding_broadcast_to_convert, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert"),
+        Pattern(_dynamic_broadcast_to_static, "DynamicBroadcastInDimOpNotActuallyDynamic"),
+    ],
+    DynamicGatherOp: [Pattern(_to_static, "DynamicGatherOp_ReplaceWithGather", benefit=2)],
+    DynamicIotaOp: [
+        Pattern(_dynamic_iota_to_broadcast, "DynamicIotaOpToBroadcast"),
+        Pattern(_dynamic_iota_to_static, "DynamicIotaIsStatic"),
+    ],
+    DynamicPadOp: [Pattern(_to_static, "DynamicPadOp_ReplaceWithPad")],
+    DynamicReshapeOp: [
+        Pattern(_merge_dynamic_reshapes, "DynamicReshapeOp_MergeComposition", benefit=2),
+        Pattern(_remove_repeated_reshape, "DynamicReshapeOpSameOperandAndResultShape"),
+        Pattern(_dynamic_reshape_to_static, "DynamicReshapeOpIsStatic"),
+    ],
+    RealDynamicSliceOp: [
+        Pattern(_to_static, "RealDynamicSliceOp_ReplaceWithSlice"),
+        Pattern(_to_dynamic_slice, "RealDynamicSliceOpToDynamicSlice"),
+    ],
+    ShapeOfOp: [Pattern(_use_reshape_operand, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)],
+}
