@@ -51,7 +51,8 @@ def check_text(check: Check, width: int) -> str:
     if is_tried and len(check.places) == PLACES:
         # There is no line left.
         number = min(range(len(lines)), key=lambda number: len(lines[number]))
-        lines[number] += f"; changes: {_UNVERIFIED}"
+        texts = [f"{lines[number]}; {text}" for text in (f"changes: {_UNVERIFIED}", "changes unverified")]
+        lines[number] = next((text for text in texts if len(text) <= width), texts[-1])
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
@@ -150,7 +151,8 @@ def title_of(check: Check, place: Place, width: int = 1000) -> str:
         text = start + ", ".join(kinds[:shown]) + (more if shown < len(kinds) else "")
         if len(text + end) <= width:
             return text + end
-    return text
+    # Rather the bytes of the first kind are left out than cut.
+    return text if len(text) <= width else start + _part_text(place.parts[0], False)
 
 
 def _part_text(part: Part, is_one_of_several: bool) -> str:
@@ -189,7 +191,7 @@ def _unquoted(kind: str) -> str:
 def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.best is not None:
-        return trial_text(place.best, width)
+        return trial_text(place.best, width, place.name)
     if not check.can_try:
         return "no change was tried: the program is partitioned already"
     if not place.proposed:
@@ -199,7 +201,7 @@ def change_of(check: Check, place: Place, width: int) -> str:
     return f"none of {place.tried} changes tried here makes it cheaper; --advise tries more"
 
 
-def trial_text(trial: Trial, width: int) -> str:
+def trial_text(trial: Trial, width: int, line: str = "") -> str:
     """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
@@ -220,6 +222,15 @@ def trial_text(trial: Trial, width: int) -> str:
     if len(spec) + len(subject) > room:
         subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
+    if len(spec) + _LEAST_OF_SUBJECT > room:
+        # The line is in the title.
+        subject = _NAME.sub(partial(_end_of, 1), subject.replace(line, "here") if line else subject)
+    # Where there is little room, the figures are worth more than their names.
+    for long, short in ((results, ""), (" sent", ""), (" memory", " mem"), (" between steps", " a step")):
+        if len(spec) + min(len(subject), _LEAST_OF_SUBJECT) > room and long:
+            before = len(results + figures)
+            results, figures = results.replace(long, short), figures.replace(long, short)
+            room += before - len(results + figures)
     # Rather the start of the name is cut than anything else, but not all of it.
     kept = max(room - len(spec), _LEAST_OF_SUBJECT)
     if len(subject) > kept:

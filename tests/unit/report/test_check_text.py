@@ -1,8 +1,12 @@
 """Lines of checks that have too many columns: names lose their start, and figures stay."""
 
+from fractions import Fraction
+
 import pytest
 
-from sdyopt.analysis.check.check_text import _tight, shortened
+from sdyopt.analysis.check.check_text import _tight, shortened, trial_text
+from sdyopt.analysis.check.checker import Trial
+from sdyopt.analysis.trials.effect import Effect, Figures
 
 
 @pytest.mark.parametrize(
@@ -25,7 +29,29 @@ def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) ->
         ("at the peak (model.py:12), fits", 31, "at the peak (model.py:12), fits"),
         ("at the peak (long_name_of_a_model.py:12), fits", 40, "at the peak (…me_of_a_model.py:12), fits"),
         ("at the peak (long_name_of_a_model.py:12), fits", 20, "at the peak (…model…"),
+        (
+            "for …ame_of_a_model.py:12, 1 result: -1.00 GiB sent",
+            45,
+            "for …_a_model.py:12, 1 result: -1.00 GiB sent",
+        ),
     ],
 )
 def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> None:
     assert shortened(text, width) == expected
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (90, "tried: P('x', None) for the gradient of the value at model.py:7 and 1 result: -1 B sent"),
+        (66, "tried: P('x',None) for grad model.py:7, 1 result: -1 B sent"),
+        (53, "tried: P('x',None) for grad here, 1 result: -1 B sent"),
+        (50, "tried: P('x',None) for grad here: -1 B sent"),
+    ],
+)
+def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
+    none = Fraction(0)
+    figures = Figures(none, none, none, Fraction(2), 0, None, none, none, none, 0, 0, none)
+    effect = Effect(figures, figures._replace(wire_bytes=Fraction(1)))
+    trial = Trial("the gradient of the value at model.py:7", "P('x', None)", effect, 1)
+    assert trial_text(trial, width, "model.py:7") == expected
