@@ -331,8 +331,8 @@ def main() -> int:
         name = path.name.partition(".")[0].rpartition("-")[2]
         rows.add(name, partial(_rows, path, name, arguments.seconds))
     if arguments.output is not None:
-        count = sum(row.good[0] for row in rows.all)
-        summary = f"{count} of {len(rows.all)} solutions cost less than those of XLA's solver."
+        good = [row.good[0] for row in rows.all if row.good]
+        summary = f"{sum(good)} of {len(good)} solutions cost less than the published ones of XLA's solver."
         write_table(arguments.output, "iopddl", summary, _HEADER, rows.all)
     return 0
 
@@ -354,7 +354,7 @@ def _rows(path: Path, name: str, seconds: float) -> list[Row]:
         f"{cost / known:.3f}" if known and cost is not None else "",
         f"{process_time() - start:.0f}",
     ]
-    return [Row(cells, [cost is not None and cost < theirs])]
+    return [Row(cells, [cost is not None and cost < theirs] if theirs else [])]
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -92,7 +93,9 @@ def compare(program: DumpedProgram) -> Iterator[tuple[str, str]]:
 
 def _run(path: Path, folder: Path) -> None:
     """Writes the stages after a dumped input."""
-    option = f"enable-hlo-sharding-v3={str('xla.sdy.sharding' not in path.read_text()).lower()}"
+    # With V3, shardings are those of HLO; rules and groups are attributes of their own.
+    has_v3 = re.search(r"\bxla\.sdy\.(?:sharding|meshes) =", path.read_text()) is None
+    option = f"enable-hlo-sharding-v3={str(has_v3).lower()}"
     passes = [
         f"-xla-sdy-round-trip-import-pipeline=lift-and-dedup-meshes=true {option}",
         f"-sdy-propagation-pipeline=dump-directory={folder}",

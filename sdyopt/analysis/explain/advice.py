@@ -98,7 +98,8 @@ class Advice:
             if effect is not None:
                 found.append((change, effect))
         if found:
-            change, effect = min(found, key=lambda each: each[1].cost)
+            # What no partitioner does otherwise comes first, of changes that make as many figures worse.
+            change, effect = min(found, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
             self._add(node, change, effect, absence, names)
         elif not tried:
             node.add("no help was found: there was no sharding to try")

@@ -9,11 +9,11 @@ effect.text                        # a device sends 0 B in place of 16 B, and â€
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers
@@ -39,6 +39,9 @@ from sdyopt.mlir.ir.operation import Op
 # A change of a figure by a smaller share is noise.
 NOISE = Fraction(1, 100)
 DEPENDS = "depends on the partitioner: XLA may send more"
+
+
+T = TypeVar("T")
 
 
 class Measure(Enum):
@@ -139,6 +142,17 @@ class Effect(NamedTuple):
     def saved(self, measure: Measure) -> Fraction:
         """By how much less one device sends, stores or computes; negative if it is more."""
         return self.before.measured(measure) - self.after.measured(measure)
+
+
+def best_of(found: Sequence[tuple[T, Effect]], measure: Measure) -> tuple[T, Effect]:
+    """What saves most; first, what holds and saves half as much or more."""
+    most = max(effect.saved(measure) for _, effect in found)
+
+    def preference(each: tuple[T, Effect]) -> tuple[bool, Fraction]:
+        saved = each[1].saved(measure)
+        return each[1].holds and 2 * saved >= most, saved
+
+    return max(found, key=preference)
 
 
 def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
-from sdyopt.analysis.trials.effect import Effect, Measure
+from sdyopt.analysis.trials.effect import Effect, Measure, best_of
 from sdyopt.analysis.trials.trials import Edit, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.text import counted
@@ -175,18 +175,19 @@ class Remedies:
     ) -> Tried | None:
         """The remedy that saves most, and at least `least` and this share of the figure.
 
-        One that makes no figure worse comes first. None if there is none, or if no trials are left.
-        `only_better`: none that makes a figure worse.
+        One that makes no figure worse comes first, then one that holds and saves half as much or more. None
+        if there is none, or if no trials are left. `only_better`: none that makes a figure worse.
         """
         least = max(least, share * self._current.measured(measure), Fraction(1))
-        found = [
-            (effect.is_worse, -effect.saved(measure), number, Tried(each, effect, not self._accepted))
-            for number, each in enumerate(remedies)
-            if (effect := self.effect(each)) is not None and effect.saved(measure) >= least
-        ]
-        if only_better:
-            found = [each for each in found if not each[0]]
-        return min(found)[-1] if found else None
+        effects = [(each, effect) for each in remedies if (effect := self.effect(each)) is not None]
+        found = [(each, effect) for each, effect in effects if effect.saved(measure) >= least]
+        better = [(each, effect) for each, effect in found if not effect.is_worse]
+        if better or only_better:
+            found = better
+        if not found:
+            return None
+        remedy, effect = best_of(found, measure)
+        return Tried(remedy, effect, not self._accepted)
 
     def effect(self, remedy: Remedy) -> Effect | None:
         """The change of a remedy, after the accepted ones; None if it cannot be tried."""

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import sdyopt
-from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures
+from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.mlir.ir.value import BlockArgument
 
@@ -45,6 +45,13 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert effect.is_conflict_free == is_conflict_free
     assert effect.holds == holds
     assert effect.text.endswith(f"; {DEPENDS}") != holds
+
+
+@pytest.mark.parametrize(("sent", "best"), [(70, "holds"), (71, "depends")])
+def test_what_holds_is_preferred_if_it_saves_half_as_much(sent: int, best: str) -> None:
+    depends = Effect(figures(100), figures(40, conflicts=10, moved=100))
+    holds = Effect(figures(100), figures(sent))
+    assert best_of([("depends", depends), ("holds", holds)], Measure.WIRE)[0] == best
 
 
 def test_what_is_sent_between_steps_is_a_cost() -> None:

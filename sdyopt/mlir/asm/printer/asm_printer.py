@@ -19,7 +19,7 @@ from sdyopt.mlir.asm.lexical import PROPERTIES, escape
 from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongError
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr, DistinctAttr, nested_attributes
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
@@ -139,6 +139,9 @@ def text_of_signature(
     """
     assembly = signature.op_class.assembly
     if not isinstance(assembly, Assembly) or len(signature.result_types) > 1:
+        return None
+    if any(isinstance(nested, DistinctAttr) for nested in nested_attributes(signature.attributes)):
+        # Their numbers depend on what is printed before.
         return None
     printer = AttributePrinter(aliases=types)
     line = _Line([signature.name, *assembly.template(signature, attributes, printer).parts])

@@ -20,12 +20,12 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted
 from sdyopt.mlir.dialects.stablehlo.types import tuple_element_type
-from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, TypeAttr
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.symbols import SymbolTableOp
-from sdyopt.mlir.ir.types import TupleType, Type, element_of
+from sdyopt.mlir.ir.types import FunctionType, TupleType, Type, element_of
 
 mhlo = Dialect("mhlo", contents="sdyopt.mlir.dialects.mhlo.ops")
 mhlo.unknown_attribute = "unknown mhlo attribute"
@@ -114,6 +114,8 @@ def _check_prefetch(op: Op, attribute: Attribute) -> None:
     main = op.symbol("main")
     if not isinstance(main, FuncOp):
         raise op.op_error("has cross_program_prefetches but no function main")
+    if not _has_type(main):
+        return
     inputs = main.function_type.inputs
     if not 0 <= attribute.parameter < len(inputs):
         raise op.op_error(
@@ -124,6 +126,12 @@ def _check_prefetch(op: Op, attribute: Attribute) -> None:
         raise op.op_error(f"cross_program_prefetch: no subshape at given index: {listing(attribute.indices)}")
 
 
+def _has_type(function: FuncOp) -> bool:
+    """Whether a function, which is verified later, has a type."""
+    attribute = function.signature.attributes.get("function_type")
+    return isinstance(attribute, TypeAttr) and isinstance(attribute.type, FunctionType)
+
+
 def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
     if not isinstance(attribute, ArrayAttr):
         raise op.op_error("spmd_parameters_sharding: must be an array")
@@ -132,6 +140,8 @@ def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
     main = op.symbol("main")
     if not isinstance(main, FuncOp):
         raise op.op_error("spmd_parameters_sharding: main not found")
+    if not _has_type(main):
+        return
     count, expected = len(main.function_type.inputs), len(attribute.elements)
     if count != expected:
         raise op.op_error(

@@ -81,3 +81,18 @@ module attributes {mhlo.cross_program_prefetches = [], mhlo.spmd_parameters_shar
     return
   }
 }
+
+// -----
+
+// A function without a type is the only error.
+module attributes {mhlo.spmd_parameters_shardings = ["{replicated}"]} {
+  // expected-error @+1 {{requires attribute 'function_type'}}
+  "func.func"() <{sym_name = "main"}> ({}) : () -> ()
+}
+
+// -----
+
+module attributes {mhlo.cross_program_prefetches = [#mhlo.cross_program_prefetch<parameter = 0, indices = [], offset = 0>]} {
+  // expected-error @+1 {{requires attribute 'function_type'}}
+  "func.func"() <{sym_name = "main"}> ({}) : () -> ()
+}
