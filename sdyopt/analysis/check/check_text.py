@@ -111,8 +111,9 @@ def shortened(text: str, width: int) -> str:
 
 def _figures(check: Check, width: int) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
-    yield f"memory         {memory_of(check)}"
-    yield f"compute        {compute_of(check, width - len('compute        '))}"
+    room = width - len("communication  ")
+    yield f"memory         {memory_of(check, room)}"
+    yield f"compute        {compute_of(check, room)}"
 
 
 def communication_of(check: Check) -> str:
@@ -131,14 +132,15 @@ def communication_of(check: Check) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: Check) -> str:
-    """The peak, and whether that fits."""
+def memory_of(check: Check, width: int = 1000) -> str:
+    """The peak, whether that fits, and what is left."""
     memory, fits = check.report.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
-        fits += f", {left_text(memory.peak, check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
-    return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
+    return text + left if len(text + left) <= width else text
 
 
 def compute_of(check: Check, width: int = 1000) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import repeat
 from pathlib import Path, PurePath
 
 import htpy as h
@@ -38,16 +39,26 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
-from sdyopt.analysis.pages.section import ReportTable, Section
+from sdyopt.analysis.pages.section import ReportTable, Row, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import grouping_of
-from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data, loop_of
+from sdyopt.analysis.report.page_data import (
+    add_figures,
+    boundary_data,
+    files_of,
+    lines_of,
+    live_data,
+    loop_of,
+)
 from sdyopt.analysis.report.sections import (
+    BOUND_PRODUCTS,
     COLLECTIVES,
     PHASES,
+    bound_products,
     bound_text,
     sections_of,
 )
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
 _SCRIPT = Path(__file__).with_name("report.js")
@@ -99,7 +110,11 @@ def html_report(
             ),
             _section(page, "compute", compute, h.div("#work")),
             [
-                _section(page, "time" if report.time and not position else "accuracy", each)
+                _section(
+                    page,
+                    "time" if report.time and not position else "accuracy",
+                    _with_lines(each, report, program),
+                )
                 for position, each in enumerate(others)
             ],
             h.section("#source")[h.h2["source"], h.div("#lines")],
@@ -139,7 +154,7 @@ def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node
         h.h2["where devices send most"] if check.places else None,
         h.ol(".places")[(_place(page, check, number, is_tried) for number in range(len(check.places)))],
         (
-            h.p(".note")["--check --report=FILE.html adds what was tried to make these cheaper"]
+            h.p(".note")["no change was tried: --check --report=FILE.html tries some that make these cheaper"]
             if check.places and not is_tried
             else None
         ),
@@ -294,6 +309,27 @@ def _reason(page: Page, part: Part) -> h.Node:
 def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
     tables = [each for each in section.tables if not _is_shown_otherwise(each)]
     return page.section(anchor, section, tables, *children)
+
+
+def _with_lines(section: Section, report: Report, program: str) -> Section:
+    """The section with the lines of the program for products: names repeat in other functions and loops."""
+    if report.time is None:
+        return section
+    numbers = lines_of(program, report.products)
+    at = {id(each): line for each, line in zip(report.products, numbers, strict=True)}
+    lines = [at[id(product)] for product, _ in bound_products(report, report.time)]
+    tables = [
+        replace(table, rows=list(map(_with_line, repeat(table), table.rows, lines)))
+        if table.title == BOUND_PRODUCTS
+        else table
+        for table in section.tables
+    ]
+    return replace(section, tables=tables)
+
+
+def _with_line(table: ReportTable, row: Row, line: int) -> Row:
+    pairs = zip(table.columns, row, strict=True)
+    return tuple(f"{cell}, line {line}" if line and name == "value" else cell for name, cell in pairs)
 
 
 def _is_shown_otherwise(table: ReportTable) -> bool:

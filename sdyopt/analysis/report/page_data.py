@@ -95,9 +95,9 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     locations = [each.location for each in report.collectives] + [each.location for each in report.products]
     has_phases = any(each.phase is not Phase.UNKNOWN for each in locations)
     collectives, products = _Rows(strings, stacks, has_phases), _Rows(strings, stacks, has_phases)
-    lines = _lines_of_collectives(program, report.collectives)
     seconds = _times(report.time.collectives if report.time else None, report.collectives)
-    for each, time in zip(report.collectives, seconds, strict=True):
+    lines = lines_of(program, report.collectives)
+    for each, time, line in zip(report.collectives, seconds, lines, strict=True):
         size = wire_bytes_of_runs(each)
         collectives.add(
             each.location,
@@ -114,12 +114,13 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             loop=loop_of(each),
             change=specs_of(each.change),
             value=each.value,
-            program=lines.get(each.number, 0),
+            program=line,
             **_groups(each),
         )
     timed = report.time.products if report.time else [None] * len(report.products)
     times = _times(report.time.products if report.time else None, report.products)
-    for product, time, limits in zip(report.products, times, timed, strict=True):
+    lines = lines_of(program, report.products)
+    for product, time, limits, line in zip(report.products, times, timed, lines, strict=True):
         products.add(
             product.location,
             size=None
@@ -134,6 +135,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             limit="" if limits is None else limits.limit,
             bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
             value=product.value,
+            program=line,
             **_groups(product),
         )
     page.add_data("collectives", collectives.data())
@@ -261,17 +263,18 @@ def files_of(report: Report) -> Iterator[str]:
         yield from (frame.file for frame in location.frames if not is_in_library(frame))
 
 
-def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
-    """The line of each collective in the printed program, counted from 1; both are in the same order."""
-    found: dict[int, int] = {}
-    waiting = iter(collectives)
-    each = next(waiting, None)
+def lines_of(program: str, operations: Sequence[Collective | Product]) -> list[int]:
+    """The line of each operation in the printed program, counted from 1; 0 if it is not found.
+
+    Both are in the same order.
+    """
+    found: list[int] = []
     for position, line in enumerate(program.split("\n"), 1):
-        if each is None:
+        if len(found) == len(operations):
             break
-        if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
+        each = operations[len(found)]
+        if f".{each.kind}" not in line or (name := _NAME.match(line)) is None:
             continue
         if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found[each.number] = position
-            each = next(waiting, None)
-    return found
+            found.append(position)
+    return found + [0] * (len(operations) - len(found))

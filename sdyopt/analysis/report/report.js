@@ -102,6 +102,8 @@ const placeNode = (row, grouping) => {
   return code ? [place, element("code", { class: "code", text: code })] : [place];
 };
 const programLink = (item) => (item.program ? element("button", { type: "button", class: "where", text: item.value, onclick: () => showProgram(item.program) }) : item.value);
+// Names repeat in other functions and loops; a line is one operation.
+const valueNode = (item) => [programLink(item), item.program ? element("span", { class: "note", text: `, line ${item.program}` }) : null];
 const kindsNode = (row) => {
   const kinds = [...groupsOf(row.items, (item) => `${item.kind} ${item.axes}`)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
   return [kinds.slice(0, 4).map(([name, items]) => element("div", {}, kinds.length > 1 ? element("span", { class: "note", text: `${totalText(items, bytesText)} ` }) : null, coloured(name))), kinds.length > 4 ? element("span", { class: "note", text: `and ${kinds.length - 4} more` }) : null];
@@ -133,7 +135,7 @@ const where = collectives.length ? groupedTable(at("where"), {
   detail: (items) => detailOf(items, {
     summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `${same[0].phase && ", "}${same[0].phase}: `, coloured(same[0].why)],
     of: [["#", true, (item) => item.number], ["sent", true, (item) => totalText([item], bytesText)], ["times", true, (item) => item.runs],
-      ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, programLink], ["weight", false, (item) => item.weight || "–"],
+      ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, valueNode], ["weight", false, (item) => item.weight || "–"],
       ["sharding", false, (item) => coloured(item.change || "–")]],
   }, ["kind", "axes", "phase", "why"]),
 }) : null;
@@ -153,7 +155,7 @@ if (products.length) groupedTable(at("work"), {
   detail: (items) => detailOf(items, {
     summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${[same[0].kind, same[0].phase].filter(Boolean).join(", ")}`],
     of: [["FLOPs", true, (item) => totalText([item], flopsText)], ["times", true, (item) => item.runs], ["useful", true, (item) => usefulText([item])],
-      ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, (item) => item.value]],
+      ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, valueNode]],
   }, ["kind", "phase"]),
 });
 function usefulOf(items) {
@@ -433,7 +435,7 @@ if (files.length) {
   const found = files.filter((file) => data.files[file]);
   fileSelect.append(...files.map((file) => element("option", { value: file, text: file })));
   at("lines").append(element("div", { class: "controls" }, fileSelect, found.length ? element("label", { for: "all-lines" }, allLines, " all lines") : ""),
-    found.length ? "" : element("p", { class: "note", text: "The text of these files was not found below the current folder or that of the input: give their folder with --source-root." }), lineTable);
+    found.length ? "" : element("p", { class: "note", text: files.every((file) => file.endsWith(".mlir")) ? "The program states no lines of Python: these are lines of its text, as it was given." : "The text of these files was not found below the current folder or that of the input: give their folder with --source-root." }), lineTable);
   lineTable.tabIndex = 0;
   lineTable.setAttribute("role", "region");
   lineTable.setAttribute("aria-label", "source with costs");
@@ -446,9 +448,9 @@ if (files.length) {
 let programShown = null;
 const loadProgram = () => {
   programShown ??= textOf("text-of-program").then((text) => {
-    const numbers = new Map(collectives.filter((item) => item.program).map((item) => [item.program, `collective ${item.number}`]));
+    const numbers = new Map([...collectives.map((item) => [item.program, `collective ${item.number}`]), ...products.map((item) => [item.program, item.kind])]);
     at("text").replaceChildren(programView(text.split("\n"), (line, number) => (
-      numbers.has(number) ? element("b", { id: `L${number}`, class: "c", title: numbers.get(number), text: line }) : line)));
+      numbers.has(number) ? element("b", { id: `L${number}`, class: numbers.get(number).startsWith("collective") ? "c" : null, title: numbers.get(number), text: line }) : line)));
   });
   return programShown;
 };
@@ -458,4 +460,5 @@ const showProgram = async (line) => {
   at(`L${line}`)?.classList.add("here");
   at(`L${line}`)?.scrollIntoView({ block: "center" });
 };
+at("text").before(element("p", { class: "note", text: "This is the program after the passes: its lines are not those of the input. Long lines are cut." }));
 at("text").append(element("button", { type: "button", text: "show the program", onclick: loadProgram }));

@@ -210,6 +210,17 @@ def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:
     assert reasons_text(place.parts[0], width) == expected
 
 
+def test_operations_with_the_same_name_have_their_lines() -> None:
+    product = "stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]\n"
+    body = f"  %0 = {product} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n  return\n"
+    functions = [f"func.func @{name}(%a: tensor<8x8xf32>) {{\n{body}}}\n" for name in ("f", "g")]
+    text = "".join(functions)
+    data = data_of(html_report(report(text), text, "two.mlir"))["products"]
+    rows = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
+    assert [row["program"] for row in rows] == [2, 7]
+    assert rows[0]["value"] == rows[1]["value"]
+
+
 def test_the_curve_names_arguments_their_copies_and_results() -> None:
     text = LAYER.replace('loc("gate")', "").replace(
         "-> tensor<8x8xf32> {\n  %0", '-> (tensor<8x8xf32> {jax.result_info = "result[0]"}) {\n  %0'
