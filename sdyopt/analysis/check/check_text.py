@@ -208,11 +208,11 @@ def reasons_text(part: Part, width: int = 1000) -> str:
 
 def reasons_of(part: Part) -> list[Part]:
     """The collectives of a part in groups of the same reason, those that send most first."""
-    groups = wire_totals(part.collectives, _reason)
-    return [
-        part_of([each for each in part.collectives if _reason(each) == reason], total)
-        for reason, total in groups.items()
-    ]
+    groups: dict[str, list[Collective]] = {}
+    for each in part.collectives:
+        groups.setdefault(_reason(each), []).append(each)
+    parts = [part_of(group, wire_totals(group, lambda _: "")[""]) for group in groups.values()]
+    return sorted(parts, key=lambda each: -(each.total.high + each.total.per_iteration))
 
 
 def _reason(each: Collective) -> str:

@@ -265,7 +265,10 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}"
+        weights = _weights_summed_up(value, axes, shapes, origins)
+        more = f" and {len(weights) - 2} more" if len(weights) > 2 else ""
+        of = f" of products with {', '.join(weights[:2])}{more}" if weights else ""
+        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}{of}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     found = list(_reduced(value.op, axes, shapes))
@@ -301,10 +304,17 @@ _MAX_TERMS = 64
 
 def summed_with(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -> list[str]:
     """The names of the weights whose products an sdy collective sums up, each once."""
-    if not isinstance(op, _REDUCTIONS):
-        return []
-    axes, pending, found = _reduced_axes(op), [producer(op)], dict[str, None]()
-    visited = set(pending)
+    return (
+        _weights_summed_up(producer(op), _reduced_axes(op), shapes, origins)
+        if isinstance(op, _REDUCTIONS)
+        else []
+    )
+
+
+def _weights_summed_up(
+    value: Value, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins
+) -> list[str]:
+    pending, visited, found = [value], {value}, dict[str, None]()
     while pending and len(visited) < _MAX_TERMS:
         value = pending.pop()
         if not isinstance(value, OpResult):
