@@ -7,10 +7,25 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of
-from sdyopt.analysis.figures.figures import flop_totals, time_range, useful_share, wire_totals
+from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Total,
+    flop_totals,
+    recomputed_share,
+    time_range,
+    useful_share,
+    wire_totals,
+)
 from sdyopt.analysis.figures.source_locations import Phase
-from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+from sdyopt.analysis.figures.units import (
+    bytes_text,
+    flops_text,
+    left_text,
+    seconds_text,
+    share_text,
+    total_text,
+)
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -21,6 +36,7 @@ _PHASES = {
     Phase.BACKWARD: "backward",
     Phase.REMATERIALIZED: "remat",
     Phase.UPDATE: "update",
+    Phase.UNKNOWN: "unknown",
 }
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
@@ -46,7 +62,7 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
-    lines = [*_figures(check)]
+    lines = [*_figures(check, width)]
     is_tried = any(place.best is not None for place in check.places)
     if is_tried and len(check.places) == PLACES:
         # There is no line left.
@@ -56,7 +72,7 @@ def check_text(check: Check, width: int) -> str:
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
-            f"{_INDENT}{_tight(reason_of(place.parts[0]), width - len(_INDENT))}",
+            f"{_INDENT}{reasons_text(place.parts[0], width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
     if is_tried and len(check.places) < PLACES:
@@ -93,10 +109,11 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: Check) -> Iterator[str]:
+def _figures(check: Check, width: int) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
-    yield f"memory         {memory_of(check)}"
-    yield f"compute        {compute_of(check)}"
+    room = width - len("communication  ")
+    yield f"memory         {memory_of(check, room)}"
+    yield f"compute        {compute_of(check, room)}"
 
 
 def communication_of(check: Check) -> str:
@@ -115,25 +132,31 @@ def communication_of(check: Check) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: Check) -> str:
-    """The peak, and whether that fits."""
+def memory_of(check: Check, width: int = 1000) -> str:
+    """The peak, whether that fits, and what is left."""
     memory, fits = check.report.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
-    return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
+    return text + left if len(text + left) <= width else text
 
 
-def compute_of(check: Check) -> str:
-    """The FLOPs, the useful share of them, and estimated times."""
+def compute_of(check: Check, width: int = 1000) -> str:
+    """The FLOPs, the useful and the recomputed share of them, and estimated times."""
     report = check.report
-    flops, share = flop_totals(report)[0], useful_share(report)
+    flops, share, recomputed = flop_totals(report)[0], useful_share(report), recomputed_share(report)
     text = f"{total_text(flops, flops_text)} per device"
     if share is not None:
         text += f", {share_text(share)} of them useful"
+    if recomputed:
+        text += f", {share_text(recomputed)} recomputed"
     if report.time is not None:
         low, high = map(seconds_text, time_range(report, report.time))
         text += f"; {low} to {high} estimated"
+    for words in (" of them", " per device", " estimated"):
+        text = text.replace(words, "") if len(text) > width else text
     return text
 
 
@@ -141,8 +164,9 @@ def title_of(check: Check, place: Place, width: int = 1000) -> str:
     """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
     share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
     start = f"{place.name}  {total_text(place.total)}{share}  "
-    # Without lines of Python, the phase is unknown.
-    has_phase = place.largest.location.line and set(place.phases) not in ({Phase.FORWARD}, set(Phase))
+    # Parts that tell nothing apart are left out.
+    untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
+    has_phase = place.largest.location.line and set(place.phases) not in untold
     comma = ", " if len(place.parts) == 1 else "; "
     end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
     kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
@@ -164,6 +188,36 @@ def _part_text(part: Part, is_one_of_several: bool) -> str:
 def has_share(check: Check, place: Place) -> bool:
     """Whether the share of a place is known."""
     return bool(check.wire.high) and not place.total.per_iteration
+
+
+def reasons_text(part: Part, width: int = 1000) -> str:
+    """The reason for the collectives of a part or, if they differ in it, for those that send most.
+
+    The reason for the others follows if it is one, and there is room.
+    """
+    first, *others = reasons_of(part)
+    if not others:
+        return _tight(reason_of(first), width)
+    text = f"{first.total.count} of {part.total.count}: {reason_of(first)}"
+    if len(others) == 1:
+        these = "the other" if others[0].total.count == 1 else "the others"
+        both = _tight(f"{text}; {these}: {reason_of(others[0])}", width)
+        text = both if len(both) <= width else text
+    return _tight(text, width)
+
+
+def reasons_of(part: Part) -> list[Part]:
+    """The collectives of a part in groups of the same reason, those that send most first."""
+    groups: dict[str, list[Collective]] = {}
+    for each in part.collectives:
+        groups.setdefault(_reason(each), []).append(each)
+    parts = [part_of(group, wire_totals(group, lambda _: "")[""]) for group in groups.values()]
+    return sorted(parts, key=lambda each: -(each.total.high + each.total.per_iteration))
+
+
+def _reason(each: Collective) -> str:
+    """What is equal if two collectives have the same reason, for whichever layers, weights and other uses."""
+    return re.sub(r" and \d+ more", "", reason_of(Part(each, Total(2), ["*"])))
 
 
 def reason_of(part: Part, most_names: int = 1) -> str:

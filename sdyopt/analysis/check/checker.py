@@ -111,6 +111,7 @@ class Part(NamedTuple):
     largest: Collective
     total: Total
     names: Sequence[str]
+    collectives: Sequence[Collective] = ()
 
     @property
     def kind(self) -> str:
@@ -277,7 +278,7 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
     found = []
     for line in lines.values():
         parts = [
-            _part([each for each in line if kind_of(each) == kind], total)
+            part_of([each for each in line if kind_of(each) == kind], total)
             for kind, total in wire_totals(line, kind_of).items()
         ]
         parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
@@ -298,9 +299,10 @@ def along(group: str) -> str:
     return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
 
 
-def _part(group: Sequence[Collective], total: Total) -> Part:
+def part_of(group: Sequence[Collective], total: Total) -> Part:
+    """A part of a place: collectives of one kind, and what they send."""
     largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-    return Part(largest, total, _patterns(each.moved or each.updated for each in group))
+    return Part(largest, total, _patterns(each.moved or each.updated for each in group), group)
 
 
 def _cost(each: Place | Part) -> Fraction:

@@ -40,7 +40,7 @@ from sdyopt.analysis.explain.targets import (
     output_values,
     unknown_collective,
 )
-from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
@@ -213,7 +213,7 @@ class Explainer:
         users = [
             user for each in values for user in each.users if user.signature.name != "sdy.data_flow_edge"
         ]
-        return all(source_location(user.location).phase in _GRADIENTS for user in users)
+        return all(source_location(user.location).phase in GRADIENTS for user in users)
 
     def _add_removed(self, tree: Sentence, written: TensorSharding | None) -> None:
         """Adds the axes of size one in the annotation of a value."""
@@ -292,9 +292,8 @@ def _name(tree: Sentence) -> str:
     return tree.text.partition(": ")[0]
 
 
-_GRADIENTS = (Phase.BACKWARD, Phase.REMATERIALIZED)
 # The order of the parts of a training step in an answer.
-_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE)
+_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE, Phase.UNKNOWN)
 
 
 def _phase(run: Run, subject: Subject) -> int:

@@ -83,7 +83,7 @@ class Names:
             return name, ""
         phase = source_location(owner.op.location).phase
         text = described[0].removeprefix("the ")
-        return (text if phase is Phase.FORWARD else f"{text} ({phase})"), name
+        return (text if phase in (Phase.FORWARD, Phase.UNKNOWN) else f"{text} ({phase})"), name
 
     def described(self, value: OpResult | BlockArgument) -> tuple[str, str] | None:
         """`the dot_general` and `train.py:12` for a value that Python computes and that has no name there."""

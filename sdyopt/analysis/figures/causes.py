@@ -265,17 +265,13 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
-        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}"
+        weights = _weights_summed_up(value, axes, shapes, origins)
+        more = f" and {len(weights) - 2} more" if len(weights) > 2 else ""
+        of = f" of products with {', '.join(weights[:2])}{more}" if weights else ""
+        return f"the result of {name} is a partial sum along {axis_refs_text(axes)}{of}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
-    if (rule := sharding_rule_of(value.op)) is None:
-        return ""
-    found = [
-        (operand, dim, dim_sharding.axes)
-        for operand, mapping in zip(value.op.operands, rule.operands, strict=False)
-        for dim, factors, dim_sharding in _dims(mapping, shapes.sharding(operand))
-        if overlap(dim_sharding.axes, axes) and any(factor in rule.reduction for factor in factors)
-    ]
+    found = list(_reduced(value.op, axes, shapes))
     if not found:
         return ""
     named = [(weight, sharded) for operand, _, sharded in found if (weight := origins.name(operand))]
@@ -288,6 +284,52 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
     if len(found) > 1 and isinstance(value.op, DotGeneralOp):
         return f"{name} contracts a dimension that is sharded along {along} on both sides"
     return f"{name} {verb} dimension {dim} of an operand, which is sharded along {along}"
+
+
+def _reduced(
+    op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes
+) -> Iterator[tuple[Value, int, tuple[AxisRef, ...]]]:
+    """(operand, dimension, axes) of the dimensions that an operation reduces and that these axes shard."""
+    if (rule := sharding_rule_of(op)) is None:
+        return
+    for operand, mapping in zip(op.operands, rule.operands, strict=False):
+        for dim, factors, sharding in _dims(mapping, shapes.sharding(operand)):
+            if overlap(sharding.axes, axes) and any(factor in rule.reduction for factor in factors):
+                yield operand, dim, tuple(sharding.axes)
+
+
+# Partial results are looked for among so many operations.
+_MAX_TERMS = 64
+
+
+def summed_with(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -> list[str]:
+    """The names of the weights whose products an sdy collective sums up, each once."""
+    return (
+        _weights_summed_up(producer(op), _reduced_axes(op), shapes, origins)
+        if isinstance(op, _REDUCTIONS)
+        else []
+    )
+
+
+def _weights_summed_up(
+    value: Value, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins
+) -> list[str]:
+    pending, visited, found = [value], {value}, dict[str, None]()
+    while pending and len(visited) < _MAX_TERMS:
+        value = pending.pop()
+        if not isinstance(value, OpResult):
+            continue
+        reduced = list(_reduced(value.op, axes, shapes))
+        names = [name for operand, _, _ in reduced if (name := origins.name(operand))]
+        found |= dict.fromkeys(names[-1:])
+        # Sums of partial results, and what is computed of one, are partial results, too.
+        for operand in () if reduced else value.op.operands:
+            sharding = shapes.sharding(operand)
+            is_partial = sharding is not None and overlap(sharding.unreduced_axes, axes)
+            if is_partial and operand not in visited:
+                visited.add(operand)
+                pending.append(operand)
+    return list(found)
 
 
 # --- Uses ---------------------------------------------------------------------------------------------

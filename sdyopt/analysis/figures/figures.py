@@ -46,6 +46,7 @@ class Collective:
     SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
+    `summed_with` are the names of the arguments whose products with other values it sums up.
     `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
     otherwise. `loop` is the line of the innermost loop around it.
     """
@@ -71,6 +72,7 @@ class Collective:
     is_activation: bool = False
     per_iteration: Times | None = None
     loop: SourceLocation | None = None
+    summed_with: Sequence[str] = ()
 
     @property
     def axis_names(self) -> list[str]:
@@ -101,11 +103,16 @@ class Undecided:
     times: Times | None
 
 
+# What values are to a program.
+ARGUMENT, RESULT, TEMPORARY = "argument", "result", "temporary"
+
+
 @dataclass(frozen=True, slots=True)
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
-    `value` is its SSA name, `name` that of the argument of the program that it is a part or a copy of.
+    `value` is its SSA name, `name` that of the argument of the program that it is, or is a part or a copy of,
+    or of the result that it is. `role` is "argument", "result" or "temporary".
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
     """
@@ -119,11 +126,12 @@ class LiveValue:
     spare_axis: str = ""
     spare_bytes: int | None = None
     name: str = ""
+    role: str = TEMPORARY
 
     @property
     def shown_name(self) -> str:
-        """The name for people."""
-        return self.name or self.value
+        """The name for people: that of an argument is not the name of its copies."""
+        return (f"of {self.name}" if self.role == TEMPORARY else self.name) if self.name else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,7 @@ class MemoryPoint:
 
 @dataclass(frozen=True, slots=True)
 class LiveGroup:
-    """Values of a timeline with one type, sharding and line, and with names that differ in indices only.
+    """Values of a timeline with one role, type, sharding and line, whose names differ in indices only.
 
     From each point in `changes` on, so many values of so many bytes are live: (point, number, bytes).
     """
@@ -145,6 +153,7 @@ class LiveGroup:
     type: str
     sharding: str
     location: SourceLocation
+    role: str
     changes: Sequence[tuple[int, int, int]]
 
 
@@ -414,6 +423,16 @@ def useful_share(report: Report) -> Fraction | None:
     if local.unknown or whole.unknown or not local.high or not report.is_sharded:
         return None
     return whole.high / (local.high * report.devices)
+
+
+def recomputed_share(report: Report) -> Fraction | None:
+    """The share of a device's FLOPs in recomputed operations; None if unknown."""
+    local, _ = flop_totals(report)
+    phases = {each.location.phase for each in report.products}
+    if local.unknown or not local.high or phases == {Phase.UNKNOWN}:
+        return None
+    again = [each for each in report.products if each.location.phase is Phase.REMATERIALIZED]
+    return flop_totals(Report(products=again))[0].high / local.high
 
 
 def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:

@@ -66,6 +66,7 @@ class ValueTexts:
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
         axis, smaller = self.spare_axis(value, size)
+        role, name = self.origins.role(value)
         return LiveValue(
             self.names[value],
             self.printer.type(value.type),
@@ -75,7 +76,8 @@ class ValueTexts:
             self.located(source_location(value.location), _around(value)),
             axis,
             smaller,
-            self.origins.name(value),
+            name,
+            role,
         )
 
     def boundary_value(
@@ -214,7 +216,7 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
         for start in range(0, len(ops), size)
     ]
     counts = [0] * (len(shown) + 1)
-    groups: dict[tuple[str, str, str, SourceLocation], dict[int, list[int]]] = {}
+    groups: dict[tuple[str, str, str, SourceLocation, str], dict[int, list[int]]] = {}
     for each in buffers:
         start, end = bisect_left(shown, each.start), bisect_right(shown, each.end)
         if not each.bytes or start >= end:
@@ -224,7 +226,8 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
         if each.bytes * _SMALLEST_PART > peak.bytes:
             value = texts.live_value(each.value, each.bytes)
             at = value.location._replace(column=0, name_stack="", frames=(), path="")
-            key = pattern_of(value.name), value.type, value.sharding, at if at.line else NO_LOCATION
+            at = at if at.line else NO_LOCATION
+            key = pattern_of(value.name), value.type, value.sharding, at, value.role
             changes = groups.setdefault(key, {})
             for point, sign in ((start, 1), (end, -1)):
                 change = changes.setdefault(point, [0, 0])

@@ -9,6 +9,7 @@ from sdyopt.analysis.figures.causes import is_repeated_exchange
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
@@ -51,11 +52,16 @@ def _before(value: Value) -> Iterator[Op]:
 
 
 def _reductions_of(result: Value) -> Iterator[Op]:
-    """The reductions of a partial result, directly or after relayouts and other reductions."""
-    pending = [result]
+    """The reductions of a partial result, directly or after relayouts, sums and other reductions."""
+    pending, visited = [result], {result}
     while pending:
-        for user in pending.pop().users:
+        value = pending.pop()
+        # A sum of what is reduced already is no partial result.
+        is_reduced = isinstance(value, OpResult) and isinstance(value.op, _REDUCTIONS)
+        passed = (*_REDUCTIONS, *_RELAYOUTS, *(() if is_reduced else (AddOp,)))
+        for user in value.users:
             if isinstance(user, _REDUCTIONS):
                 yield user
-            if isinstance(user, (*_REDUCTIONS, *_RELAYOUTS)):
-                pending += user.results
+            if isinstance(user, passed) and user.results[0] not in visited:
+                visited.add(user.results[0])
+                pending.append(user.results[0])

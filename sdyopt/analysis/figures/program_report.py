@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.causes import (
     change_of,
     is_repeated_exchange,
     location_of,
+    summed_with,
 )
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
@@ -36,7 +37,7 @@ from sdyopt.analysis.figures.sdy_collectives import (
     normalized_axes,
     padded_size,
 )
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.analysis.figures.user_lines import UserLines
@@ -166,7 +167,8 @@ class _Collector:
         ]
 
     def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:
-        if self._updates is None or location.is_differentiated or op not in self._updates:
+        is_known = location.phase is not Phase.UNKNOWN and not location.is_differentiated
+        if self._updates is None or not is_known or op not in self._updates:
             return location
         return location._replace(is_update=True)
 
@@ -226,6 +228,7 @@ class _Collector:
             is_activation_reshard(op),
             self._per_iteration(op),
             self._loop(op),
+            tuple(summed_with(op, self._shapes, self._origins)),
         )
 
     def _sent(
@@ -285,7 +288,7 @@ class _Collector:
     def _tensor(self, op: Op) -> tuple[str, str]:
         """The argument that a collective moves a part of, and the one that its result updates, by name."""
         moved = self._origins.name(op.operand_at(0)) if op.operands else ""
-        if moved or not op.results or source_location(op.location).phase is Phase.FORWARD:
+        if moved or not op.results or source_location(op.location).phase not in GRADIENTS:
             return moved, ""
         return "", self._origins.updated(op.results[0])
 

@@ -26,13 +26,19 @@ from sdyopt.base.diagnostics.location import (
 class Phase(StrEnum):
     """The part of a training step that an operation belongs to, by JAX's name stack.
 
-    What is computed from gradients, outside of functions that are differentiated, is the update.
+    What is computed from gradients, outside of functions that are differentiated, is the update. The part is
+    unknown without a name stack, and for what is in a function whose calls have none.
     """
 
     FORWARD = "forward"
     BACKWARD = "backward"
     REMATERIALIZED = "rematerialized"
     UPDATE = "update"
+    UNKNOWN = "unknown"
+
+
+# The parts that compute gradients.
+GRADIENTS = (Phase.BACKWARD, Phase.REMATERIALIZED)
 
 
 class Frame(NamedTuple):
@@ -78,7 +84,9 @@ class SourceLocation(NamedTuple):
         path = self.path or self.name_stack
         if "rematted_computation" in path:
             return Phase.REMATERIALIZED
-        return Phase.BACKWARD if "transpose(" in path else Phase.FORWARD
+        if "transpose(" in path:
+            return Phase.BACKWARD
+        return Phase.FORWARD if _IS_TRACED.search(path) else Phase.UNKNOWN
 
     @property
     def is_differentiated(self) -> bool:
@@ -139,6 +147,8 @@ def _frames(location: Location) -> tuple[tuple[Frame, ...], list[str]]:
     return tuple(frames), names
 
 
+# The name stack of a traced program starts with what traced it, or has a transformation.
+_IS_TRACED = re.compile(r"\b(?:jit|pjit|pmap|jvp|vmap)\(")
 # What JAX puts around the names of scopes, and between them.
 _TRANSFORMATION = re.compile(r"(?:jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp)\(")
 _STRUCTURE = re.compile(

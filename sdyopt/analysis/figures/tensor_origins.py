@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.figures import ARGUMENT, RESULT, TEMPORARY
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
@@ -64,6 +65,16 @@ class TensorOrigins:
         """The name of that argument; "" for none."""
         found = self.argument(value)
         return "" if found is None else name_of(found)
+
+    def role(self, value: Value) -> tuple[str, str]:
+        """What a value is to the program, and its name: that of the argument of a copy, too."""
+        if self.argument(value) is value:
+            return ARGUMENT, self.name(value)
+        for use in value.uses:
+            function = use.owner.parent_op if isinstance(use.owner, FuncReturnOp) else None
+            if isinstance(function, FuncOp) and self._counts.is_entry(function):
+                return RESULT, name_of_result(function, use.index)
+        return TEMPORARY, self.name(value)
 
     def updated(self, value: Value) -> str:
         """The name of the argument that a gradient is combined with, or of the result that it becomes.

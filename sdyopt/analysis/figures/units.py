@@ -117,3 +117,8 @@ def parse_quantity(value: object, dimension: Dimension) -> Fraction | None:
     if match is None or (match[2] and match[2] not in dimension.units):
         return None
     return Fraction(Decimal(match[1])) * dimension.units.get(match[2], 1)
+
+
+def left_text(needed: int, memory: int) -> str:
+    """`14.9 GiB left`, or what is too much."""
+    return f"{bytes_text(abs(memory - needed))} {'left' if needed <= memory else 'too much'}"

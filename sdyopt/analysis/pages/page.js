@@ -175,10 +175,14 @@ const programView = (lines, made) => {
   for (let start = 0; start < lines.length; start += LINES_PER_BLOCK) {
     const block = lines.slice(start, start + LINES_PER_BLOCK);
     const pre = element("pre", { style: `--lines:${block.length}` });
+    const numbers = [];
     block.forEach((line, position) => {
       const shown = made(line, start + position + 1);
-      if (shown !== null) pre.append(shown, "\n");
+      if (shown === null) return;
+      pre.append(shown, "\n");
+      numbers.push(start + position + 1);
     });
+    pre.append(element("span", { class: "numbers", "aria-hidden": "true", text: numbers.join("\n") }));
     view.append(pre);
     if (data.axes.length) near.observe(pre);
   }

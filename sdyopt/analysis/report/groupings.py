@@ -40,8 +40,21 @@ def _scope(each: Collective | Product) -> str:
 
 
 def _weight(each: Collective | Product) -> str:
-    """The argument of the program whose elements move, or that a gradient updates."""
-    return each.moved or each.updated if isinstance(each, Collective) else ""
+    """The argument whose elements move or that a gradient updates, or those whose products are summed up."""
+    if not isinstance(each, Collective):
+        return ""
+    return (
+        each.moved
+        or each.updated
+        or (f"products with {', '.join(each.summed_with)}" if each.summed_with else "")
+    )
+
+
+def _weight_text(each: Collective | Product) -> str:
+    if not isinstance(each, Collective) or len(each.summed_with) < 2:
+        return _weight(each)
+    products = f"products with {each.summed_with[0]} and {len(each.summed_with) - 1} more"
+    return each.moved or each.updated or products
 
 
 def _function(each: Collective | Product) -> str:
@@ -60,7 +73,7 @@ ALL_GROUPINGS = {
         _CALL_SITE,
         Grouping("line", "where", lambda each: _line(each).path_text, lambda each: _line(each).file_text),
         Grouping("scope", "scope", _scope, _scope),
-        Grouping("weight", "weight", _weight, _weight),
+        Grouping("weight", "weight", _weight, _weight_text),
         Grouping("function", "function", _function, _function),
     )
 }

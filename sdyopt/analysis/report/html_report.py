@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import repeat
 from pathlib import Path, PurePath
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import change_of, has_share, reason_of
+from sdyopt.analysis.check.check_text import change_of, has_share, reason_of, reasons_of
 from sdyopt.analysis.check.checker import PLACES, Check, Part, kind_of, places_of
 from sdyopt.analysis.figures.figures import (
     Report,
     axis_sizes,
     flop_totals,
     phase_totals,
+    recomputed_share,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -26,20 +28,37 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
+    left_text,
     seconds_text,
     share_text,
     times_text,
     total_text,
 )
 from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
-from sdyopt.analysis.pages.section import ReportTable, Section
+from sdyopt.analysis.pages.section import ReportTable, Row, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import grouping_of
-from sdyopt.analysis.report.page_data import add_figures, boundary_data, files_of, live_data, loop_of
-from sdyopt.analysis.report.sections import COLLECTIVES, PHASES, sections_of
+from sdyopt.analysis.report.page_data import (
+    add_figures,
+    boundary_data,
+    files_of,
+    lines_of,
+    live_data,
+    loop_of,
+)
+from sdyopt.analysis.report.sections import (
+    BOUND_PRODUCTS,
+    COLLECTIVES,
+    PHASES,
+    bound_products,
+    bound_text,
+    sections_of,
+)
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
 _SCRIPT = Path(__file__).with_name("report.js")
@@ -54,6 +73,8 @@ _SHOWN_OTHERWISE = (
 _WIDTH_OF_CHANGE = 1000
 # So many kinds of collectives are at a place, and so many names of weights at each.
 _PARTS, _NAMES = 4, 6
+# And so many reasons for those of one kind.
+_REASONS = 4
 
 
 def html_report(
@@ -89,7 +110,11 @@ def html_report(
             ),
             _section(page, "compute", compute, h.div("#work")),
             [
-                _section(page, "time" if report.time and not position else "accuracy", each)
+                _section(
+                    page,
+                    "time" if report.time and not position else "accuracy",
+                    _with_lines(each, report, program),
+                )
                 for position, each in enumerate(others)
             ],
             h.section("#source")[h.h2["source"], h.div("#lines")],
@@ -129,7 +154,7 @@ def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node
         h.h2["where devices send most"] if check.places else None,
         h.ol(".places")[(_place(page, check, number, is_tried) for number in range(len(check.places)))],
         (
-            h.p(".note")["--check --report=FILE.html adds what was tried to make these cheaper"]
+            h.p(".note")["no change was tried: --check --report=FILE.html tries some that make these cheaper"]
             if check.places and not is_tried
             else None
         ),
@@ -162,7 +187,7 @@ def _memory_card(report: Report, check: Check) -> h.Node:
         share = Fraction(memory.peak, device or 1)
         fits = [
             fits_badge(memory.peak <= device, bytes_text(device)),
-            f" {share_text(share)} of it",
+            f" {share_text(share)} of it, {left_text(memory.peak, device)}",
             h.meter(
                 min="0",
                 max="1",
@@ -187,6 +212,8 @@ def _compute_card(report: Report) -> h.Node:
     flops, share = flop_totals(report)[0], useful_share(report)
     work = f"{total_text(flops, flops_text)} per device"
     useful = f"{share_text(share)} of them useful" if share is not None else "useful share unknown"
+    if recomputed := recomputed_share(report):
+        useful += f", {share_text(recomputed)} recomputed"
     if not flops.count:
         work, useful = "no product", ""
     if report.time is None:
@@ -204,6 +231,7 @@ def _compute_card(report: Report) -> h.Node:
         "estimated for one run",
         ", ".join(filter(None, (work, useful))),
         f"{seconds_text(time_totals(report, report.time)[1].high)} of products",
+        bound_text(report, report.time),
     )
 
 
@@ -224,7 +252,8 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
     each = place.largest
-    phases = " and ".join(PHASES[phase] for phase in place.phases) if each.location.line else ""
+    is_known = each.location.line and set(place.phases) != {Phase.UNKNOWN}
+    phases = " and ".join(PHASES[phase] for phase in place.phases) if is_known else ""
     share = f"{share_text(place.total.high / check.wire.high)} of all" if has_share(check, place) else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
     file, line, more = replace_unprintable(each.location.file), each.location.line, len(place.parts) - _PARTS
@@ -245,20 +274,33 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
 
 def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
     """What is sent at a place in collectives of one kind, and why."""
-    reason = reason_of(part, _NAMES)
-    unsaid = [name for name in part.names if name not in reason]
-    names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
-    more = len(unsaid) - len(names)
+    reasons = reasons_of(part)
+    more = len(reasons) - _REASONS
     return h.li[
         [h.strong[total_text(part.total)], " in "] if is_one_of_several else None,
         f"{part.total.count} ",
         h.span(".kind")[page.coloured(part.kind)],
-        ": ",
-        page.coloured(reason),
-        h.span(".note")[f" of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"]
-        if names
-        else None,
+        ": " if len(reasons) == 1 else None,
+        _reason(page, reasons[0])
+        if len(reasons) == 1
+        else h.ul(".kinds")[
+            (
+                h.li[f"{total_text(each.total)} in {each.total.count}: ", _reason(page, each)]
+                for each in reasons[:_REASONS]
+            )
+        ],
+        h.p(".note")[f"and {counted(more, 'other reason')}"] if more > 0 else None,
     ]
+
+
+def _reason(page: Page, part: Part) -> h.Node:
+    """The reason that collectives have in common, and the weights that it does not name."""
+    reason = reason_of(part, _NAMES)
+    unsaid = [name for name in part.names if name not in reason]
+    names = [replace_unprintable(name) for name in unsaid[:_NAMES]]
+    more = len(unsaid) - len(names)
+    note = f" of {', '.join(names)}{f' and {more} more' if more > 0 else ''}" if names else ""
+    return [page.coloured(reason), h.span(".note")[note] if note else None]
 
 
 # --- Sections -----------------------------------------------------------------------------------------
@@ -267,6 +309,27 @@ def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
 def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
     tables = [each for each in section.tables if not _is_shown_otherwise(each)]
     return page.section(anchor, section, tables, *children)
+
+
+def _with_lines(section: Section, report: Report, program: str) -> Section:
+    """The section with the lines of the program for products: names repeat in other functions and loops."""
+    if report.time is None:
+        return section
+    numbers = lines_of(program, report.products)
+    at = {id(each): line for each, line in zip(report.products, numbers, strict=True)}
+    lines = [at[id(product)] for product, _ in bound_products(report, report.time)]
+    tables = [
+        replace(table, rows=list(map(_with_line, repeat(table), table.rows, lines)))
+        if table.title == BOUND_PRODUCTS
+        else table
+        for table in section.tables
+    ]
+    return replace(section, tables=tables)
+
+
+def _with_line(table: ReportTable, row: Row, line: int) -> Row:
+    pairs = zip(table.columns, row, strict=True)
+    return tuple(f"{cell}, line {line}" if line and name == "value" else cell for name, cell in pairs)
 
 
 def _is_shown_otherwise(table: ReportTable) -> bool:

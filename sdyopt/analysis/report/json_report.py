@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.figures import (
     activation_total,
     flop_totals,
     phase_totals,
+    recomputed_share,
     time_range,
     time_totals,
     useful_share,
@@ -31,7 +32,7 @@ VERSION = 1
 def json_report(report: Report) -> str:
     """The report as JSON text: totals first, then figures. Fractions of bytes are rounded to bytes."""
     local, whole = flop_totals(report)
-    share, boundary = useful_share(report), report.boundary()
+    share, recomputed, boundary = useful_share(report), recomputed_share(report), report.boundary()
     data = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -50,6 +51,7 @@ def json_report(report: Report) -> str:
             "flops": _total(local),
             "global_flops": _total(whole),
             "useful_share": None if share is None else float(share),
+            "recomputed_share": None if recomputed is None else float(recomputed),
         },
         "collectives": report.collectives,
         "undecided": report.undecided,

@@ -9,7 +9,9 @@ from fractions import Fraction
 from sdyopt.analysis.check.check_text import reason_of
 from sdyopt.analysis.check.checker import Part, along
 from sdyopt.analysis.figures.figures import (
+    TEMPORARY,
     Collective,
+    LiveGroup,
     Product,
     Report,
     TimedCollective,
@@ -20,7 +22,7 @@ from sdyopt.analysis.figures.figures import (
     seconds_of_runs,
     wire_bytes_of_runs,
 )
-from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
 from sdyopt.analysis.figures.units import times_text
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings
@@ -37,14 +39,14 @@ _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 class _Rows:
     """Rows of data: `fields` are their names, and `texts` those whose values are numbers of strings."""
 
-    def __init__(self, strings: Strings, stacks: _Stacks) -> None:
-        self.strings, self.stacks = strings, stacks
+    def __init__(self, strings: Strings, stacks: _Stacks, has_phases: bool) -> None:
+        self.strings, self.stacks, self.has_phases = strings, stacks, has_phases
         self.fields: dict[str, bool] = {}
         self.rows: list[list[object]] = []
 
     def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
         """Adds a row with its fields, and those of its location."""
-        values |= {"phase": PHASES[location.phase], "file": location.file}
+        values |= {"phase": PHASES[location.phase] if self.has_phases else "", "file": location.file}
         self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
             "at": False,
             "stack": False,
@@ -90,10 +92,12 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     """The collectives and products as data."""
     strings = Strings()
     stacks = _Stacks(strings)
-    collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
-    lines = _lines_of_collectives(program, report.collectives)
+    locations = [each.location for each in report.collectives] + [each.location for each in report.products]
+    has_phases = any(each.phase is not Phase.UNKNOWN for each in locations)
+    collectives, products = _Rows(strings, stacks, has_phases), _Rows(strings, stacks, has_phases)
     seconds = _times(report.time.collectives if report.time else None, report.collectives)
-    for each, time in zip(report.collectives, seconds, strict=True):
+    lines = lines_of(program, report.collectives)
+    for each, time, line in zip(report.collectives, seconds, lines, strict=True):
         size = wire_bytes_of_runs(each)
         collectives.add(
             each.location,
@@ -106,16 +110,17 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             axes=along(each.group),
             # A reason that is the same for all layers is one reason.
             why=why_of(each),
-            weights=pattern_of(each.moved or each.updated),
+            weights=pattern_of(ALL_GROUPINGS["weight"].text_of(each)),
             loop=loop_of(each),
             change=specs_of(each.change),
             value=each.value,
-            program=lines.get(each.number, 0),
+            program=line,
             **_groups(each),
         )
     timed = report.time.products if report.time else [None] * len(report.products)
     times = _times(report.time.products if report.time else None, report.products)
-    for product, time, limits in zip(report.products, times, timed, strict=True):
+    lines = lines_of(program, report.products)
+    for product, time, limits, line in zip(report.products, times, timed, lines, strict=True):
         products.add(
             product.location,
             size=None
@@ -130,6 +135,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             limit="" if limits is None else limits.limit,
             bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
             value=product.value,
+            program=line,
             **_groups(product),
         )
     page.add_data("collectives", collectives.data())
@@ -191,14 +197,16 @@ def _useful(report: Report, product: Product) -> float | None:
 def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
     """The live values at each point: bytes, their number, the line, and the largest groups of values."""
     strings = Strings()
+    phases = [point.location.phase for point in timeline.points]
+    names = [""] * len(phases) if set(phases) <= {Phase.UNKNOWN} else [PHASES[each] for each in phases]
     return {
         "points": [
-            [point.bytes, count, strings(point.location.file_text), strings(PHASES[point.location.phase])]
-            for point, count in zip(timeline.points, timeline.counts, strict=True)
+            [point.bytes, count, strings(point.location.file_text), strings(phase)]
+            for point, count, phase in zip(timeline.points, timeline.counts, names, strict=True)
         ],
         "groups": [
             [
-                strings(each.name),
+                strings(_live_name(each)),
                 strings(jax_type(each.type)),
                 strings(spec_of(each.sharding)),
                 strings(each.location.file_text),
@@ -209,6 +217,12 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
         "strings": strings.all,
         "memory": memory,
     }
+
+
+def _live_name(group: LiveGroup) -> str:
+    """`argument params['w']`; of a temporary, the argument that it is a part or a copy of."""
+    of = "part or copy of " if group.name and group.role == TEMPORARY else f"{group.role} "
+    return f"{of}{group.name}".rstrip()
 
 
 def spec_of(sharding: str) -> str:
@@ -249,17 +263,18 @@ def files_of(report: Report) -> Iterator[str]:
         yield from (frame.file for frame in location.frames if not is_in_library(frame))
 
 
-def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
-    """The line of each collective in the printed program, counted from 1; both are in the same order."""
-    found: dict[int, int] = {}
-    waiting = iter(collectives)
-    each = next(waiting, None)
+def lines_of(program: str, operations: Sequence[Collective | Product]) -> list[int]:
+    """The line of each operation in the printed program, counted from 1; 0 if it is not found.
+
+    Both are in the same order.
+    """
+    found: list[int] = []
     for position, line in enumerate(program.split("\n"), 1):
-        if each is None:
+        if len(found) == len(operations):
             break
-        if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
+        each = operations[len(found)]
+        if f".{each.kind}" not in line or (name := _NAME.match(line)) is None:
             continue
         if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found[each.number] = position
-            each = next(waiting, None)
-    return found
+            found.append(position)
+    return found + [0] * (len(operations) - len(found))

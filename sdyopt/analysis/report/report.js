@@ -102,6 +102,8 @@ const placeNode = (row, grouping) => {
   return code ? [place, element("code", { class: "code", text: code })] : [place];
 };
 const programLink = (item) => (item.program ? element("button", { type: "button", class: "where", text: item.value, onclick: () => showProgram(item.program) }) : item.value);
+// Names repeat in other functions and loops; a line is one operation.
+const valueNode = (item) => [programLink(item), item.program ? element("span", { class: "note", text: `, line ${item.program}` }) : null];
 const kindsNode = (row) => {
   const kinds = [...groupsOf(row.items, (item) => `${item.kind} ${item.axes}`)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
   return [kinds.slice(0, 4).map(([name, items]) => element("div", {}, kinds.length > 1 ? element("span", { class: "note", text: `${totalText(items, bytesText)} ` }) : null, coloured(name))), kinds.length > 4 ? element("span", { class: "note", text: `and ${kinds.length - 4} more` }) : null];
@@ -120,7 +122,7 @@ const where = collectives.length ? groupedTable(at("where"), {
   facets: [
     { name: "kind", options: uniqueOf(collectives, "kind") },
     { name: "axes", options: uniqueOf(collectives, "axes") },
-    { name: "phase", options: uniqueOf(collectives, "phase") },
+    { name: "phase", options: uniqueOf(collectives, "phase").filter(Boolean) },
     { name: "loop", options: uniqueOf(collectives, "loop") },
   ],
   what: "sent",
@@ -131,9 +133,9 @@ const where = collectives.length ? groupedTable(at("where"), {
     { name: "why", class: "why", text: (row) => row.items[0].why, node: whyNode },
   ],
   detail: (items) => detailOf(items, {
-    summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `, ${same[0].phase}: `, coloured(same[0].why)],
+    summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `${same[0].phase && ", "}${same[0].phase}: `, coloured(same[0].why)],
     of: [["#", true, (item) => item.number], ["sent", true, (item) => totalText([item], bytesText)], ["times", true, (item) => item.runs],
-      ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, programLink], ["weight", false, (item) => item.weight || "–"],
+      ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, valueNode], ["weight", false, (item) => item.weight || "–"],
       ["sharding", false, (item) => coloured(item.change || "–")]],
   }, ["kind", "axes", "phase", "why"]),
 }) : null;
@@ -143,7 +145,7 @@ if (products.length) groupedTable(at("work"), {
   text: flopsText,
   grouping: "call-site",
   groupings: ["call-site", "line", "scope", "function"].filter((name) => name === "call-site" || products.some((item) => item[name])),
-  facets: [{ name: "phase", options: uniqueOf(products, "phase") }, { name: "limit", options: uniqueOf(products, "limit").filter(Boolean) }],
+  facets: [{ name: "phase", options: uniqueOf(products, "phase").filter(Boolean) }, { name: "limit", options: uniqueOf(products, "limit").filter(Boolean) }],
   what: "FLOPs",
   noun: "count",
   columns: [
@@ -151,9 +153,9 @@ if (products.length) groupedTable(at("work"), {
     { name: "repeated along", text: (row) => uniqueOf(row.items, "spare").filter(Boolean).join("; ") || "–" },
   ],
   detail: (items) => detailOf(items, {
-    summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${same[0].kind}, ${same[0].phase}`],
+    summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${[same[0].kind, same[0].phase].filter(Boolean).join(", ")}`],
     of: [["FLOPs", true, (item) => totalText([item], flopsText)], ["times", true, (item) => item.runs], ["useful", true, (item) => usefulText([item])],
-      ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, (item) => item.value]],
+      ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, valueNode]],
   }, ["kind", "phase"]),
 });
 function usefulOf(items) {
@@ -167,7 +169,7 @@ function usefulText(items) {
 
 // --- A flame graph: a part of a row is a module or a call, as wide as its share; below it is what it contains.
 const pathOf = {
-  module: (item) => [...(item.scope ? item.scope.split("/") : []), item.phase, item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
+  module: (item) => [...(item.scope ? item.scope.split("/") : []), ...(item.phase ? [item.phase] : []), item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
   call: (item) => [...stacks[item.stack].map((frame) => {
     const [file, line, name] = frames[frame];
     return `${strings[name] && strings[name] !== "<module>" ? `${strings[name]} ` : ""}${nameOf(strings[file])}:${line}`;
@@ -281,7 +283,7 @@ const curve = (host) => {
       if (bands.at(-1)?.phase === phase) bands.at(-1).end = number;
       else bands.push({ phase, start: number, end: number });
     });
-    const strip = bands.flatMap(({ phase, start, end }) => {
+    const strip = bands.filter(({ phase }) => texts[phase]).flatMap(({ phase, start, end }) => {
       const from = x(Math.max(start - 0.5, 0)), to = x(Math.min(end + 0.5, points.length - 1));
       return [drawn("rect", { class: `phase ${texts[phase]}`, x: from, y: HEIGHT - BOTTOM + 4, width: Math.max(to - from, 1), height: 12 }, drawn("title", {}, texts[phase])),
         ...(to - from > 70 ? [drawn("text", { class: "phase-name", x: from + 4, y: HEIGHT - BOTTOM + 14 }, texts[phase])] : [])];
@@ -311,7 +313,7 @@ const curve = (host) => {
       element("table", { class: "stack", "aria-label": "live values" }, element("thead", {}, element("tr", {}, ["bytes", "values", "value", "where", "type", "sharding"].map((name, at) => element("th", { scope: "col", class: at < 2 ? "n" : null, text: name })))),
         element("tbody", {}, live.map((each) => element("tr", { style: `--share:${each.bytes / bytes * 100}%` },
           element("td", { class: "n", "data-label": "bytes", text: bytesText(each.bytes) }), element("td", { class: "n", "data-label": "values", text: each.count }),
-          element("td", { "data-label": "value", text: each.name || "temporary" }), element("td", { "data-label": "where", text: each.line || "–" }),
+          element("td", { "data-label": "value", text: each.name }), element("td", { "data-label": "where", text: each.line || "–" }),
           element("td", { class: "code", "data-label": "type", text: each.type }), element("td", { class: "code", "data-label": "sharding" }, coloured(each.sharding || "none")))))),
       others > 0 ? element("p", { class: "note", text: `and ${bytesText(Math.max(rest, 0))} in ${counted(others, "smaller value")}` }) : "");
   };
@@ -433,7 +435,7 @@ if (files.length) {
   const found = files.filter((file) => data.files[file]);
   fileSelect.append(...files.map((file) => element("option", { value: file, text: file })));
   at("lines").append(element("div", { class: "controls" }, fileSelect, found.length ? element("label", { for: "all-lines" }, allLines, " all lines") : ""),
-    found.length ? "" : element("p", { class: "note", text: "The text of these files was not found below the current folder or that of the input: give their folder with --source-root." }), lineTable);
+    found.length ? "" : element("p", { class: "note", text: files.every((file) => file.endsWith(".mlir")) ? "The program states no lines of Python: these are lines of its text, as it was given." : "The text of these files was not found below the current folder or that of the input: give their folder with --source-root." }), lineTable);
   lineTable.tabIndex = 0;
   lineTable.setAttribute("role", "region");
   lineTable.setAttribute("aria-label", "source with costs");
@@ -446,9 +448,9 @@ if (files.length) {
 let programShown = null;
 const loadProgram = () => {
   programShown ??= textOf("text-of-program").then((text) => {
-    const numbers = new Map(collectives.filter((item) => item.program).map((item) => [item.program, `collective ${item.number}`]));
+    const numbers = new Map([...collectives.map((item) => [item.program, `collective ${item.number}`]), ...products.map((item) => [item.program, item.kind])]);
     at("text").replaceChildren(programView(text.split("\n"), (line, number) => (
-      numbers.has(number) ? element("b", { id: `L${number}`, class: "c", title: numbers.get(number), text: line }) : line)));
+      numbers.has(number) ? element("b", { id: `L${number}`, class: numbers.get(number).startsWith("collective") ? "c" : null, title: numbers.get(number), text: line }) : line)));
   });
   return programShown;
 };
@@ -458,4 +460,5 @@ const showProgram = async (line) => {
   at(`L${line}`)?.classList.add("here");
   at(`L${line}`)?.scrollIntoView({ block: "center" });
 };
+at("text").before(element("p", { class: "note", text: "This is the program after the passes: its lines are not those of the input. Long lines are cut." }));
 at("text").append(element("button", { type: "button", text: "show the program", onclick: loadProgram }));

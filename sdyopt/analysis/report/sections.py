@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import PurePath
@@ -19,6 +20,7 @@ from sdyopt.analysis.figures.figures import (
     activation_total,
     flop_totals,
     phase_totals,
+    recomputed_share,
     seconds_of_runs,
     time_range,
     time_totals,
@@ -31,6 +33,7 @@ from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
+    left_text,
     seconds_text,
     share_text,
     times_text,
@@ -45,6 +48,7 @@ _PHASES = {
     Phase.BACKWARD: "in a gradient, ",
     Phase.REMATERIALIZED: "recomputed, ",
     Phase.UPDATE: "in the update, ",
+    Phase.UNKNOWN: "",
 }
 # The parts of a training step, as people call them.
 PHASES = {
@@ -52,6 +56,7 @@ PHASES = {
     Phase.BACKWARD: "backward",
     Phase.REMATERIALIZED: "recomputed",
     Phase.UPDATE: "update",
+    Phase.UNKNOWN: "unknown",
 }
 # From docs/calibration.md.
 ACCURACY = (
@@ -254,7 +259,10 @@ def _fit_text(needed: int, memory: int) -> str:
     """Whether a program fits into the memory of a device."""
     share = f", {share_text(Fraction(needed, memory))} of it" if memory else ""
     fits = "fits" if needed <= memory else "does not fit"
-    return f"{fits} in {bytes_text(memory)} of device memory: {bytes_text(needed)} with all arguments{share}"
+    return (
+        f"{fits} in {bytes_text(memory)} of device memory: {bytes_text(needed)} with all arguments{share}, "
+        f"{left_text(needed, memory)}"
+    )
 
 
 def _live_row(each: LiveValue, devices: int) -> Row:
@@ -270,6 +278,8 @@ def _compute(report: Report) -> Section:
     local, _ = flop_totals(report)
     share = useful_share(report)
     useful = "" if share is None else f", {share_text(share)} of them useful"
+    if recomputed := recomputed_share(report):
+        useful += f", {share_text(recomputed)} recomputed"
     if local.count and not report.is_sharded:
         useful = ", useful share unknown: no shardings"
     products = counted(local.count, "product")
@@ -307,6 +317,7 @@ _Timed = tuple[Fraction, Row]
 
 # Added to the limit of such a product in the table.
 COMMUNICATION_BOUND = "communication-bound"
+BOUND_PRODUCTS = "communication-bound products"
 
 
 def time_section(report: Report, estimate: TimeEstimate) -> Section:
@@ -325,6 +336,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
         "the least if communication overlaps with all else and elementwise operations are fused, the most if "
         "nothing overlaps and each runs alone"
     )
+    if bound := bound_text(report, estimate):
+        section.sentences.append(bound)
     machine = f" for {PurePath(report.topology).name}" if report.topology else ""
     section.sentences.append(
         f"an estimate{machine} from wire bytes, bandwidths and "
@@ -341,14 +354,9 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
             if seconds
         ],
     )
-    bound = [
-        (product, timed)
-        for product, timed in zip(report.products, estimate.products, strict=True)
-        if timed.is_communication_bound
-    ]
     section.add_table(
-        "communication-bound products",
-        ("communication", "compute", "value", "where"),
+        BOUND_PRODUCTS,
+        ("communication", "compute", "value", "where", "its collectives"),
         2,
         [
             (
@@ -356,11 +364,42 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
                 seconds_text(seconds_of_runs(timed.seconds, product.times)),
                 product.value,
                 product.location.file_text,
+                _shares_of(product, report),
             )
-            for product, timed in sorted(bound, key=lambda pair: -(pair[1].communication or 0))
+            for product, timed in bound_products(report, estimate)
         ],
     )
     return section
+
+
+def bound_products(report: Report, estimate: TimeEstimate) -> list[tuple[Product, TimedProduct]]:
+    """The products whose collectives take longer, the longest first."""
+    pairs = zip(report.products, estimate.products, strict=True)
+    bound = [(product, timed) for product, timed in pairs if timed.is_communication_bound]
+    return sorted(bound, key=lambda pair: -(pair[1].communication or 0))
+
+
+def _shares_of(product: Product, report: Report) -> str:
+    """`#6, 1/2 of #31`: the collectives of a product, and its share of those that others need, too."""
+    sharers = Counter(number for each in report.products for number in each.collectives)
+    shares = [f"1/{sharers[number]} of #{number}" for number in product.collectives if sharers[number] > 1]
+    return ", ".join([*(f"#{number}" for number in product.collectives if sharers[number] == 1), *shares])
+
+
+def bound_text(report: Report, estimate: TimeEstimate) -> str:
+    """What the estimated time is bound by, as far as its range tells; "" with unknown times."""
+    communication, compute = time_totals(report, estimate)
+    if communication.unknown or compute.unknown or estimate.elementwise is None:
+        return ""
+    least, most = (compute.high + each for each in estimate.elementwise)
+    if communication.high > most:
+        return f"bound by communication: all else takes {range_text(least, most)}"
+    if communication.high < least:
+        return f"bound by compute and memory traffic, which take {range_text(least, most)}"
+    return (
+        "bound by communication or by compute and memory traffic, which take "
+        f"{range_text(least, most)}, depending on fusion"
+    )
 
 
 def range_text(least: Fraction, most: Fraction) -> str:

@@ -32,7 +32,7 @@ _DETAILS = (COLLECTIVES,)
 _NOTED_ROWS = 3
 _NOTE_LINES = 3
 # The largest widths of columns that are not the last; figures are never cut.
-_MAX_WIDTH = {"kind": 24, "type": 28, "where": 28, "report": 36}
+_MAX_WIDTH = {"kind": 24, "type": 28, "where": 28, "report": 36, "weight": 36}
 _INDENT, _NOTE_INDENT = "  ", "        "
 
 

@@ -6,7 +6,7 @@
 // RUN: sdy-opt %s --report=%t.json --device-memory=1MiB -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
 // RUN: not sdy-opt %s --report --device-memory=much 2>&1 | filecheck %s --check-prefix=FAULTY
 
-// FITS:    fits in 64.0 MiB of device memory: 4.00 MiB with all arguments, 6% of it
+// FITS:    fits in 64.0 MiB of device memory: 4.00 MiB with all arguments, 6% of it, 60.0 MiB left
 // TOO-BIG: does not fit in 1.00 MiB of device memory: 4.00 MiB with all arguments, 400% of it
 // JSON:    "device_memory": 1048576,
 // JSON:    "fits": false,

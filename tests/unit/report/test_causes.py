@@ -1,6 +1,7 @@
 """Why a collective is needed: which consumer is named, and which dimension shards the axes."""
 
 from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.report.groupings import ALL_GROUPINGS
 from tests.unit.report.programs import report
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>'
@@ -76,3 +77,33 @@ def test_a_sort_needs_all_of_its_dimension() -> None:
         """
     ).collectives
     assert found.cause == "sort needs this sharding of a function argument: it needs all of dimension 0"
+
+
+def test_a_sum_of_partial_results_is_that_of_products_with_weights() -> None:
+    weight = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+    found = report(
+        f"""
+        {MESH}
+        func.func @main(%a: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}]>}},
+            %u: tensor<4x4xf32> {weight} loc("up"), %v: tensor<4x4xf32> {weight} loc("gate")) {{
+          %0 = stablehlo.dot_general %a, %u, contracting_dims = [1] x [0]
+              {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}}
+              : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+          %1 = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0]
+              {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}}
+              : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+          %2 = stablehlo.add %0, %1
+              {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x"}}>]>}}
+              : tensor<4x4xf32>
+          %3 = sdy.all_reduce {{"x"}} %2 out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
+          %4 = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0]
+              : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+          %5 = sdy.all_reduce {{"x"}} %4 out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
+          return
+        }}
+        """
+    ).collectives
+    assert [sorted(each.summed_with) for each in found[:2]] == [["gate", "up"], ["gate"]]
+    weight_of = ALL_GROUPINGS["weight"].text_of
+    assert weight_of(found[0]).startswith("products with ") and weight_of(found[0]).endswith(" and 1 more")
+    assert weight_of(found[1]) == "products with gate"

@@ -1,5 +1,6 @@
 """The page of a report: its data, what it takes from the input, and the source files that it shows."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -8,9 +9,12 @@ from typing import Any
 import pytest
 
 import sdyopt
+from sdyopt.analysis.check.check_text import reasons_text
+from sdyopt.analysis.check.checker import places_of
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.html_report import html_report
 from sdyopt.analysis.report.page_data import spec_of
+from sdyopt.analysis.report.text_report import text_report
 from tests.unit.report.programs import report
 
 LOOP = """
@@ -141,6 +145,94 @@ def test_a_page_has_the_shares_of_the_parts_of_a_step() -> None:
     assert phases == ["forward", "backward", "update"]
     # Without gradients, there are no such parts.
     assert "by part of the step" not in html_report(report(LOOP), LOOP, "loop.mlir")
+
+
+def test_parts_of_a_step_are_unknown_without_name_stacks() -> None:
+    def phases(text: str) -> list[str]:
+        data = data_of(html_report(report(text), text, "step.mlir"))
+        phase = data["collectives"]["fields"].index("phase")
+        return [data["strings"][row[phase]] for row in data["collectives"]["rows"]]
+
+    located = STEP.replace('"jit(f)/jvp()/dot"', '"model.py":1:1')
+    assert phases(located) == ["unknown", "backward", "update"]
+    assert "backward 128 B (40%), update 128 B (40%), unknown 64 B (20%)" in " ".join(
+        text_report(report(located)).split()
+    )
+    # Without any name stack, no part is told.
+    unknown = re.sub(r'loc\("jit[^"]*"\)', 'loc("model.py":1:1)', STEP)
+    assert phases(unknown) == ["", "", ""]
+    page = html_report(report(unknown), unknown, "step.mlir")
+    page = page[page.index("<body") :].partition("<script>")[0]
+    assert re.search("forward|backward|recomputed", page) is None
+
+
+LAYER = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%a: tensor<8x8xf32>,
+    %u: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("up"),
+    %v: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("gate"),
+    %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>} loc("down")) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %u out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32> loc(#at)
+  %1 = stablehlo.dot_general %a, %0, contracting_dims = [1] x [0]
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#at)
+  %2 = sdy.all_gather [{"x"}, {}] %v out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32> loc(#at)
+  %3 = stablehlo.dot_general %1, %2, contracting_dims = [1] x [0]
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#at)
+  %4 = sdy.all_gather [{}, {"x"}] %w out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32> loc(#at)
+  %5 = stablehlo.dot_general %3, %4, contracting_dims = [1] x [0]
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc(#at)
+  return %5 : tensor<8x8xf32>
+}
+#at = loc("jit(f)/jvp()/dot"("model.py":1:1))
+"""
+
+
+def test_a_place_has_each_reason_with_its_weights() -> None:
+    page = html_report(report(LAYER), LAYER, "layer.mlir")
+    place = html.unescape(re.sub("<[^>]*>", "", page[page.index('<ol class="places"') : page.index("</ol>")]))
+    assert "256 B in 2: up, gate: P('x', None) → P(None, None) for dot_general" in place
+    assert "128 B in 1: down: P(None, 'x') → P(None, None) for dot_general" in place
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (
+            150,
+            "2 of 3: up and 1 more: P('x', None) → P(None, None) for dot_general; "
+            "the other: down: P(None, 'x') → P(None, None) for dot_general",
+        ),
+        (80, "2 of 3: up and 1 more: P('x', None) → P(None, None) for dot_general"),
+    ],
+)
+def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:
+    [place] = places_of(report(LAYER).collectives)
+    assert reasons_text(place.parts[0], width) == expected
+
+
+def test_operations_with_the_same_name_have_their_lines() -> None:
+    product = "stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]\n"
+    body = f"  %0 = {product} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n  return\n"
+    functions = [f"func.func @{name}(%a: tensor<8x8xf32>) {{\n{body}}}\n" for name in ("f", "g")]
+    text = "".join(functions)
+    data = data_of(html_report(report(text), text, "two.mlir"))["products"]
+    rows = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
+    assert [row["program"] for row in rows] == [2, 7]
+    assert rows[0]["value"] == rows[1]["value"]
+
+
+def test_the_curve_names_arguments_their_copies_and_results() -> None:
+    text = LAYER.replace('loc("gate")', "").replace(
+        "-> tensor<8x8xf32> {\n  %0", '-> (tensor<8x8xf32> {jax.result_info = "result[0]"}) {\n  %0'
+    )
+    live = data_of(html_report(report(text), text, "layer.mlir"))["live"]
+    names = {live["strings"][group[0]] for group in live["groups"]}
+    assert names == {
+        *("argument", "argument up", "argument down", "part or copy of up", "part or copy of down"),
+        *("temporary", "result result[*]"),
+    }
+    shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
+    assert {"up", "of gate", "%arg0"} <= set(shown)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.pages.section import without_empty
+from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -34,6 +35,21 @@ def test_the_useful_share_needs_shardings() -> None:
     assert "in 1 product, useful share unknown: no shardings" in local
     replicated = text_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
     assert "in 1 product, 50% of them useful" in replicated
+
+
+def test_recomputed_products_are_told_beside_useful_ones() -> None:
+    program = PRODUCT.replace("SHARDING", SHARDED).replace(
+        "  return",
+        "  %1 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]\n"
+        "      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+        '      loc("jit(f)/rematted_computation/dot")\n'
+        "  return",
+    )
+    found = report_on(_parsed(program))
+    assert "50% of them useful, 50% recomputed" in text_report(found)
+    assert '"recomputed_share": 0.5' in json_report(found)
+    # Without name stacks it is unknown.
+    assert '"recomputed_share": null' in json_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
 
 
 def test_shardings_of_a_partitioned_program_are_ignored() -> None:

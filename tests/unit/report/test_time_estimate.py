@@ -9,6 +9,8 @@ from sdyopt.analysis.figures.figures import Report, time_totals
 from sdyopt.analysis.figures.topology import Link, Topology, time_estimate
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.report.json_report import json_report
+from sdyopt.analysis.report.sections import bound_text
+from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.dataclasses import replace
 from tests.unit.report.programs import report
 
@@ -88,6 +90,50 @@ def test_a_reduction_after_a_conversion_belongs_to_the_product() -> None:
         "  %3 =", "  %4 = stablehlo.convert %2 : tensor<64x16xf32>\n  %3 ="
     )
     assert report(converted).products[0].collectives == (0, 1)
+
+
+SUM = PROGRAM.replace('%3 = sdy.all_reduce {"y"} %2', '%3 = sdy.all_reduce {"y"} %5').replace(
+    "  %3 =",
+    "  %4 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0]\n"
+    "    : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>\n"
+    "  %5 = stablehlo.add %2, %4 : tensor<64x16xf32>\n  %3 =",
+)
+
+
+def test_a_reduction_of_a_sum_belongs_to_all_of_its_products() -> None:
+    figures = report(SUM)
+    assert [each.collectives for each in figures.products] == [(0, 1), (0, 1)]
+    estimate = time_estimate(figures, FAST_X)
+    text = text_report(replace(figures, time=estimate), rows=None)
+    # The table says which collectives the time of a product has, and its share of them.
+    assert text.count("1/2 of #0, 1/2 of #1") == 2
+    # What is summed up already is no partial result.
+    after = SUM.replace(
+        "return %3",
+        '%6 = stablehlo.add %3, %3 : tensor<64x16xf32>\n  %7 = sdy.all_reduce {"x"} %6 '
+        "out_sharding=<@mesh, [{}, {}]> : tensor<64x16xf32>\n  return %3",
+    )
+    assert [each.collectives for each in report(after).products] == [(0, 1), (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("elementwise", "expected"),
+    [
+        ((0, 0), "bound by communication: all else takes 1.00 s"),
+        (
+            (0, 7),
+            "bound by communication or by compute and memory traffic, which take 1.00 s to 8.00 s, "
+            "depending on fusion",
+        ),
+        ((7, 8), "bound by compute and memory traffic, which take 8.00 s to 9.00 s"),
+    ],
+)
+def test_a_report_says_what_bounds_the_time(
+    figures: Report, elementwise: tuple[int, int], expected: str
+) -> None:
+    estimate = time_estimate(figures, FAST_X)
+    low, high = map(Fraction, elementwise)
+    assert bound_text(figures, replace(estimate, elementwise=(low, high))) == expected
 
 
 def test_a_collective_that_two_products_need_counts_in_halves() -> None:
