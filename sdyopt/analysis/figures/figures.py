@@ -104,7 +104,7 @@ class Undecided:
 
 
 # What values are to a program.
-ARGUMENT, RESULT, TEMPORARY = "argument", "result", "temporary"
+ARGUMENT, COPY, RESULT, TEMPORARY = "argument", "copy", "result", "temporary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
     `value` is its SSA name, `name` that of the argument of the program that it is, or is a part or a copy of,
-    or of the result that it is. `role` is "argument", "result" or "temporary".
+    or of the result that it is. `role` is "argument", "copy" (of one, or of a part), "result" or "temporary".
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
     """
@@ -131,7 +131,7 @@ class LiveValue:
     @property
     def shown_name(self) -> str:
         """The name for people: that of an argument is not the name of its copies."""
-        return (f"of {self.name}" if self.role == TEMPORARY else self.name) if self.name else self.value
+        return (f"of {self.name}" if self.role == COPY else self.name) if self.name else self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
-from sdyopt.analysis.figures.figures import ARGUMENT, RESULT, TEMPORARY
+from sdyopt.analysis.figures.figures import ARGUMENT, COPY, RESULT, TEMPORARY
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
@@ -74,7 +74,7 @@ class TensorOrigins:
             function = use.owner.parent_op if isinstance(use.owner, FuncReturnOp) else None
             if isinstance(function, FuncOp) and self._counts.is_entry(function):
                 return RESULT, name_of_result(function, use.index)
-        return TEMPORARY, self.name(value)
+        return TEMPORARY if self.argument(value) is None else COPY, self.name(value)
 
     def updated(self, value: Value) -> str:
         """The name of the argument that a gradient is combined with, or of the result that it becomes.

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sdyopt.analysis.check.check_text import reason_of
 from sdyopt.analysis.check.checker import Part, along
 from sdyopt.analysis.figures.figures import (
-    TEMPORARY,
+    COPY,
     Collective,
     LiveGroup,
     Product,
@@ -220,9 +220,10 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
 
 
 def _live_name(group: LiveGroup) -> str:
-    """`argument params['w']`; of a temporary, the argument that it is a part or a copy of."""
-    of = "part or copy of " if group.name and group.role == TEMPORARY else f"{group.role} "
-    return f"{of}{group.name}".rstrip()
+    """`argument params['w']`; of a copy, that of the argument."""
+    if group.role == COPY:
+        return f"part or copy of {group.name or 'an argument'}"
+    return f"{group.role} {group.name}".rstrip()
 
 
 def spec_of(sharding: str) -> str:

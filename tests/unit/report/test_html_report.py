@@ -229,7 +229,7 @@ def test_the_curve_names_arguments_their_copies_and_results() -> None:
     names = {live["strings"][group[0]] for group in live["groups"]}
     assert names == {
         *("argument", "argument up", "argument down", "part or copy of up", "part or copy of down"),
-        *("temporary", "result result[*]"),
+        *("part or copy of an argument", "temporary", "result result[*]"),
     }
     shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
     assert {"up", "of gate", "%arg0"} <= set(shown)
