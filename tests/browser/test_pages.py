@@ -224,6 +224,42 @@ def test_the_program_is_shown_with_its_collectives(browser: Any, folder: Path) -
         assert 'sdy.mesh @mesh = <["data"=4, "model"=2]>' in page.locator("#text").inner_text()
 
 
+def test_a_line_of_the_program_is_found_by_its_number(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        page.locator("#work .open").first.click()
+        page.locator("#work .detail summary").first.click()
+        product = page.locator("#work .members button.where").first
+        number = re.search(r", line (\d+)", product.locator("..").inner_text())
+        assert number is not None
+        product.click()
+        assert page.locator("b.here").get_attribute("id") == f"L{number[1]}"
+        assert "stablehlo.dot_general" in page.locator("b.here").inner_text()
+        numbers = page.locator("#text .numbers").first
+        assert numbers.inner_text().split()[:3] == ["1", "2", "3"]
+        # A number is beside its line.
+        above = (int(number[1]) - 1) * numbers.evaluate(
+            "(box) => parseFloat(getComputedStyle(box).lineHeight)"
+        )
+        there = page.locator("b.here").bounding_box()["y"]
+        assert abs(numbers.bounding_box()["y"] + above - there) < 6
+
+
+def test_figures_have_their_names_on_a_phone(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html", PHONE) as page:
+        for name in ("sent here", "with calls", "FLOPs with calls", "line"):
+            assert page.locator("#lines th", has_text=re.compile(f"^{name}$")).is_visible()
+        kinds = page.locator("#where td.kinds").first
+        first = kinds.locator("div").first
+        assert abs(first.bounding_box()["y"] - kinds.bounding_box()["y"]) < 6
+
+
+def test_parts_of_a_step_are_not_told_without_name_stacks(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(sdyopt.parse(MATMUL).report().to_html(), "utf-8")
+    with Opened(browser, tmp_path / "report.html") as page:
+        assert page.get_by_label("phase").count() == 0
+        assert "forward" not in page.locator("body").inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["report", "comparison", "steps", "sweep"])
 def test_on_a_phone_nothing_is_cut_or_faint(browser: Any, folder: Path, name: str, scheme: str) -> None:
