@@ -10,6 +10,7 @@ temporary file is random, and it must not exist: nobody who can write to the dir
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterable
@@ -103,7 +104,12 @@ def read_file(path: Path, limit: int | None = None) -> bytes:
 def read_stream(file: RawIOBase | BinaryIO, limit: int | None = None) -> bytes:
     """The remaining bytes of an open file, as in `read_file`."""
     if limit is None:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        try:
+            is_bounded = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        except io.UnsupportedOperation:
+            # It is in memory already.
+            is_bounded = True
+        if is_bounded:
             return file.read() or b""
         limit = _MOST_OF_STREAM
     parts, size = [], 0
