@@ -267,7 +267,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
         weights = _weights_summed_up(value, axes, shapes, origins)
         more = f" and {len(weights) - 2} more" if len(weights) > 2 else ""
-        of = f" of products with {', '.join(weights[:2])}{more}" if weights else ""
+        of = f" over a dimension of {', '.join(weights[:2])}{more}" if weights else ""
         return f"the result of {name} is a partial sum along {axis_refs_text(axes)}{of}"
     if replaced := _replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
@@ -302,8 +302,8 @@ def _reduced(
 _MAX_TERMS = 64
 
 
-def summed_with(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -> list[str]:
-    """The names of the weights whose products an sdy collective sums up, each once."""
+def summed_over(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -> list[str]:
+    """The names of the weights over a dimension of which an sdy collective sums up, each once."""
     return (
         _weights_summed_up(producer(op), _reduced_axes(op), shapes, origins)
         if isinstance(op, _REDUCTIONS)

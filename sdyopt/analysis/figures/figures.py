@@ -46,7 +46,8 @@ class Collective:
     SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
-    `summed_with` are the names of the arguments whose products with other values it sums up.
+    `summed_over` are the names of the arguments over a dimension of which it sums up, such as those of
+    products.
     `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
     otherwise. `loop` is the line of the innermost loop around it.
     """
@@ -72,7 +73,7 @@ class Collective:
     is_activation: bool = False
     per_iteration: Times | None = None
     loop: SourceLocation | None = None
-    summed_with: Sequence[str] = ()
+    summed_over: Sequence[str] = ()
 
     @property
     def axis_names(self) -> list[str]:

@@ -15,7 +15,7 @@ from sdyopt.analysis.figures.causes import (
     change_of,
     is_repeated_exchange,
     location_of,
-    summed_with,
+    summed_over,
 )
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
@@ -228,7 +228,7 @@ class _Collector:
             is_activation_reshard(op),
             self._per_iteration(op),
             self._loop(op),
-            tuple(summed_with(op, self._shapes, self._origins)),
+            tuple(summed_over(op, self._shapes, self._origins)),
         )
 
     def _sent(

@@ -40,20 +40,18 @@ def _scope(each: Collective | Product) -> str:
 
 
 def _weight(each: Collective | Product) -> str:
-    """The argument whose elements move or that a gradient updates, or those whose products are summed up."""
+    """The argument that moves or that a gradient updates, or those over which partial results are summed."""
     if not isinstance(each, Collective):
         return ""
     return (
-        each.moved
-        or each.updated
-        or (f"products with {', '.join(each.summed_with)}" if each.summed_with else "")
+        each.moved or each.updated or (f"sums over {', '.join(each.summed_over)}" if each.summed_over else "")
     )
 
 
 def _weight_text(each: Collective | Product) -> str:
-    if not isinstance(each, Collective) or len(each.summed_with) < 2:
+    if not isinstance(each, Collective) or len(each.summed_over) < 2:
         return _weight(each)
-    products = f"products with {each.summed_with[0]} and {len(each.summed_with) - 1} more"
+    products = f"sums over {each.summed_over[0]} and {len(each.summed_over) - 1} more"
     return each.moved or each.updated or products
 
 

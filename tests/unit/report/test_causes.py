@@ -103,7 +103,7 @@ def test_a_sum_of_partial_results_is_that_of_products_with_weights() -> None:
         }}
         """
     ).collectives
-    assert [sorted(each.summed_with) for each in found[:2]] == [["gate", "up"], ["gate"]]
+    assert [sorted(each.summed_over) for each in found[:2]] == [["gate", "up"], ["gate"]]
     weight_of = ALL_GROUPINGS["weight"].text_of
-    assert weight_of(found[0]).startswith("products with ") and weight_of(found[0]).endswith(" and 1 more")
-    assert weight_of(found[1]) == "products with gate"
+    assert weight_of(found[0]).startswith("sums over ") and weight_of(found[0]).endswith(" and 1 more")
+    assert weight_of(found[1]) == "sums over gate"
