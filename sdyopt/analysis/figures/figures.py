@@ -446,6 +446,17 @@ def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
     return communication, compute
 
 
+def bound_of(report: Report, estimate: TimeEstimate) -> str:
+    """What takes longer: "communication", "compute" with all else, or "either" by fusion; "" if unknown."""
+    communication, compute = time_totals(report, estimate)
+    if communication.unknown or compute.unknown or estimate.elementwise is None:
+        return ""
+    fused, alone = estimate.elementwise
+    if communication.high > compute.high + alone:
+        return "communication"
+    return "compute" if communication.high < compute.high + fused else "either"
+
+
 def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
     """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
     return None if seconds is None or times is None else seconds * times.high

@@ -13,6 +13,7 @@ from sdyopt.analysis.figures.figures import (
     Times,
     Total,
     activation_total,
+    bound_of,
     flop_totals,
     phase_totals,
     recomputed_share,
@@ -95,6 +96,7 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
         "compute": _seconds(asdict(compute)),
         "elementwise": None if estimate.elementwise is None else [*map(number, estimate.elementwise)],
         "range": [*map(number, time_range(report, estimate))],
+        "bound": bound_of(report, estimate) or None,
         "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
         "products": [_seconds(asdict(each)) for each in estimate.products],
     }

@@ -18,6 +18,7 @@ from sdyopt.analysis.figures.figures import (
     TimeEstimate,
     Total,
     activation_total,
+    bound_of,
     flop_totals,
     phase_totals,
     recomputed_share,
@@ -388,18 +389,16 @@ def _shares_of(product: Product, report: Report) -> str:
 
 def bound_text(report: Report, estimate: TimeEstimate) -> str:
     """What the estimated time is bound by, as far as its range tells; "" with unknown times."""
-    communication, compute = time_totals(report, estimate)
-    if communication.unknown or compute.unknown or estimate.elementwise is None:
+    bound, (_, compute) = bound_of(report, estimate), time_totals(report, estimate)
+    if estimate.elementwise is None or not bound:
         return ""
-    least, most = (compute.high + each for each in estimate.elementwise)
-    if communication.high > most:
-        return f"bound by communication: all else takes {range_text(least, most)}"
-    if communication.high < least:
-        return f"bound by compute and memory traffic, which take {range_text(least, most)}"
-    return (
-        "bound by communication or by compute and memory traffic, which take "
-        f"{range_text(least, most)}, depending on fusion"
-    )
+    others = range_text(*(compute.high + each for each in estimate.elementwise))
+    if bound == "communication":
+        return f"bound by communication: all else takes {others}"
+    if bound == "compute":
+        return f"bound by compute and memory traffic, which take {others}"
+    either = "bound by communication or by compute and memory traffic"
+    return f"{either}, which take {others}, depending on fusion"
 
 
 def range_text(least: Fraction, most: Fraction) -> str:

@@ -133,7 +133,10 @@ def test_a_report_says_what_bounds_the_time(
 ) -> None:
     estimate = time_estimate(figures, FAST_X)
     low, high = map(Fraction, elementwise)
-    assert bound_text(figures, replace(estimate, elementwise=(low, high))) == expected
+    estimate = replace(estimate, elementwise=(low, high))
+    assert bound_text(figures, estimate) == expected
+    data = json.loads(json_report(replace(figures, time=estimate)))
+    assert data["time"]["bound"] == ("either" if "fusion" in expected else expected.split()[2].strip(":"))
 
 
 def test_a_collective_that_two_products_need_counts_in_halves() -> None:
