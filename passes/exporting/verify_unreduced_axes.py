@@ -38,7 +38,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraint
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, without_manual_axes
 from sdyopt.mlir.dialects.sdy.sharding_checks import check_unreduced_transition
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values, sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MaxOp, MinOp
@@ -63,11 +63,13 @@ class VerifyUnreducedAxes(Pass):
     anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
+        shardings = map(sharding_of, distinct_values(function))
+        has_unreduced_axes = any(sharding.unreduced_axes for sharding in shardings if sharding is not None)
         for op in function.walk_post_order():
             check = _CHECKS.get(type(op))
             if check is not None:
                 check(op)
-            elif not op.is_terminator:
+            elif has_unreduced_axes and not op.is_terminator:
                 _check_other(op)
         return False
 

@@ -16,6 +16,7 @@ operations without memory effects too, and erases dead ones, unless `collectives
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -59,9 +60,14 @@ class MergeCollectives(Pass):
         return rewriter.changed
 
 
+@cache
+def _is_collective(op_class: type[Op]) -> bool:
+    return issubclass(op_class, _COLLECTIVES)
+
+
 def _without_channel(op: Op) -> Hashable | None:
     """All that the result of a collective depends on besides its operand; None for other operations."""
-    if not isinstance(op, _COLLECTIVES):
+    if not _is_collective(type(op)):
         return None
     signature = op.signature
     if op.dialect_name == "sdy":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dominance import Dominance, DominatorTree, has_ssa_dominance
-from sdyopt.mlir.ir.interfaces import is_memory_effect_free, is_trivially_dead
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free, would_be_dead
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import COMMUTATIVE, ISOLATED
@@ -96,7 +96,10 @@ class CseDriver:
         is_pure = signature is not None
         if self._only_pure and not is_pure:
             return
-        if is_trivially_dead(op) or (is_pure and not any(result.has_uses for result in op.results)):
+        is_used = False
+        for result in op.results:
+            is_used = is_used or result.first_use is not None
+        if not is_used and (is_pure or would_be_dead(op)):
             self._to_erase.append(op)
             self.removed += 1
             return

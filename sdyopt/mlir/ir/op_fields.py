@@ -190,7 +190,13 @@ class AttrField(Field, Generic[T]):
     @overload
     def __get__(self, op: Op, owner: type[Op]) -> T: ...
     def __get__(self, op: Op | None, owner: type[Op]) -> Self | T:
-        return self if op is None else self.of_signature(op.signature)
+        if op is None:
+            return self
+        # As `of_signature`, in place.
+        attribute = op.signature.attributes.get(self.name)
+        if attribute is None:
+            attribute = self.default
+        return cast(T, None if attribute is None else self.constraint.value(attribute))
 
 
 class RegionField(Field, Generic[T]):

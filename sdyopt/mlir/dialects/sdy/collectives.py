@@ -70,7 +70,8 @@ class CollectiveOp(ShardingOwner):
         if operand is None:
             return
         if not self.allows_different_meshes:
-            operand_mesh = mesh_of(operand, self)
+            is_same = operand.mesh_or_ref is self.out_sharding.mesh_or_ref
+            operand_mesh = mesh if is_same else mesh_of(operand, self)
             if operand_mesh is not None and operand_mesh is not mesh:
                 raise self.mesh_error("result mesh does not match operand mesh", operand_mesh)
         if self.out_sharding.rank != operand.rank:
@@ -78,6 +79,19 @@ class CollectiveOp(ShardingOwner):
                 f"result sharding has rank {self.out_sharding.rank} but operand sharding has rank "
                 f"{operand.rank}"
             )
+
+    def verify_symbol_uses(self) -> None:
+        """Checks the axes, once for equal collectives of operands with equal shardings."""
+        valid = self.signature.cache.setdefault(CollectiveOp.verify_symbol_uses, set())
+        operand, out = sharding_of(self.tensor), self.out_sharding
+        key = operand, None if operand is None else mesh_of(operand, self), mesh_of(out, self)
+        if key not in valid:
+            self.verify_axes()
+            valid.add(key)
+
+    def verify_axes(self) -> None:
+        """Checks the axes, by the signature, the sharding of the operand and the meshes only."""
+        raise NotImplementedError
 
     def result_sharding(self, index: int) -> TensorSharding:
         return self.out_sharding
@@ -319,7 +333,7 @@ class AllGatherOp(CollectiveOp):
 
     assembly = _assembly("$gathering_axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_gather(self, self.gathering_axes, "gathering")
 
 
@@ -332,7 +346,7 @@ class AllSliceOp(CollectiveOp):
     allows_missing_sharding = True
     assembly = _assembly("$slicing_axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_slice(self, self.slicing_axes)
 
 
@@ -344,7 +358,7 @@ class AllToAllOp(CollectiveOp):
 
     assembly = _assembly("$params")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_all_to_all(self, self.params)
 
 
@@ -356,7 +370,7 @@ class CollectivePermuteOp(CollectiveOp):
     allows_different_meshes = True
     assembly = _assembly("")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_permute(self)
 
 
@@ -370,7 +384,7 @@ class AllReduceOp(CollectiveOp):
     allows_missing_sharding = True
     assembly = _assembly("custom<OptionalReduction>($reduction_op) $reduction_axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_all_reduce(self, self.reduction_axes)
         check_reduction(self, self.reduction_op)
 
@@ -385,7 +399,7 @@ class ReduceScatterOp(CollectiveOp):
     allows_missing_sharding = True
     assembly = _assembly("custom<OptionalReduction>($reduction_op) $reduce_scatter_axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_reduction(self, self.reduction_op)
         check_slice(self, self.reduce_scatter_axes)
 
@@ -398,7 +412,7 @@ class ShardedToUnreducedOp(CollectiveOp):
 
     assembly = _assembly("$axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_reduction_of_unreduced(self)
         check_gather(self, self.axes, "shard-to-unreduce")
         check_unreduced(self, self.axes.axes, "sharded_to_unreduced_axes")
@@ -412,6 +426,6 @@ class ReplicatedToUnreducedOp(CollectiveOp):
 
     assembly = _assembly("$axes")
 
-    def verify_symbol_uses(self) -> None:
+    def verify_axes(self) -> None:
         check_reduction_of_unreduced(self)
         check_replicated_to_unreduced(self, self.axes)

@@ -248,12 +248,16 @@ def _parse_function(op_parser: OpAsmParser) -> None:
 def _print_function(op: Any, printer: OpAsmPrinter) -> None:
     attributes = op.signature.attributes
     name, type = attributes.get("sym_name"), attributes.get("function_type")
-    outputs = type.type.outputs
+    function_type = type.type if isinstance(type, TypeV1) else None
+    if not isinstance(name, StringV1) or not isinstance(function_type, FunctionV1):
+        raise op.op_error("has no assembly format without a string as name and a function type").help(
+            "print it with --mlir-print-op-generic"
+        )
     printer.write(f" {symbol_text(name.value)}(")
     for index, argument in enumerate(op.regions[0].blocks[0].arguments if op.regions[0].blocks else ()):
         printer.write(", " if index else "")
         printer.argument(argument)
-    printer.write(f") -> ({', '.join(map(printer.type, outputs))}) ")
+    printer.write(f") -> ({', '.join(map(printer.type, function_type.outputs))}) ")
     printer.region(op.regions[0])
 
 

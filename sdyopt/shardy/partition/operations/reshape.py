@@ -23,7 +23,7 @@ from sdyopt.shardy.partition.padding import (
     unpadded_result_shape,
     unpadded_shape,
 )
-from sdyopt.shardy.partition.replication import Dim, all_dims, crosses_shards
+from sdyopt.shardy.partition.replication import Dim, all_dims, crosses_shards, dims_to_replicate
 from sdyopt.shardy.partition.sharded_body import HaloContext, Values, begin_body, exchanges_halos
 
 Groups = tuple[list[int], list[int]]
@@ -46,7 +46,8 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
 def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
     """Groups of dimensions are sharded along their first dimension, by the same axes before and after."""
     operand, result = op.operands[0], op.results[0]
-    if 0 in shape_of(operand):
+    # Most reshapes need no other shards, which is cached.
+    if 0 in shape_of(operand) or not dims_to_replicate(op, context.types, keep_local_windows=True):
         return None
     groups = list(groups_of_reshape(op, context.types))
     reads = _reads(groups, op, context.types)
