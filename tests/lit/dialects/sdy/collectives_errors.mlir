@@ -234,3 +234,16 @@ func.func @unreduced_and_more(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<
   %0 = sdy.replicated_to_unreduced {"x"} %arg out_sharding=<@mesh, [{}], unreduced={"x", "y"}> : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// Equal collectives of operands with different shardings: only one is valid.
+func.func @same_all_reduce(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>},
+                           %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.all_reduce {"y"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  // expected-error @+1 {{operand and result shardings are not equivalent}}
+  %1 = sdy.all_reduce {"y"} %b out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return
+}
