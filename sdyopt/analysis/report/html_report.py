@@ -56,6 +56,7 @@ from sdyopt.analysis.report.sections import (
     PHASES,
     bound_products,
     bound_text,
+    most_repeated,
     sections_of,
 )
 from sdyopt.base.dataclasses import replace
@@ -216,12 +217,14 @@ def _compute_card(report: Report) -> h.Node:
         useful += f", {share_text(recomputed)} recomputed"
     if not flops.count:
         work, useful = "no product", ""
+    repeated = most_repeated(report)
     if report.time is None:
         return card(
             "compute",
             total_text(flops, flops_text),
             f"per device in {counted(flops.count, 'product')}",
             useful,
+            repeated,
             "time unknown: give --topology",
         )
     least, most = (seconds_text(each) for each in time_range(report, report.time))
@@ -230,6 +233,7 @@ def _compute_card(report: Report) -> h.Node:
         least if least == most else f"{least} to {most}",
         "estimated for one run",
         ", ".join(filter(None, (work, useful))),
+        repeated,
         f"{seconds_text(time_totals(report, report.time)[1].high)} of products",
         bound_text(report, report.time),
     )

@@ -313,6 +313,19 @@ def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
                 yield each, share
 
 
+def most_repeated(report: Report) -> str:
+    """`most is repeated along "data" at model.py:12`: where most FLOPs are not useful, or nothing."""
+    wasted: dict[tuple[str, str], Fraction] = {}
+    for each, share in _wasteful(report):
+        key = ", ".join(f'"{axis}"' for axis in each.spare_axes), each.location.file_text
+        wasted[key] = wasted.get(key, Fraction(0)) + (each.flops or 0) * (1 - share)
+    if not wasted:
+        return ""
+    axes, line = max(wasted, key=lambda key: wasted[key])
+    where = f" at {line}" if line else ""
+    return f"most is repeated along {axes}{where}" if axes else f"most is padding{where}"
+
+
 # A row and the seconds that it stands for.
 _Timed = tuple[Fraction, Row]
 

@@ -7,6 +7,7 @@ import pytest
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.pages.section import without_empty
 from sdyopt.analysis.report.json_report import json_report
+from sdyopt.analysis.report.sections import most_repeated
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -35,6 +36,13 @@ def test_the_useful_share_needs_shardings() -> None:
     assert "in 1 product, useful share unknown: no shardings" in local
     replicated = text_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
     assert "in 1 product, 50% of them useful" in replicated
+
+
+def test_where_most_products_are_repeated() -> None:
+    program = PRODUCT.replace("  return", '      loc("model.py":7:1)\n  return')
+    assert most_repeated(report_on(_parsed(program.replace("SHARDING", "")))) == ""
+    found = report_on(_parsed(program.replace("SHARDING", SHARDED)))
+    assert most_repeated(found) == 'most is repeated along "x" at model.py:7'
 
 
 def test_recomputed_products_are_told_beside_useful_ones() -> None:
