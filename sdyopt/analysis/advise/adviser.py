@@ -19,7 +19,7 @@ from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
-from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
+from sdyopt.analysis.advise.wording import PlaceNames, current, sdy_text
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
@@ -70,6 +70,7 @@ class Adviser:
         show: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self._module = module
+        self._names = PlaceNames(module)
         self._pipeline = pipeline
         self._topology = topology or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
         self._machine = ASSUMED_MACHINE if topology is None else ""
@@ -144,7 +145,7 @@ class Adviser:
     def _advised(self, search: Trials, trial: Trial) -> AdvisedChange:
         """A change with the results that it shards otherwise, and that are not kept as inputs."""
         assert search.figures is not None and trial.figures is not None
-        found = _advised(trial.move, search.figures, trial.figures)
+        found = self._of_move(trial.move, search.figures, trial.figures)
         if trial.results is None:
             return found
         functions = {op.sym_name: op for op in functions_in(search.module)}
@@ -154,8 +155,23 @@ class Adviser:
             sharding = trial.results[name, number]
             assert sharding is not None
             change = Change(FunctionResult(functions[name], number), sharding, trial.move.changes[0].mesh)
-            results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
+            results.append(Annotation(self._names.of(change), change.jax, sdy_text(sharding)))
         return found._replace(results=tuple(results))
+
+    def _of_move(self, move: Move, before: Figures, after: Figures) -> AdvisedChange:
+        written = tuple(map(self._annotation, move.changes))
+        return AdvisedChange(self._names.heading(move), current(move), written, Effect(before, after), move)
+
+    def _annotation(self, change: Change) -> Annotation:
+        return Annotation(self._names.of(change), change.jax, sdy_text(change.sharding))
+
+    def _annotations(self, search: Trials, roles: Sequence[Role]) -> list[Annotation]:
+        """What is written, the annotations of inputs first. What is kept is returned as it is taken."""
+        made = written(search.made).items()
+        known = {subject: change for subject, change in made if not isinstance(subject, FunctionResult)}
+        inputs = [place.subject for role in roles if role.is_input for place in role.places]
+        order = [*(each for each in inputs if each in known), *(each for each in known if each not in inputs)]
+        return [self._annotation(known[subject]) for subject in dict.fromkeys(order)]
 
     def _possible(self, search: Trials, moves: Moves) -> list[Move]:
         """The moves for a program, those for its most expensive collectives first."""
@@ -316,7 +332,7 @@ class Adviser:
         assert search.figures is not None
         advice.program, advice.final = search.edited(), search.figures
         advice.excess = self._excess(advice.final)
-        advice.annotations = _annotations(search, moves.roles)
+        advice.annotations = self._annotations(search, moves.roles)
         if self._options.advise_verify:
             self._verify_both(advice, given, search)
         return advice
@@ -369,7 +385,7 @@ class Adviser:
         """The program after a move that is one of the changes."""
         after = search.after(move)
         assert search.figures is not None and after.figures is not None
-        advice.changes.append(_advised(move, search.figures, after.figures))
+        advice.changes.append(self._of_move(move, search.figures, after.figures))
         return after
 
     def _closed(self, search: Trials, moves: Moves) -> Trials:
@@ -434,13 +450,6 @@ def _most_trials(size: int, most: int) -> int:
     return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
 
 
-def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
-    annotations = (
-        Annotation(place_text(change), change.jax, sdy_text(change.sharding)) for change in move.changes
-    )
-    return AdvisedChange(heading(move), current(move), tuple(annotations), Effect(before, after), move)
-
-
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
     """The changes without those of an annotation, or with the figures at a place, that one before has."""
     seen: set[object] = set()
@@ -451,18 +460,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _annotations(search: Trials, roles: Sequence[Role]) -> list[Annotation]:
-    """The annotations of what is written, those of inputs first. What is kept is returned as it is taken."""
-    made = written(search.made).items()
-    known = {subject: change for subject, change in made if not isinstance(subject, FunctionResult)}
-    inputs = [place.subject for role in roles if role.is_input for place in role.places]
-    order = [*(each for each in inputs if each in known), *(each for each in known if each not in inputs)]
-    return [
-        Annotation(place_text(change), change.jax, sdy_text(change.sharding))
-        for change in (known[subject] for subject in dict.fromkeys(order))
-    ]
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:

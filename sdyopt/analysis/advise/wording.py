@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult
 
 
-def heading(move: Move) -> str:
-    """The annotation in the words of JAX programs."""
-    if move.title:
-        return f"{move.title}: {_names(move)}"
-    change = move.changes[0]
-    spec = change.jax or sdy_text(change.sharding)
-    if isinstance(change.subject, FunctionResult) or change.is_boundary:
-        return f"shard {_names(move)} as {spec}"
-    where = place_text(change)
-    if change.replaced is not None:
-        return f"{where}: write {spec} in with_sharding_constraint"
-    return f"{where}: jax.lax.with_sharding_constraint(…, {spec})"
+class PlaceNames:
+    """The names of places in texts: that of an argument or result, or the line that a person would change."""
+
+    def __init__(self, module: Op) -> None:
+        self._lines = UserLines.of_module(module)
+
+    def heading(self, move: Move) -> str:
+        """The annotation in the words of JAX programs."""
+        names = list(dict.fromkeys(map(self.of, move.changes)))
+        if move.title:
+            return f"{move.title}: {_first(names)}"
+        change = move.changes[0]
+        spec = change.jax or sdy_text(change.sharding)
+        if change.is_boundary:
+            return f"shard {_first(names)} as {spec}"
+        if change.replaced is not None:
+            return f"{_first(names)}: write {spec} in with_sharding_constraint"
+        return f"{names[0]}: jax.lax.with_sharding_constraint(…, {spec})"
+
+    def of(self, change: Change) -> str:
+        """`params['w']`, `result[0]`, or `model.py:12 (dot_general)`."""
+        subject = change.subject
+        if isinstance(subject, FunctionResult):
+            return name_of_result(subject.function, subject.result_index) or f"result {subject.result_index}"
+        if isinstance(subject, BlockArgument) and change.is_boundary:
+            return name_of(subject) or f"argument {subject.index}"
+        location = source_location(subject.location)
+        line = self._lines.chosen(location).file_text or "unknown location"
+        if change.replaced is not None:
+            # A statement constrains the gradient, too.
+            return f"{line} (sharding_constraint)"
+        op = (
+            subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
+        )
+        # JAX gives what computes the gradient of an operand the line of the operation.
+        gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""
+        return f"{gradient}{line} ({op})"
 
 
-def _names(move: Move) -> str:
-    """`params['w'] and 3 more`."""
-    names = list(dict.fromkeys(place_text(change) for change in move.changes))
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
-def place_text(change: Change) -> str:
-    subject = change.subject
-    if isinstance(subject, FunctionResult):
-        return name_of_result(subject.function, subject.result_index) or f"result {subject.result_index}"
-    if isinstance(subject, BlockArgument) and change.is_boundary:
-        return name_of(subject) or f"argument {subject.index}"
-    location = source_location(subject.location)
-    op = subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
-    # JAX gives what computes the gradient of an operand the line of the operation.
-    gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""
-    return f"{gradient}{location.file_text or 'unknown location'} ({op})"
+def _first(names: Sequence[str]) -> str:
+    """`params['w'] and 3 more`; two are named both."""
+    return " and ".join(names) if len(names) <= 2 else f"{names[0]} and {len(names) - 1} more"
 
 
 def current(move: Move) -> str:

@@ -1,7 +1,7 @@
 """Changes of shardings that rules propose, for trials.
 
 Inputs and results of one shape and one sharding, such as a weight and the state of its optimizer, change
-together; so do constraints from one line of the program.
+together; so do constraints of one statement.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.remedies import Remedy, ValueNames, remedy_of
+from sdyopt.analysis.trials.roles import statement_of
 from sdyopt.analysis.trials.trials import Trials
-from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -81,15 +81,13 @@ class Proposals:
 
     @cached_property
     def constraints(self) -> list[list[OpResult]]:
-        """Sharding constraints in groups of one line and one sharding, those of the largest tensors first."""
+        """Sharding constraints in groups of one statement, those of the largest tensors first."""
         groups: dict[object, list[OpResult]] = {}
         for op in self.module.walk():
             if isinstance(op, ShardingConstraintOp):
-                location = resolve_file_location(op.location)
-                place = op if location is None else (location.file, location.line)
                 output = op.output
                 assert isinstance(output, OpResult)
-                groups.setdefault((place, op.sharding, op.output.type), []).append(output)
+                groups.setdefault(statement_of(op) or op, []).append(output)
         return sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))
 
     def group_of(self, value: Value) -> list[Subject]:

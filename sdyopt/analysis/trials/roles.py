@@ -1,7 +1,8 @@
 """Groups values of a program that play one role, so that a change of a sharding applies to all of them.
 
 First, values that elementwise operations of equal shape, loops and branches tie together are one class: a
-parameter with its gradient and moments, or the activations along the residual connections of all layers.
+parameter with its gradient and moments, or the activations along the residual connections of all layers. So
+are values that one statement of Python constrains, such as an activation and its gradient.
 Then classes that are used alike have one role, such as the same weight of each layer. They are found by
 colour refinement on the graph of uses: a class starts with the colour of its shape and annotations, and in
 each round gets a colour that depends on the operations around it and the colours of their other values.
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -119,6 +121,7 @@ class _Classes:
     def __init__(self) -> None:
         self._parents: dict[Value, Value] = {}
         self._functions: list[FuncOp] = []
+        self._statements: dict[object, Value] = {}
         self.edges: list[Op] = []
 
     def add(self, function: FuncOp) -> None:
@@ -133,6 +136,9 @@ class _Classes:
         for op in function.walk():
             for first, second in _ties(op):
                 self._unite(first, second)
+            if isinstance(op, ShardingConstraintOp) and (statement := statement_of(op)) is not None:
+                # A statement also constrains the gradient, and what it computes in each layer.
+                self._unite(self._statements.setdefault(statement, op.output), op.output)
             if op is not function and not op.is_terminator and not is_elementwise(op.signature):
                 self.edges.append(op)
 
@@ -186,6 +192,12 @@ class _Classes:
 
     def class_of(self, value: Value) -> ValueClass | None:
         return self._found.get(self._find(value))
+
+
+def statement_of(op: ShardingConstraintOp) -> object:
+    """The key that constraints of one statement of Python share: JAX cannot change one of them alone."""
+    frames = source_location(op.location).frames
+    return (frames, op.sharding, op.output.type) if frames else None
 
 
 def _sharding(attribute: object) -> TensorSharding | None:

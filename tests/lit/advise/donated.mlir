@@ -4,7 +4,7 @@
 // The result takes the memory of the argument that is donated to it. A change after which it is sharded
 // otherwise has to reshard it for the next step: that counts, and is printed.
 
-// CHECK:      shard params['w'] and 1 more as P(None, 'x')
+// CHECK:      shard params['w'] and result[0]['w'] as P(None, 'x')
 // CHECK-NOT:  between steps
 // CHECK:      shard batch as P(None, 'x')
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x', None)

@@ -7,6 +7,8 @@ import pytest
 import sdyopt
 from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
 from sdyopt.analysis.trials.originals import Gradients
+from sdyopt.analysis.trials.roles import roles_of, statement_of
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import BlockArgument
 
 
@@ -85,3 +87,32 @@ def test_the_line_of_a_gradient_is_that_of_the_operation_that_takes_the_value() 
     gradients = Gradients(module)
     values = [gradients.value(each) for each in (y, dw, dx)]
     assert [each.index if isinstance(each, BlockArgument) else None for each in values] == [None, 1, 0]
+
+
+STATEMENTS = """
+#helper = loc("shard"("model.py":3:5))
+#layer = loc(callsite(#helper at "layer"("model.py":9:7)))
+#other = loc(callsite(#helper at "layer"("model.py":20:7)))
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<64x128xf32>, %g: tensor<64x128xf32>, %s: tensor<64x128xf32>)
+    -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) {
+  %0 = sdy.sharding_constraint %x <@mesh, [{}, {}]> : tensor<64x128xf32>
+      loc("jit(step)/jvp()/sharding_constraint"(#layer))
+  %1 = sdy.sharding_constraint %g <@mesh, [{}, {}]> : tensor<64x128xf32>
+      loc("jit(step)/transpose(jvp())/sharding_constraint"(#layer))
+  %2 = sdy.sharding_constraint %s <@mesh, [{}, {}]> : tensor<64x128xf32>
+      loc("jit(step)/jvp()/sharding_constraint"(#other))
+  return %0, %1, %2 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
+}
+"""
+
+
+def test_a_statement_constrains_a_value_and_its_gradient() -> None:
+    module = sdyopt.parse(STATEMENTS).ir
+    constraints = [op for op in module.walk() if isinstance(op, ShardingConstraintOp)]
+    first, gradient, other = (statement_of(op) for op in constraints)
+    assert first == gradient != other
+    # They are one class of values, which change together.
+    classes = [each for role in roles_of(module) for each in role.classes]
+    found = [[place.subject for place in each.constraints] for each in classes]
+    assert [op.output for op in constraints[:2]] in found
