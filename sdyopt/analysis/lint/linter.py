@@ -30,6 +30,8 @@ from sdyopt.mlir.ir.operation import Op
 _TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
 # So many callers of a line are named.
 _CALLERS = 2
+# What was tried saves this.
+_SAVED = "{saved}"
 # A change that is no answer to a finding has to save this share of the figure.
 _WORTH = Fraction(1, 10)
 
@@ -117,7 +119,7 @@ class Linter:
             measure, saved = _saved(placed, tried)
             finding = replace(placed.finding, cost=saved)
             text = f"{_TEXTS[measure](saved)} {measure.value}"
-            message = placed.diagnostic.message.replace("{saved}", text)
+            message = placed.diagnostic.message.replace(_SAVED, text)
             diagnostic = replace(placed.diagnostic, message=message, help=tried.help)
             yield placed._replace(finding=finding, diagnostic=diagnostic)
         yield from sorted(rest, key=_Placed.order)
@@ -235,8 +237,9 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
             yield first
             continue
         cost = sum((each.finding.cost or Fraction(0) for each in (first, *others)), Fraction(0))
-        total = f"{UNIT_TEXTS[first.rule.unit](cost)} in all"
-        message = f"{first.diagnostic.message}; {len(others)} more like it on this line, {total}"
+        # What is saved was tried with all of them.
+        total = "" if _SAVED in first.diagnostic.message else f", {UNIT_TEXTS[first.rule.unit](cost)} in all"
+        message = f"{first.diagnostic.message}; {len(others)} more like it on this line{total}"
         remedies = [each.finding.remedies for each in (first, *others)]
         # What is done for one operation of the line is done for all.
         together = [joined(each) for each in zip(*remedies, strict=False)]

@@ -1,12 +1,16 @@
 """What the linter does with findings, and that rules look only at what their page says."""
 
+from fractions import Fraction
+
 import pytest
 
+from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, all_rules
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
-from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
+from sdyopt.base.diagnostics.location import FileLoc
 from tests.unit.lint.programs import lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>
@@ -37,6 +41,30 @@ func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 }
 """
     assert len(lint(text, only("replicating-custom-call", min_bytes=1)).diagnostics) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("costs much", "costs much; 1 more like it on this line, 3.00 KiB in all"),
+        # This is tried with both of them.
+        ("saves {saved}", "saves {saved}; 1 more like it on this line"),
+    ],
+)
+def test_what_is_saved_on_a_line_is_not_summed(message: str, told: str) -> None:
+    rule = only("cheaper-sharding").rules()[0]
+    module = program(TWO).module
+    location = FileLoc("model.py", 5, 3)
+    placed = [
+        _Placed(
+            rule,
+            Finding(module, message, cost=Fraction(size)),
+            Diagnostic(Severity.WARNING, location, message),
+            (),
+        )
+        for size in (1024, 2048)
+    ]
+    assert [each.diagnostic.message for each in _one_per_line(placed)] == [told]
 
 
 def test_the_program_is_not_changed() -> None:
