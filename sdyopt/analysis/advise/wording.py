@@ -32,7 +32,8 @@ class PlaceNames:
         if change.is_boundary:
             return f"shard {_first(names)} as {spec}"
         if change.replaced is not None:
-            return f"{_first(names)}: write {spec} in with_sharding_constraint"
+            lines = dict.fromkeys(self.of(each) for each in move.changes if each.replaced is not None)
+            return f"{_first(list(lines))}: write {spec} in with_sharding_constraint"
         return f"{names[0]}: jax.lax.with_sharding_constraint(…, {spec})"
 
     def of(self, change: Change) -> str:
