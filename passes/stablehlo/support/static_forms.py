@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
@@ -41,31 +41,32 @@ def gather_form(op: Op) -> StaticForm | None:
 def pad_form(op: Op) -> StaticForm | None:
     """A pad with constant padding sizes; None if they are not constant."""
     assert isinstance(op, DynamicPadOp)
-    lows, highs = constant_integers(op.edge_padding_low), constant_integers(op.edge_padding_high)
-    interiors = constant_integers(op.interior_padding)
-    if lows is None or highs is None or interiors is None:
-        return None
-    attributes: dict[str, Attribute | None] = {
-        "edge_padding_low": integers(lows),
-        "edge_padding_high": integers(highs),
-        "interior_padding": integers(interiors),
+    sizes = {
+        "edge_padding_low": op.edge_padding_low,
+        "edge_padding_high": op.edge_padding_high,
+        "interior_padding": op.interior_padding,
     }
-    return PadOp, [op.operand, op.padding_value], attributes
+    return _with_attributes(PadOp, [op.operand, op.padding_value], sizes)
 
 
 def slice_form(op: Op) -> StaticForm | None:
     """A slice with constant starts, limits and strides; None if one of them is not constant."""
     assert isinstance(op, RealDynamicSliceOp)
-    starts, limits = constant_integers(op.start_indices), constant_integers(op.limit_indices)
-    strides = constant_integers(op.strides)
-    if starts is None or limits is None or strides is None:
-        return None
-    attributes: dict[str, Attribute | None] = {
-        "start_indices": integers(starts),
-        "limit_indices": integers(limits),
-        "strides": integers(strides),
-    }
-    return SliceOp, [op.operand], attributes
+    bounds = {"start_indices": op.start_indices, "limit_indices": op.limit_indices, "strides": op.strides}
+    return _with_attributes(SliceOp, [op.operand], bounds)
+
+
+def _with_attributes(
+    op_class: type[Op], operands: Sequence[Value], values: Mapping[str, Value]
+) -> StaticForm | None:
+    """An operation whose attributes are the integers of operands; None if one of them is not constant."""
+    attributes: dict[str, Attribute | None] = {}
+    for name, value in values.items():
+        found = constant_integers(value)
+        if found is None:
+            return None
+        attributes[name] = integers(found)
+    return op_class, operands, attributes
 
 
 def dynamic_slice_form(op: RealDynamicSliceOp, rewriter: Rewriter) -> StaticForm | None:

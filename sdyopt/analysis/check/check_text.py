@@ -263,8 +263,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
         figures += f", {_difference(Fraction(trial.carried))} a step"
-    if trial.after.flops > trial.before.flops:
-        figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
+    flops, more_flops = trial.effect.before.flops, trial.effect.after.flops
+    if more_flops > flops:
+        figures += f", +{round(100 * (more_flops / flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""

@@ -37,7 +37,7 @@ from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
-from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, figures_of
+from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, Measure, figures_of
 from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
@@ -71,34 +71,24 @@ class Trial(NamedTuple):
     results: int
 
     @property
-    def before(self) -> Figures:
-        """The figures without the change."""
-        return self.effect.before
-
-    @property
-    def after(self) -> Figures:
-        """The figures with it."""
-        return self.effect.after
-
-    @property
     def sent(self) -> Fraction:
         """The additional bytes that a device sends then; negative if they are fewer."""
-        return self.after.wire_bytes - self.before.wire_bytes
+        return -self.effect.saved(Measure.WIRE)
 
     @property
     def carried(self) -> int:
         """The additional bytes that a device sends between two steps, at most."""
-        return self.after.carried - self.before.carried
+        return self.effect.after.carried - self.effect.before.carried
 
     @property
     def memory(self) -> Fraction:
         """The additional bytes that a device needs at the peak."""
-        return Fraction(self.after.peak_bytes - self.before.peak_bytes)
+        return -self.effect.saved(Measure.MEMORY)
 
     @property
     def changes_memory(self) -> bool:
         """Whether the peak changes by more than noise."""
-        return abs(self.memory) >= NOISE * self.before.peak_bytes and self.memory != 0
+        return abs(self.memory) >= NOISE * self.effect.before.peak_bytes and self.memory != 0
 
 
 class Part(NamedTuple):

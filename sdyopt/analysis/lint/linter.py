@@ -94,7 +94,7 @@ class Linter:
     def _tried(self, found: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
         """The findings with remedies that save something, the most first, and those that are kept without.
 
-        Each remedy is tried with those of the findings before it, so that no saving is told twice.
+        Each remedy is tried with those of the findings before it, so that no saving is reported twice.
         """
         has_remedies = any(each.finding.remedies or not each.finding.is_kept for each in found)
         if not has_remedies or not programs.trials.can_try:
@@ -218,11 +218,11 @@ def _saved(placed: _Placed, tried: Tried) -> tuple[Measure, Fraction]:
 
 def _without_reported_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
     """The findings without those whose collectives all are in findings before."""
-    told: set[Op] = set()
+    reported: set[Op] = set()
     for placed in found:
         collectives = placed.finding.collectives
-        if not collectives or not told.issuperset(collectives):
-            told.update(collectives)
+        if not collectives or not reported.issuperset(collectives):
+            reported.update(collectives)
             yield placed
 
 

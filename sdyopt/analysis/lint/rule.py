@@ -147,7 +147,7 @@ class Finding:
     """A finding of a rule. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
 
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
-    if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
+    if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is reported once.
 
     `remedies` are changes that may save it: the linter tries them, and shows the best one in place of `help`.
     A finding that none of its remedies saves anything of is dropped, unless `is_kept`; if there are no

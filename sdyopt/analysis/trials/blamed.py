@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -149,8 +149,7 @@ class Proposals:
         function = user.parent_op
         if not isinstance(function, FuncOp):
             return
-        functions = [each for each in self.originals.module.walk() if isinstance(each, FuncOp)]
-        written = [each for each in functions if each.sym_name == function.sym_name]
+        written = [each for each in functions_in(self.originals.module) if each.sym_name == function.sym_name]
         for use in last_of_chain(op).uses:
             if use.owner is user:
                 for each in written:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.trials.roles import Role, is_uniform
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -42,7 +42,7 @@ class Dimensions:
         products: list[tuple[Op, OpShardingRule]] = []
         counts = ExecutionCounts(module)
         with handling(lambda _: None):  # operations without a rule relate nothing
-            for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+            for function in entry_functions(functions_in(module)):
                 for op in function.walk():
                     self._add(op)
                     if type(op) in FLOPS and (rule := sharding_rule_of(op)) is not None:

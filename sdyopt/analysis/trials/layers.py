@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.trials import pipeline_of
@@ -96,7 +96,7 @@ def with_fewer_layers(module: Op) -> ReducedProgram | None:
     """A copy of the program with two layers of each run; None if it does not become smaller by half."""
     values: dict[Value, Value] = {}
     copy = Rewriter().clone(module, values)
-    functions = entry_functions([op for op in copy.walk() if isinstance(op, FuncOp)])
+    functions = entry_functions(functions_in(copy))
     if len(functions) != 1 or len(functions[0].body.blocks) != 1:
         return None
     [function] = functions

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
@@ -69,7 +70,7 @@ class ValueNames:
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
         self._lines = UserLines.of_module(module)
-        self._has_one_function = sum(isinstance(op, FuncOp) for op in module.walk()) == 1
+        self._has_one_function = len(functions_in(module)) == 1
 
     def sdy(self, subject: Subject) -> str:
         """`%5`, or `%5 of @f` if there are several functions."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
@@ -91,9 +91,8 @@ class Role(NamedTuple):
 
 def roles_of(module: Op) -> list[Role]:
     """The roles of the values of rank 1 and more of the entry functions, in the order of the program."""
-    functions = [each for each in module.walk() if isinstance(each, FuncOp)]
     classes = _Classes()
-    for function in entry_functions(functions):
+    for function in entry_functions(functions_in(module)):
         classes.add(function)
     found = classes.by_value()
     _colour(found, classes.edges, classes.class_of)

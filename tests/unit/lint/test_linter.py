@@ -44,14 +44,14 @@ func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         ("costs much", "costs much; 1 more like it on this line, 3.00 KiB in all"),
         # This is tried with both of them.
         ("saves {saved}", "saves {saved}; 1 more like it on this line"),
     ],
 )
-def test_what_is_saved_on_a_line_is_not_summed(message: str, told: str) -> None:
+def test_what_is_saved_on_a_line_is_not_summed(message: str, expected: str) -> None:
     rule = only("cheaper-sharding").rules()[0]
     module = program(TWO).module
     location = FileLoc("model.py", 5, 3)
@@ -64,7 +64,7 @@ def test_what_is_saved_on_a_line_is_not_summed(message: str, told: str) -> None:
         )
         for size in (1024, 2048)
     ]
-    assert [each.diagnostic.message for each in _one_per_line(placed)] == [told]
+    assert [each.diagnostic.message for each in _one_per_line(placed)] == [expected]
 
 
 def test_the_program_is_not_changed() -> None:

@@ -158,7 +158,7 @@ def test_parts_of_a_step_are_unknown_without_name_stacks() -> None:
     assert "backward 128 B (40%), update 128 B (40%), unknown 64 B (20%)" in " ".join(
         text_report(report(located)).split()
     )
-    # Without any name stack, no part is told.
+    # Without any name stack, no phase is reported.
     unknown = re.sub(r'loc\("jit[^"]*"\)', 'loc("model.py":1:1)', STEP)
     assert phases(unknown) == ["", "", ""]
     page = html_report(report(unknown), unknown, "step.mlir")
