@@ -110,7 +110,7 @@ class Adviser:
             return advice
         if self._options.advise_from_scratch:
             return self._from_scratch(advice, search, mesh)
-        moves = Moves(roles_of(program), mesh)
+        moves = Moves(program, roles_of(program), mesh)
         if self._options.advise_changes > 1:
             advice.is_sequence = True
             self._add_changes(advice, search, moves, self._options.advise_changes)
@@ -322,7 +322,7 @@ class Adviser:
             self._memory = advice.given.peak_bytes
         program = given.edited()
         _remove_annotations(program)
-        moves, search = Moves(roles_of(program), mesh), self._search(program)
+        moves, search = Moves(program, roles_of(program), mesh), self._search(program)
         if search.figures is None:
             advice.reason = "its pipeline fails without annotations"
             return advice

@@ -120,10 +120,8 @@ class Proposals:
                 if size <= 0 or size % dim.sharded_size(mesh):
                     return
             changes.append(Change(subject, TensorSharding(mesh_or_ref, dims), mesh))
-            if isinstance(subject, OpResult) and (gradient := self._gradients.gradient(subject)) is not None:
-                changes.append(Change(gradient, TensorSharding(mesh_or_ref, dims), mesh))
         if changes:
-            yield remedy_of(changes, self._names)
+            yield remedy_of(self._gradients.constrained(changes), self._names)
 
     @cached_property
     def _gradients(self) -> Gradients:

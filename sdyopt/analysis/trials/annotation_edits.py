@@ -53,6 +53,11 @@ class Change(NamedTuple):
         return op if isinstance(op, ShardingConstraintOp) else None
 
     @property
+    def is_new_constraint(self) -> bool:
+        """Whether the value gets a constraint that the program does not have."""
+        return not self.is_boundary and self.replaced is None
+
+    @property
     def jax(self) -> str | None:
         """`P('x', None)`; None if a PartitionSpec cannot express the sharding."""
         try:

@@ -13,7 +13,7 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Role
 from sdyopt.base.dataclasses import dataclass
@@ -56,6 +56,7 @@ class Alike:
     """Finds what a person changes together: the places of a role, or what a line computes in all layers."""
 
     def __init__(self, module: Op, roles: Sequence[Role]) -> None:
+        self._gradients = Gradients(module)
         self._roles = {place.subject: role for role in roles for place in role.places}
         self._results: dict[tuple[object, ...], list[OpResult]] = {}
         for op in module.walk():
@@ -72,8 +73,8 @@ class Alike:
         elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
             # The location of an operation may not have been read before: it is that of the operation alone.
             found = self._results.get(_key_of_result(subject), found)
-        changes = tuple([change._replace(subject=each) for each in dict.fromkeys([subject, *found])])
-        return Move(changes, () if role is None else (role,))
+        changes = [change._replace(subject=each) for each in dict.fromkeys([subject, *found])]
+        return Move(self._gradients.constrained(changes), () if role is None else (role,))
 
 
 def _key_of_result(result: OpResult) -> tuple[object, ...]:

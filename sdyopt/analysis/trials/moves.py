@@ -17,11 +17,13 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Place, Role
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Subject
 
@@ -39,7 +41,7 @@ class Move(NamedTuple):
     @property
     def size(self) -> tuple[int, int]:
         """The number of values that get a new constraint, and that of all annotations that change."""
-        new = sum(not change.is_boundary and change.replaced is None for change in self.changes)
+        new = sum(change.is_new_constraint for change in self.changes)
         return new, len(self.changes)
 
 
@@ -79,7 +81,8 @@ _MAX_OTHERS = 16
 class Moves:
     """The moves of the roles of a program on a mesh."""
 
-    def __init__(self, roles: Sequence[Role], mesh: MeshOfProgram) -> None:
+    def __init__(self, module: Op, roles: Sequence[Role], mesh: MeshOfProgram) -> None:
+        self.gradients = Gradients(module)
         self.roles = roles
         self.mesh = mesh
 
@@ -87,7 +90,8 @@ class Moves:
         """The moves for the program after others, without repetition."""
         roles = [_after(role, written(moves)) for role in self.roles]
         seen: set[tuple[Change, ...]] = set()
-        for move in _all_moves(roles, self.mesh, outcome):
+        for each in _all_moves(roles, self.mesh, outcome):
+            move = each._replace(changes=self.gradients.constrained(each.changes))
             if move.changes and move.changes not in seen:
                 seen.add(move.changes)
                 yield move

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import place_of
+from sdyopt.analysis.trials.annotation_edits import Change, place_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
@@ -60,6 +60,16 @@ class Gradients:
                 if is_alike and isinstance(operand, OpResult) and _is_backward(operand.op):
                     return operand
         return None
+
+    def constrained(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Changes, with those of the gradients that new constraints on values of JAX constrain, too."""
+        found = {change.subject: change for change in changes}
+        for subject, change in list(found.items()):
+            if change.is_new_constraint and isinstance(subject, OpResult):
+                gradient = self.gradient(subject)
+                if gradient is not None:
+                    found.setdefault(gradient, change._replace(subject=gradient))
+        return tuple(found.values())
 
     def value(self, gradient: Value) -> OpResult | BlockArgument | None:
         """The value whose gradient this is; None if it is none, or that of one of several."""

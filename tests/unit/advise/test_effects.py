@@ -5,11 +5,13 @@ from fractions import Fraction
 import pytest
 
 import sdyopt
+from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.roles import roles_of, statement_of
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 
 
 def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carried: int = 0) -> Figures:
@@ -116,3 +118,31 @@ def test_a_statement_constrains_a_value_and_its_gradient() -> None:
     classes = [each for role in roles_of(module) for each in role.classes]
     found = [[place.subject for place in each.constraints] for each in classes]
     assert [op.output for op in constraints[:2]] in found
+
+
+GRADIENT = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<8xf32>, %s: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %y = stablehlo.tanh %x : tensor<8xf32> loc("jit(step)/jvp()/tanh"("layer"("model.py":6:5)))
+  %z = sdy.sharding_constraint %y <@mesh, [{"x"}]> : tensor<8xf32>
+      loc("jit(step)/jvp()/sharding_constraint"("layer"("model.py":7:5)))
+  %d = stablehlo.negate %s : tensor<8xf32> loc("jit(step)/transpose(jvp())/neg"("layer"("model.py":7:5)))
+  %g = stablehlo.multiply %d, %x : tensor<8xf32>
+      loc("jit(step)/transpose(jvp())/mul"("layer"("model.py":6:5)))
+  return %z, %g : tensor<8xf32>, tensor<8xf32>
+}
+"""
+
+
+def test_a_new_constraint_constrains_the_gradient_as_in_jax() -> None:
+    module = sdyopt.parse(GRADIENT).ir
+    y, z, d = [op.results[0] for op in module.walk() if op.results][:3]
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    assert isinstance(z.defining_op, ShardingConstraintOp)
+    assert isinstance(y, OpResult) and isinstance(z, OpResult)
+    gradients = Gradients(module)
+    new = Change(y, z.defining_op.sharding, mesh)
+    assert [each.subject for each in gradients.constrained([new])] == [y, d]
+    # The constraint of the gradient is in the program, and changes with the one of the same statement.
+    written = Change(z, z.defining_op.sharding, mesh)
+    assert gradients.constrained([written]) == (written,)
