@@ -11,7 +11,8 @@ sharding, and the left operand and the result are resharded.
   sizes decide, as in Shardy.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
-  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded.
+  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
+  devices that have the same part of the table share the work on the indices.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
   its operands are resharded.
 """

@@ -5,9 +5,11 @@
 
 The partitioner compares numbers of shards of dimensions, and only then devices. If the numbers are equal, it
 permutes the shards; if they are the same in other dimensions, it exchanges them by all-to-alls, and permutes
-the result; if all of one side are multiples of those of the other, it slices or gathers, as Shardy does.
-Dimensions with equal numbers keep their shards. In all others it gathers the whole tensor and slices it: what
-it reports as "involuntary full rematerialization".
+the result; if all of one side are multiples of those of the other, it slices or gathers, as Shardy does. A
+tensor that is on all devices afterwards may be sliced before it is exchanged, and a dimension may be gathered
+before if that leaves as many shards as there are afterwards. Otherwise dimensions with equal numbers keep
+their shards, and the partitioner gathers all others and slices them: what it reports as "involuntary full
+rematerialization".
 """
 
 from __future__ import annotations
