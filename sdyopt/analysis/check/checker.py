@@ -216,7 +216,10 @@ class Checker:
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
         if after.wire_bytes + after.carried - before.carried > (1 - NOISE) * before.wire_bytes:
             return
-        trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
+        effect = Effect(before, after)
+        if not effect.is_worth_it:
+            return
+        trial = Trial("", move.changes[0].jax or "", effect, results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
