@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from textwrap import fill
 
-from benchmarks.calibration.accelerators import FOLDED, MERGED, SCATTERED, SUMMED
 from benchmarks.calibration.program import Comparison, wire_bytes
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS
 
@@ -34,7 +34,7 @@ in place of several, which keeps all operands in memory at once, and an order of
 buffers. Top-k operations are lowered before XLA partitions the program, as for TPU and GPU
 (`benchmarks/calibration/compile_with_xla.py`): the compiler for the CPU does so after, and gathers the whole
 operand. The HLO is read before operations are fused, and as the compilers for TPU and GPU go on with it
-(`benchmarks/calibration/accelerators.py`). The columns *CPU* are of what XLA compiles for the CPU, with none
+(`sdyopt/analysis/hlo_comparison/accelerators.py`). The columns *CPU* are of what XLA compiles for the CPU, with none
 of this.
 """
 _CHANGES = {
