@@ -63,17 +63,18 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     report = _report(path)
     on_cpu = compile_with_xla(path, report.devices, python, keep)
     common = compile_with_xla(path, report.devices, python, keep, COMMON)
-    found = on_accelerators(read_hlo(path.stem, common["hlo"], report.devices))
+    program = read_hlo(path.stem, common["hlo"], report.devices)
+    found = on_accelerators(program)
     compiled = found.operands
     operands = list(of_report(report))
-    matches = match_collectives(operands, compiled)
+    matches = match_collectives(operands, compiled, program)
     return Comparison(
         path.stem,
         report.devices,
         operands,
         compiled,
         read_hlo(path.stem, on_cpu["hlo"], report.devices).operands,
-        Counter(change for _, change in found.changes),
+        Counter(each.kind for each in found.changes),
         Counter(match.reason for match in matches),
         report.memory.arguments,
         common["arguments"],

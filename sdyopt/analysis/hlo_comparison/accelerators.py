@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
@@ -30,22 +31,30 @@ from sdyopt.base.dataclasses import dataclass, field, replace
 SCATTERED, FOLDED, MERGED, SUMMED = "reduce-scatter", "one along both axes", "merged", "one of the sum"
 NARROWED = "16-bit floats"
 _CHANNEL = re.compile(
-    r", (?:channel_id=\d+|metadata=\{(?:[^}\"]|\"[^\"]*\")*\}|frontend_attributes=\{[^}]*\}|backend_config=\{.*\}$)"
+    r", (?:channel_id=\d+|metadata=\{(?:[^}\"]|\"[^\"]*\")*\}|frontend_attributes=\{[^}]*\}"
+    r"|backend_config=\{.*\}$)"
 )
+_APPLIED = re.compile(r"\bto_apply=%?([\w.-]+)")
 _NARROW = ("bf16", "f16")
 _ADDS = ("add", "subtract")
+REDUCTIONS = ("all_reduce", "reduce_scatter")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of an operand of the program, and the bytes that it saves on the wire, in all runs."""
+
+    number: int
+    kind: str
+    saved: Fraction
 
 
 @dataclass(slots=True)
 class OnAccelerators:
-    """The collectives of TPU and GPU, and each change by the number of the operand in the program.
-
-    `into` has for an operand that is gone the number of the one that does its work.
-    """
+    """The collectives of TPU and GPU, and how they differ from those of the program."""
 
     operands: list[CollectiveOperand] = field(default_factory=list)
-    changes: list[tuple[int, str]] = field(default_factory=list)
-    into: dict[int, int] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
 
 
 def on_accelerators(program: CompiledProgram) -> OnAccelerators:
@@ -79,9 +88,7 @@ def narrow_operand(source: HloSource) -> str:
     if operand.op.opcode != "convert" or not operand.op.operands:
         return ""
     narrow = operand.op.operands[0]
-    return next(
-        (type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), ""
-    )
+    return next((type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
 
 
 class _Reading:
@@ -133,11 +140,12 @@ class _Reading:
         each = self._now[number]
         return each is not None and each.kind == kind
 
-    def _change(self, number: int, change: str, after: CollectiveOperand | None, into: int = -1) -> None:
+    def _change(self, number: int, kind: str, after: CollectiveOperand | None) -> None:
+        before = self._now[number]
         self._now[number] = after
-        self._found.changes.append((number, change))
-        if into >= 0:
-            self._found.into[number] = into
+        saved = Fraction(0) if before is None else before.wire_bytes_of_runs
+        saved -= Fraction(0) if after is None else after.wire_bytes_of_runs
+        self._found.changes.append(Change(number, kind, saved))
 
     def _merge(self, ops: Sequence[Instruction]) -> None:
         """Removes collectives that are equal to an earlier one of the same operands."""
@@ -156,7 +164,7 @@ class _Reading:
                 known += [each for each in uses if each not in known]
                 number = self._of.get(Value(op, part))
                 if number is not None:
-                    self._change(number, MERGED, None, self._of.get(Value(same, part), -1))
+                    self._change(number, MERGED, None)
 
     def _fold(self, number: int) -> None:
         """Makes a reduction of a reduction, which nothing else uses, one along both axes."""
@@ -175,8 +183,11 @@ class _Reading:
             return
         groups = joined(before.groups, outer.groups)
         if groups is not None:
-            self._change(inner, FOLDED, None, number)
-            self._now[number] = replace(outer, groups=groups, sent=None)
+            after = replace(outer, groups=groups, sent=None)
+            self._now[inner] = None
+            self._change(number, FOLDED, after)
+            last = self._found.changes[-1]
+            self._found.changes[-1] = replace(last, saved=last.saved + before.wire_bytes_of_runs)
 
     def _is_narrowed(self, number: int) -> bool:
         each = self._now[number]
@@ -184,23 +195,25 @@ class _Reading:
 
     def _sum(self, ops: Sequence[Instruction], results: Mapping[int, Value]) -> None:
         """Removes the reductions that another reduction of the same sum could combine, too."""
-        for gone, kept in sums_of(self._program, self._now, ops, results):
+        for gone, _ in sums_of(self._program, self._now, ops, results):
             if self._now[gone] is not None:
-                self._change(gone, SUMMED, None, kept)
+                self._change(gone, SUMMED, None)
 
     def _own_part(self, each: CollectiveOperand) -> Value | None:
-        """The slice that is the only use of an all-reduce, if the devices of each group take different parts."""
+        """A slice of its own that each device of a group takes of a reduction, if nothing else uses it."""
         return own_part(self._program, each)
 
 
 def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
-    """A slice of a reduction, if each use is such a slice, and the devices of a group take different parts."""
+    """A slice of a reduction, if each use is such a one, and the devices of a group take different ones."""
     indices, found = program.indices, None
     if indices is None or each.hlo is None:
         return None
     size = each.group_size
     starts: list[list[tuple[int, ...]]] | None = None
-    for user, number in uses_of(each.hlo.result, ("convert",) if "_promoted" in each.hlo.op.attributes else ()):
+    for user, number in uses_of(
+        each.hlo.result, ("convert",) if "_promoted" in each.hlo.op.attributes else ()
+    ):
         if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
             return None
         taken = []
@@ -228,17 +241,21 @@ def sums_of(
     operands: Sequence[CollectiveOperand | None],
     ops: Sequence[Instruction],
     results: Mapping[int, Value],
+    is_any_use: bool = False,
 ) -> list[tuple[int, int]]:
     """Pairs of reductions whose results, or parts of them, a sum adds up: the second could combine both.
 
-    `results` are the values that sums add, by the number of the reduction.
+    `results` are the values that sums add, by the number of the reduction. They have no other use, unless
+    `is_any_use`.
     """
     found = []
     # The reduction that stands for all of those that a value is the sum of.
     terms: dict[Value, int] = {}
     for number, value in results.items():
         op = _source(program.operands[number]).op
-        if len(value.uses) == 1 and _is_sum(op):
+        # Of the reductions that do not come from the partitioner, GPU and TPU were not seen to join any.
+        is_known = is_any_use or (len(value.uses) == 1 and "to_apply=%add" in op.attributes)
+        if is_known and _is_sum(program, op):
             terms[value] = number
     for op in ops:
         value = Value(op)
@@ -254,8 +271,13 @@ def sums_of(
     return found
 
 
-def _is_sum(op: Instruction) -> bool:
-    return "to_apply=%add" in op.attributes
+def _is_sum(program: CompiledProgram, op: Instruction) -> bool:
+    """Whether a reduction adds."""
+    match = _APPLIED.search(op.attributes)
+    region = program.graph.computations.get(match[1]) if program.graph is not None and match else None
+    if region is None or region.root is None:
+        return False
+    return without_rearranging(region.root, ("convert",)).op.opcode == "add"
 
 
 def _are_alike(

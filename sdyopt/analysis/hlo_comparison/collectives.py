@@ -13,6 +13,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes
 from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
 from sdyopt.base.dataclasses import dataclass, field
 
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Loop:
     """A loop of HLO: the name stack and the line of its instruction, and how often it runs, if known."""
@@ -27,7 +28,8 @@ class HloSource:
     """An operand of a collective in HLO: its instruction, its value, and that of the result.
 
     `number` is that of the operand of `count`. `type` is the text of the type of the result. `loops` are
-    around it, the innermost first.
+    around it, the innermost first. `produced_at` is where the operation is whose result it sends, `used_at`
+    where those are that use its result.
     """
 
     computation: str
@@ -38,6 +40,8 @@ class HloSource:
     result: Value
     type: str
     loops: tuple[Loop, ...] = ()
+    produced_at: SourceLocation | None = None
+    used_at: tuple[SourceLocation, ...] = ()
 
 
 _ELEMENT = re.compile(r"tensor<((?:\d+x)*+)(.*)>")

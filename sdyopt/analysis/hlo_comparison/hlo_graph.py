@@ -216,9 +216,7 @@ class HloGraph:
             if number < len(arguments):
                 return arguments[number]
         names = [] if opcode in ("constant", "parameter") else _OPERAND.findall(parsed.arguments)
-        operands = [
-            _element(known[each], int(part) if part else -1) for each, part in names if each in known
-        ]
+        operands = [_element(known[each], int(part) if part else -1) for each, part in names if each in known]
         if operands and (opcode in _LOOKED_THROUGH or opcode.endswith("-done")):
             return operands[0]
         if operands and opcode == "get-tuple-element" and (index := _INDEX.search(parsed.attributes)):
@@ -242,7 +240,10 @@ class HloGraph:
         for role, callee in _CALLED.findall(op.attributes):
             name = callee.strip("%{} ")
             # A computation is printed before those that call it.
-            if role in ("calls", "to_apply") and self._order.get(name, len(self._order)) < self._order[caller]:
+            if (
+                role in ("calls", "to_apply")
+                and self._order.get(name, len(self._order)) < self._order[caller]
+            ):
                 is_small = depth < _MAX_DEPTH and self._count < _MAX_INLINED
                 return name if is_small and not self._is_apart[name] else ""
         return ""
@@ -290,7 +291,8 @@ class IndexValues:
     def _computed(self, value: Value) -> Values | None:
         op = value.op
         if op in self._loops:
-            return self._carried(value)
+            carried = self.kept(value)
+            return None if carried is None else self.of(carried)
         if value.part >= 0 or op.elements > _MAX_ELEMENTS:
             return None
         if op.opcode == "partition-id":
@@ -321,8 +323,10 @@ class IndexValues:
         except (TypeError, ZeroDivisionError):
             return None
 
-    def _carried(self, value: Value) -> Values | None:
-        """What a loop carries, if no iteration changes it."""
+    def kept(self, value: Value) -> Value | None:
+        """What a loop was given for a value that it carries, if no iteration changes it."""
+        if value.op not in self._loops:
+            return None
         loop, root = self._loops[value.op]
         number = value.part
         if root.op.opcode != "tuple" or not 0 <= number < len(root.op.operands) or not loop.operands:
@@ -331,7 +335,7 @@ class IndexValues:
         while returned.op.opcode in ("copy", "bitcast"):
             returned = returned.op.operands[0]
         is_kept = returned.op.opcode == "parameter" and returned.part == number
-        return self.of(_element(loop.operands[0], number)) if is_kept else None
+        return _element(loop.operands[0], number) if is_kept else None
 
 
 def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:

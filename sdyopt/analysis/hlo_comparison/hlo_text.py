@@ -19,13 +19,15 @@ from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSou
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_hlo
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     COLLECTIVES,
+    REARRANGE,
     HloGraph,
     IndexValues,
     Instruction,
     Value,
     uses_of,
+    without_rearranging,
 )
-from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
@@ -38,6 +40,7 @@ _FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
+_MAX_USES = 16
 # Of more devices, the parts that they take of a value are not computed.
 MAX_COMPUTED = 1 << 12
 # What only text of one kind of device has, in the order of a search.
@@ -94,6 +97,7 @@ class _Reader:
         self._graph = HloGraph(lines)
         self._indices = IndexValues(self._graph, self._devices if self._devices <= MAX_COMPUTED else 0)
         self._loops: dict[str, tuple[Loop, ...]] = {}
+        self._locations: dict[str, SourceLocation] = {}
 
     def program(self) -> CompiledProgram:
         found = CompiledProgram(devices=self._devices, graph=self._graph, indices=self._indices)
@@ -149,6 +153,8 @@ class _Reader:
                 result,
                 text,
                 self._loops.get(computation, ()),
+                self._produced_at(op.operands[number] if number < len(op.operands) else None),
+                self._used_at(result),
             )
             yield CollectiveOperand(
                 kind,
@@ -160,8 +166,35 @@ class _Reader:
                 times,
                 kind == "all_gather" and self._is_sliced(result),
                 None if sent is None else sent * elements * bits / 8,
+                self._argument(source.operand),
                 hlo=source,
             )
+
+    def _produced_at(self, operand: Value | None) -> SourceLocation | None:
+        if operand is None:
+            return None
+        value = without_rearranging(operand, ("convert", "slice"))
+        return self._location(value.op.parts.get(value.part, value.op.attributes))
+
+    def _used_at(self, result: Value) -> tuple[SourceLocation, ...]:
+        """Where the operations are that use a result."""
+        found = dict.fromkeys(user.attributes for user, _ in uses_of(result, ("convert",)))
+        return tuple(dict.fromkeys(self._location(each) for each in list(found)[:_MAX_USES]))
+
+    def _argument(self, value: Value | None) -> str:
+        """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
+        for _ in range(_MAX_FRAMES):
+            if value is None:
+                break
+            if value.op.opcode in (*REARRANGE, "convert", "dynamic-slice", "slice") and value.op.operands:
+                value = value.op.operands[0]
+            elif (carried := self._indices.kept(value)) is not None:
+                value = carried
+            elif value.op.opcode == "parameter" and value.part < 0:
+                return self._location(value.op.attributes).name_stack
+            else:
+                break
+        return ""
 
     def _communicates(self, each: CollectiveOperand) -> bool:
         if each.kind == "collective_permute":
@@ -223,6 +256,12 @@ class _Reader:
     # --- Locations ----------------------------------------------------------------------------
 
     def _location(self, rest: str) -> SourceLocation:
+        found = self._locations.get(rest)
+        if found is None:
+            found = self._locations[rest] = self._read_location(rest)
+        return found
+
+    def _read_location(self, rest: str) -> SourceLocation:
         metadata = _METADATA.search(rest)
         fields = {} if metadata is None else dict(_FIELD.findall(metadata[1]))
         name = fields.get("op_name", "").strip('"').replace("\\'", "'")
@@ -237,18 +276,20 @@ class _Reader:
     def _frames(self, number: int) -> tuple[Frame, ...]:
         """The call stack of a frame, the innermost first. The parent of frame 5 is 4 if it says 5."""
         files, functions, places, frames = (self._tables[name] for name in _TABLES)
-        found: list[Frame] = []
-        while number in frames and len(found) < _MAX_FRAMES:
+        found: dict[Frame, None] = {}
+        for _ in range(_MAX_FRAMES):
+            if number not in frames:
+                break
             frame = _numbers_of(frames[number])
             place = _numbers_of(places.get(frame.get("file_location_id", 0), ""))
-            found.append(
-                Frame(
-                    functions.get(place.get("function_name_id", 0), "").strip('"'),
-                    files.get(place.get("file_name_id", 0), "").strip('"'),
-                    place.get("line", 0),
-                    place.get("column", 0),
-                )
+            # XLA repeats the frames around a loop or a call that it inlines.
+            each = Frame(
+                functions.get(place.get("function_name_id", 0), "").strip('"'),
+                files.get(place.get("file_name_id", 0), "").strip('"'),
+                place.get("line", 0),
+                place.get("column", 0),
             )
+            found[each] = None
             number = frame.get("parent_frame_id", 0) - 1
         return tuple(found)
 
