@@ -41,7 +41,8 @@ class Comparison:
     """Collectives and bytes of a program in the report and in XLA's result.
 
     XLA's operands are those of the passes that all devices have in common, as TPU and GPU go on with them;
-    `changes` counts what that changes. Those of the CPU are as XLA compiles for it.
+    `changes` counts what that changes. Those of the CPU are as XLA compiles for it. `equal` are the
+    collectives of the report with one of XLA of the same kind, groups and bytes.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Comparison:
     cpu_operands: list[CollectiveOperand]
     changes: Counter[str]
     reasons: Counter[str]
+    equal: int
     arguments: int
     xla_arguments: int
     peak: int
@@ -76,12 +78,17 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
         read_hlo(path.stem, on_cpu["hlo"], report.devices).operands,
         Counter(each.kind for each in found.changes),
         Counter(match.reason for match in matches),
+        sum(any(_are_equal(ours, xla) for ours in match.ours for xla in match.theirs) for match in matches),
         report.memory.arguments,
         common["arguments"],
         report.memory.peak,
         common["peak"],
         on_cpu["arguments"] + on_cpu["results"] + on_cpu["temporaries"] - on_cpu["aliases"],
     )
+
+
+def _are_equal(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
+    return (ours.kind, ours.groups, ours.bytes) == (xla.kind, xla.groups, xla.bytes)
 
 
 def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:

@@ -82,12 +82,17 @@ def narrow_type(each: CollectiveOperand) -> str:
 
 def narrow_operand(source: HloSource) -> str:
     """The type of 16-bit floats that an operand is converted from; "" if it is not."""
-    if source.operand is None:
+    # An all-to-all may have an operand for each device.
+    operands = source.op.operands if source.count == 1 else [source.operand]
+    found = {_narrow_source(each) for each in operands if each is not None}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _narrow_source(value: Value) -> str:
+    value = without_rearranging(value, ("slice",))
+    if value.op.opcode != "convert" or not value.op.operands:
         return ""
-    operand = without_rearranging(source.operand)
-    if operand.op.opcode != "convert" or not operand.op.operands:
-        return ""
-    narrow = operand.op.operands[0]
+    narrow = value.op.operands[0]
     return next((type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
 
 
@@ -259,14 +264,17 @@ def sums_of(
             terms[value] = number
     for op in ops:
         value = Value(op)
-        if op.opcode in (*REARRANGE, "negate") and op.operands and op.operands[0] in terms:
-            if len(value.uses) == 1 and value not in results.values():
-                terms[value] = terms[op.operands[0]]
+        if op.opcode in (*REARRANGE, "negate", "convert") and op.operands and op.operands[0] in terms:
+            term = terms[op.operands[0]]
+            # On the CPU, sums of 16-bit floats are converted first.
+            is_same = op.opcode != "convert" or is_any_use or bool(narrow_type(program.operands[term]))
+            if is_same and (is_any_use or len(value.uses) == 1) and value not in results.values():
+                terms[value] = term
         elif op.opcode in _ADDS and all(each in terms for each in op.operands):
             first, second = (terms[each] for each in op.operands)
             if first != second and _are_alike(program, operands, results, first, second):
                 found.append((second, first))
-                if len(value.uses) == 1:
+                if is_any_use or len(value.uses) == 1:
                     terms[value] = first
     return found
 

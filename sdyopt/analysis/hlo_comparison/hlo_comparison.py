@@ -267,7 +267,7 @@ def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
 def sections_of(found: HloComparison) -> list[Section]:
     """The bytes by kind and axes, the classes of differences, what differs, and what is the same."""
     same = sum(len(match.ours) for match in found.matches if match.reason == HIT)
-    summary = Section(f"{same} of {counted(len(found.ours), 'collective')} are the same in XLA's program")
+    summary = Section(f"{same} of {len(found.ours)} collectives are the same in XLA's program")
     summary.sentences.append("operands of combined collectives count each; bytes of all runs of loops")
     summary.sentences += _unknown(found)
     is_changed = found.accelerated is not None

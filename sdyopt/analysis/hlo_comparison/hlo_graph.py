@@ -88,8 +88,11 @@ class Value(NamedTuple):
 
     @property
     def uses(self) -> list[tuple[Instruction, int]]:
-        """The users, each with the number of its operand."""
-        return self.op.uses.get(self.part, [])
+        """The users, each with the number of its operand; those of all elements if it is all of a tuple."""
+        uses = self.op.uses
+        if self.part < 0 and any(part >= 0 for part in uses):
+            return [each for of_part in uses.values() for each in of_part]
+        return uses.get(self.part, [])
 
 
 class Computation(NamedTuple):

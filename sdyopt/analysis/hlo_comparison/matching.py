@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import (
@@ -97,27 +98,52 @@ def _names(location: SourceLocation) -> list[str]:
     return [each for each in dict.fromkeys(joint) if "/" in each]
 
 
+def _ends(location: SourceLocation) -> list[str]:
+    """The name stacks, and their ends: within a function, name stacks of a report start with it."""
+    found = []
+    for name in _names(location):
+        parts = name.split("/")
+        found += ["/".join(parts[start:]) for start in range(min(len(parts) - 1, _MAX_ENDS))]
+    return found
+
+
+_MAX_ENDS = 12
+
+
 def _line(location: SourceLocation) -> list[Hashable]:
-    """The line, and the pass of a training step: forward and backward are not the same place."""
-    return [(location.file, location.line, _pass(location))] if location.line else []
-
-
-def _pass(location: SourceLocation) -> str:
-    path = location.path or location.name_stack
-    return "rematted" if "rematted_computation" in path else "backward" if "transpose(" in path else ""
+    """The line, with the pass of a training step: forward and backward are not the same place."""
+    return [(location.file, location.line, each) for each in _passes(location) if location.line]
 
 
 def _lines(location: SourceLocation) -> list[Hashable]:
+    """The lines of the call stack, with the pass."""
     lines = dict.fromkeys((frame.file, frame.line) for frame in location.frames)
-    return [(*line, _pass(location)) for line in lines]
+    return [(*line, each) for line in lines for each in _passes(location)]
+
+
+def _passes(location: SourceLocation) -> Sequence[str]:
+    """The pass that an operation is of; all of them if its name stack is that of a function, or unknown."""
+    path = location.path or location.name_stack
+    if "rematted_computation" in path:
+        return _PASSES[2:]
+    if "transpose(" in path:
+        return _PASSES[1:2]
+    return _PASSES[:1] if "jit(" in path or "jvp(" in path else _PASSES
+
+
+_PASSES = ("forward", "backward", "rematerialized")
 
 
 def _line_and_name(location: SourceLocation) -> list[Hashable]:
     return [(line, name) for line in _line(location) for name in _names(location)]
 
 
+def _line_and_end(location: SourceLocation) -> list[Hashable]:
+    return [(line, name) for line in _line(location) for name in _ends(location)]
+
+
 def _lines_and_name(location: SourceLocation) -> list[Hashable]:
-    return [(line, name) for line in _lines(location) for name in _names(location)]
+    return [(line, name) for line in _lines(location) for name in _ends(location)]
 
 
 def _produced_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
@@ -130,7 +156,7 @@ def _used_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
 
 # What corresponding collectives have in common, of the report and of XLA, the strongest first.
 _PLACES: tuple[tuple[Feature, Feature], ...] = (
-    (lambda ours: _line_and_name(ours.location), lambda xla: _line_and_name(xla.location)),
+    (lambda ours: _line_and_name(ours.location), lambda xla: _line_and_end(xla.location)),
     (lambda ours: _line_and_name(ours.location), lambda xla: _lines_and_name(xla.location)),
     (
         lambda ours: [(ours.moved, each) for each in _line_and_name(ours.location) if ours.moved],
@@ -209,6 +235,11 @@ def _has_place(each: CollectiveOperand) -> bool:
     return bool(each.location.line) or any(place.line for place in _used_at(each))
 
 
+def _name_is_of(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
+    """Whether one of the report is of an operation of the line and the name stack of XLA's."""
+    return not set(_line_and_name(ours.location)).isdisjoint(_line_and_end(xla.location))
+
+
 class _Matching:
     def __init__(
         self,
@@ -227,7 +258,9 @@ class _Matching:
         self._by_result = {each.hlo.result: number for number, each in enumerate(xla) if each.hlo is not None}
 
     def matches(self) -> list[Match]:
-        for place in _PLACES:
+        self._take(HIT, _SAME, _PLACES[0])
+        self._take_sums()
+        for place in _PLACES[1:]:
             self._take(HIT, _SAME, place)
         self._take(HIT, _SAME, _ANYWHERE, needs_place_unknown=True)
         self._take_steps()
@@ -301,13 +334,28 @@ class _Matching:
         number = self._match_of[there] = self._match_of[to]
         before, ours, theirs, reasons = self._found[number]
         both = why if not reasons or reasons == why else f"{reasons}; {why}"
-        self._found[number] = reason if before in (HIT, ELSEWHERE) else before, ours, [*theirs, there], both
+        found = reason if before in (HIT, ELSEWHERE, TYPE) else before
+        self._found[number] = found, ours, [*theirs, there], both
 
     def _are_of_one_place(self, here: int, theirs: Iterable[int]) -> bool:
         ours = self._report[here]
         return all(
-            any(set(of_ours(ours)) & set(of_theirs(self._xla[there])) for of_ours, of_theirs in _OWN)
-            or not (_has_place(ours) and _has_place(self._xla[there]))
+            self._rank(here, [there]) < len(_OWN) or not (_has_place(ours) and _has_place(self._xla[there]))
+            for there in theirs
+        )
+
+    def _rank(self, here: int, theirs: Iterable[int]) -> int:
+        """How strongly places are the same, the greatest number of several being the weakest."""
+        ours = self._report[here]
+        return max(
+            next(
+                (
+                    rank
+                    for rank, (of_ours, of_theirs) in enumerate(_OWN)
+                    if not set(of_ours(ours)).isdisjoint(of_theirs(self._xla[there]))
+                ),
+                len(_OWN),
+            )
             for there in theirs
         )
 
@@ -335,7 +383,8 @@ class _Matching:
             # Parts of a chain may be the counterpart, too.
             for start in range(len(chain) - 1):
                 part = chain[start:]
-                here = next((here for here in self._ours if self._is_in_steps(here, part)), None)
+                likely = [here for here in self._ours if self._is_in_steps(here, part)]
+                here = min(likely, key=lambda each: self._rank(each, part), default=None)
                 if here is not None and all(there in self._theirs for there in part):
                     self._add(STEPS, [here], part, self._steps_text(part))
                     break
@@ -381,37 +430,57 @@ class _Matching:
                     self._add(UNROLLED, [here], parts, why)
                     break
 
+    def _take_sums(self) -> None:
+        """Pairs one of the report with the all-reduces of its line whose results XLA adds up."""
+        for terms in self._sums:
+            if not all(there in self._theirs for there in terms):
+                continue
+            lines = [line for there in terms for line in _lines(self._xla[there].location)]
+            first = self._xla[terms[0]]
+            for here in self._ours:
+                ours = self._report[here]
+                if (
+                    (ours.kind, ours.groups, ours.elements, _runs(ours))
+                    == (first.kind, first.groups, first.elements, _runs(first))
+                    and not set(_line(ours.location)).isdisjoint(lines)
+                    and not any(_name_is_of(ours, self._xla[there]) for there in terms)
+                ):
+                    self._add(SUMS, [here], terms, self._sums_text(terms))
+                    break
+
     def _join_sums(self) -> None:
         """Adds to a pair the other terms of the sum that XLA's is a term of."""
+        for terms in self._sums:
+            paired = [there for there in terms if there in self._match_of]
+            for there in terms:
+                if paired and there in self._theirs:
+                    self._join(SUMS, there, paired[0], self._sums_text(terms))
+
+    def _sums_text(self, terms: Sequence[int]) -> str:
+        return f"XLA adds up the results of {', '.join(_label(self._xla[there]) for there in terms)}"
+
+    @cached_property
+    def _sums(self) -> list[list[int]]:
+        """The all-reduces whose results XLA adds up."""
         program = self._program
-        if program is None or program.graph is None or not self._theirs:
-            return
-        for name, computation in program.graph.computations.items():
-            results: dict[int, Value] = {}
-            for number, each in enumerate(self._xla):
-                if each.hlo is not None and each.hlo.computation == name and each.kind == "all_reduce":
-                    results[number] = each.hlo.result
-            if len(results) < 2:
-                continue
-            around = {number: number for number in results}
-            for second, first in sums_of(program, self._xla, computation.ops, results, is_any_use=True):
-                old, new = around[second], around[first]
-                around = {each: new if root == old else root for each, root in around.items()}
-            for number in results:
-                if number in self._theirs:
-                    term = next(
-                        (
-                            each
-                            for each in results
-                            if each != number
-                            and around[each] == around[number]
-                            and each in self._match_of
-                            and self._found[self._match_of[each]][0] in (HIT, ELSEWHERE, SUMS)
-                        ),
-                        None,
-                    )
-                    if term is not None:
-                        self._join(SUMS, number, term, "XLA adds up the results of these all-reduces")
+        if program is None or program.graph is None:
+            return []
+        of: dict[str, dict[int, Value]] = {}
+        for number, each in enumerate(self._xla):
+            if each.hlo is not None and each.kind == "all_reduce":
+                of.setdefault(each.hlo.computation, {})[number] = each.hlo.result
+        found = []
+        for name, results in of.items():
+            around = {number: [number] for number in results}
+            ops = program.graph.computations[name].ops
+            for second, first in sums_of(program, self._xla, ops, results, is_any_use=True):
+                if around[first] is not around[second]:
+                    around[first] += around[second]
+                    for term in around[second]:
+                        around[term] = around[first]
+            distinct = {id(terms): sorted(terms) for terms in around.values() if len(terms) > 1}
+            found += list(distinct.values())
+        return found
 
     def _take_top_k(self) -> None:
         """Pairs the gathers whose result is the operand of top-k with what is sent at its line."""
@@ -450,8 +519,14 @@ class _Matching:
                 self._join(REPEATED, same, there, why)
 
     def _join_steps(self) -> None:
-        """Adds to a pair the step before the one of XLA, if it is of the same place."""
+        """Adds to a pair the steps before and after the one of XLA, if they are of the same place."""
         for there in list(self._theirs):
+            before = self._before(there)
+            if before is not None and before in self._match_of:
+                _, ours, _, _ = self._found[self._match_of[before]]
+                if ours and self._are_of_one_place(ours[0], [there]):
+                    self._join(STEPS, there, before, self._steps_text([before, there]))
+                    continue
             for following in self._match_of:
                 if self._before(following) == there:
                     _, ours, _, _ = self._found[self._match_of[following]]

@@ -9,7 +9,14 @@ import pytest
 from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED, on_accelerators
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
-_HEADER = "HloModule m, num_partitions=4\n\nENTRY %main (a: f32[8,4]) -> f32[8,4] {\n"
+_REGIONS = """%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+"""
+_HEADER = f"HloModule m, num_partitions=4\n\n{_REGIONS}ENTRY %main (a: f32[8,4]) -> f32[8,4] {{\n"
 _A = "  %a = f32[8,4]{1,0} parameter(0)\n"
 _INDEX = """  %zero = s32[] constant(0)
   %table = s32[4]{0} constant({OFFSETS})
