@@ -374,7 +374,7 @@ def _same_by_line(found: HloComparison) -> Iterator[Section]:
         for where, each in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
     ]
     if rows:
-        section = Section(f"{sum(map(len, lines.values()))} are the same")
+        section = Section(f"{counted(sum(map(len, lines.values())), 'collective')} in common")
         section.add_table(_SAME_BY_LINE, ("bytes", "collectives", "where", "kinds and axes"), 2, rows)
         yield section
 

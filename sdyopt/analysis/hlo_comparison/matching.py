@@ -177,7 +177,15 @@ _PLACES: tuple[tuple[Feature, Feature], ...] = (
         lambda ours: _line_and_name(ours.location),
         lambda xla: [each for place in _produced_at(xla) for each in _lines_and_name(place)],
     ),
-    (lambda ours: _names(ours.location), lambda xla: _names(xla.location)),
+    (
+        # Many lines have one name stack, so it only tells where one of them has no line.
+        lambda ours: [(name, bool(ours.location.line)) for name in _names(ours.location)],
+        lambda xla: [
+            (name, has_line)
+            for name in _ends(xla.location)
+            for has_line in ((False,) if xla.location.line else (False, True))
+        ],
+    ),
     (lambda ours: _line(ours.location), lambda xla: _line(xla.location)),
     (
         lambda ours: _line(ours.location),

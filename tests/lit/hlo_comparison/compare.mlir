@@ -20,7 +20,7 @@
 // CHECK:      1 difference{{$}}
 // CHECK:      2.00 MiB all_reduce {"x":(2)2}
 // CHECK-NEXT: model.py:20: only in XLA: the HLO does not show why
-// CHECK:      1 are the same
+// CHECK:      1 collective in common
 // CHECK-NEXT: bytes collectives where kinds and axes
 // CHECK-NEXT: 192.0 KiB 1 model.py:20 all_gather {"x"}
 
@@ -35,7 +35,7 @@
 
 // MARKDOWN: ### 1 of 1 collectives are the same in XLA's program
 // MARKDOWN: | 1 | 1 | 192.0 KiB | 192.0 KiB | same |
-// MARKDOWN: <details><summary>1 are the same</summary>
+// MARKDOWN: <details><summary>1 collective in common</summary>
 // MARKDOWN: <details><summary>all 2 collectives of XLA&#x27;s program</summary>
 // MARKDOWN: %all-gather; jit(step)/dot\_general
 
