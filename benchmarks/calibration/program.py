@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibration.accelerators import as_on_accelerators
 from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
@@ -63,17 +63,18 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     report = _report(path)
     on_cpu = compile_with_xla(path, report.devices, python, keep)
     common = compile_with_xla(path, report.devices, python, keep, COMMON)
-    text, changes = as_on_accelerators(common["hlo"], report.devices)
-    compiled = read_hlo(path.stem, text, report.devices).operands
+    program = read_hlo(path.stem, common["hlo"], report.devices)
+    found = on_accelerators(program)
+    compiled = found.operands
     operands = list(of_report(report))
-    matches = match_collectives(operands, compiled)
+    matches = match_collectives(operands, compiled, program)
     return Comparison(
         path.stem,
         report.devices,
         operands,
         compiled,
         read_hlo(path.stem, on_cpu["hlo"], report.devices).operands,
-        changes,
+        Counter(each.kind for each in found.changes),
         Counter(match.reason for match in matches),
         report.memory.arguments,
         common["arguments"],
