@@ -81,7 +81,7 @@ def check_text(check: Check, width: int) -> str:
 
 
 def _tight(text: str, width: int) -> str:
-    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names."""
+    """A text that has too many columns with `P('x',None)` for `P('x')`, and the ends of names."""
     if len(text) > width:
         text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
     short = text
@@ -256,7 +256,7 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 
 def trial_text(trial: Trial, width: int, line: str = "") -> str:
-    """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
+    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:

@@ -2,7 +2,7 @@
 
 remedy = remedy_of([Change(argument, sharding, mesh)], names)
 found = Remedies(trials).best([remedy], Measure.WIRE)
-found.help                         # shard the input w as P('x', None): tried, a device sends …
+found.help                         # shard the input w as P('x'): tried, a device sends …
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
         {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}, {}]>}, …)
 
 Each device along `"model"` has a copy of the cache, although the heads are computed along `"model"`. With
-`P('data', None, 'model', None)`, a device stores a quarter of it, and nothing is gathered.
+`P('data', None, 'model')`, a device stores a quarter of it, and nothing is gathered.
 
 The rule tries changes of the annotations in copies of the program: axes of an input, a result or a constraint
 in another dimension, one axis more or less, a constraint removed, and a new constraint on a large value that
