@@ -87,6 +87,12 @@ class Change(NamedTuple):
             return f"write {spec} in the with_sharding_constraint on {name}"
         return f"jax.lax.with_sharding_constraint({name}, {spec})"
 
+    def text_at(self, lines: str) -> str:
+        """The same for a constraint, at the lines that write it."""
+        if self.is_removal:
+            return f"remove the with_sharding_constraint at {lines}"
+        return f"write {self.jax or dims_text(self.sharding)} in the with_sharding_constraint at {lines}"
+
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""
         dims = dims_text(self.sharding)

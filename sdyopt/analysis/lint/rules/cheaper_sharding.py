@@ -33,6 +33,7 @@ from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
@@ -123,6 +124,8 @@ def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
     what = "this value"
     steps: tuple[Narrowing, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
+    if isinstance(op, ShardingConstraintOp):
+        what = "this constraint"
     if isinstance(subject, FunctionResult):
         what = result_text(*subject)
     elif isinstance(subject, BlockArgument) and isinstance(op, FuncOp):
