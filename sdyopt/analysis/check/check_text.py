@@ -49,6 +49,10 @@ _SHORTER = (
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
 _GRADIENT = "grad "
+_NO_MESH = (
+    "nothing is sharded: the program has no mesh; give its arguments shardings, as",
+    "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
+)
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
@@ -77,6 +81,8 @@ def check_text(check: Check, width: int) -> str:
         ]
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
+    if not check.report.mesh and not check.report.collectives:
+        lines += _NO_MESH
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
