@@ -12,7 +12,7 @@ from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
@@ -46,7 +46,7 @@ _SHOWN_ALTERNATIVES = 3
 
 def collectives_of(module: Op) -> list[Op]:
     """The collectives of a program, by their numbers in the report."""
-    return [op for op in module.walk() if isinstance(op, COLLECTIVES)]
+    return counted_collectives(module)
 
 
 def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
