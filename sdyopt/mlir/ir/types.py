@@ -129,7 +129,7 @@ class RankedTensor(RankedShapedType):
 
 
 class HoleInspected(Exception):
-    """The shape, the element type or the encoding of a hole has been read."""
+    """The shape, the element type or the encoding of a hole, or the value of a number hole, has been read."""
 
 
 class Hole(RankedTensor):
@@ -138,7 +138,7 @@ class Hole(RankedTensor):
     __slots__ = ()
 
 
-def _inspected(hole: Hole) -> NoReturn:
+def _inspected(hole: object, *arguments: object) -> NoReturn:
     raise HoleInspected
 
 
@@ -154,6 +154,44 @@ def first_holes(count: int) -> list[Type]:
     while len(hole_numbers) < count:
         hole_numbers[object.__new__(cast(Any, Hole))] = len(hole_numbers)
     return list(islice(hole_numbers, count))
+
+
+class NumberHole:
+    """Any integer in the text of a statement: it can be passed on and printed, but its value cannot be read.
+
+    It is hashed by its identity, because it is part of interned attributes.
+    """
+
+    __slots__ = ("number", "text")
+
+    def __init__(self, number: int, text: str) -> None:
+        self.number = number
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+    __hash__ = object.__hash__
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "index", "int", "float", "abs", "neg", "invert"):
+    setattr(NumberHole, f"__{_name}__", _inspected)
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "divmod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+):
+    setattr(NumberHole, f"__{_name}__", _inspected)
+    setattr(NumberHole, f"__r{_name}__", _inspected)
 
 
 class UnrankedTensor(ShapedType):

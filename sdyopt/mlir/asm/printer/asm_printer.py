@@ -264,7 +264,8 @@ class AsmPrinter:
         if text is None or not self._uses_texts or op.dialect_name == default_dialect:
             return None
         if op.attributes.entries:
-            position = cache[FORM].cached(_attribute_position)
+            form = cache.get(FORM)
+            position = None if form is None else form.cached(_attribute_position)
             if position is None or not position[1].isdisjoint(op.attributes.names):
                 return None
             before, after = text[: position[0]], text[position[0] :]
