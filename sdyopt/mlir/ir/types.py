@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from itertools import islice
 from math import prod
 from typing import Any, NoReturn, cast
@@ -129,7 +130,7 @@ class RankedTensor(RankedShapedType):
 
 
 class HoleInspected(Exception):
-    """The shape, the element type or the encoding of a hole, or the value of a number hole, has been read."""
+    """The shape, element type or encoding of a hole, or the value of a number or size, has been read."""
 
 
 class Hole(RankedTensor):
@@ -156,6 +157,28 @@ def first_holes(count: int) -> list[Type]:
     return list(islice(hole_numbers, count))
 
 
+class SizeHole:
+    """The static size of a dimension, which is not 0 or 1. It can only be compared with other sizes."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, SizeHole):
+            return self is other
+        # A comparison with an integer of any other type is one with a boolean.
+        if type(other) is int and (other == DYNAMIC or 0 <= other <= 1):
+            return False
+        raise HoleInspected
+
+    __hash__ = object.__hash__
+
+
+@cache
+def size_hole(number: int) -> int:
+    """The size hole with a number."""
+    return cast(int, SizeHole())
+
+
 class NumberHole:
     """Any integer in the text of a statement: it can be passed on and printed, but its value cannot be read.
 
@@ -174,9 +197,8 @@ class NumberHole:
     __hash__ = object.__hash__
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "index", "int", "float", "abs", "neg", "invert"):
-    setattr(NumberHole, f"__{_name}__", _inspected)
-for _name in (
+_READERS = ("lt", "le", "gt", "ge", "bool", "index", "int", "float", "abs", "neg", "invert")
+_OPERATORS = (
     "add",
     "sub",
     "mul",
@@ -189,9 +211,12 @@ for _name in (
     "rshift",
     "and",
     "or",
-):
-    setattr(NumberHole, f"__{_name}__", _inspected)
-    setattr(NumberHole, f"__r{_name}__", _inspected)
+)
+_METHODS = [f"__{_name}__" for _name in (*_READERS, *_OPERATORS)] + [f"__r{_name}__" for _name in _OPERATORS]
+for _name in _METHODS:
+    setattr(SizeHole, _name, _inspected)
+for _name in (*_METHODS, "__eq__", "__ne__"):
+    setattr(NumberHole, _name, _inspected)
 
 
 class UnrankedTensor(ShapedType):

@@ -27,10 +27,10 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
 from sdyopt.mlir.asm.parser.statement_cache import Statement
-from sdyopt.mlir.asm.printer.asm_printer import text_of_signature
+from sdyopt.mlir.asm.printer.asm_printer import format_of_signature
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
+from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.types import Hole, HoleInspected, NumberHole, Type, first_holes, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
@@ -210,7 +210,7 @@ class StatementForm:
             if not numbers:
                 cache[FORM] = form
             if self.is_printed:
-                cache[TEXT] = key
+                cache[FORMAT] = _format(key)
         return self._template, signature
 
     def _with_numbers(self, attributes: DictAttr, numbers: list[int]) -> DictAttr:
@@ -249,10 +249,15 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
     if sum(type(value) is not int for array in lists for value in array.values) != len(text.numbers):
         return None
     try:
-        is_printed = has_same_start and text_of_signature(signature, EMPTY_DICT, holes) == key
+        is_printed = has_same_start and format_of_signature(signature, EMPTY_DICT, holes) == _format(key)
     except HoleInspected:
         is_printed = False
     return StatementForm(statement, len(text.types), lists, is_printed)
+
+
+def _format(key: str) -> str:
+    """A key as a format string for SSA names."""
+    return key.replace("%", "%%").replace("\n", "%s")
 
 
 def _callee_name(attributes: DictAttr) -> str:
