@@ -28,15 +28,13 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures
 from sdyopt.analysis.trials.layers import with_fewer_layers
-from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, mesh_of, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
 from sdyopt.analysis.trials.trials import Passes, Trial, Trials, pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import run_pipeline
@@ -93,7 +91,7 @@ class Adviser:
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
-        mesh = _largest_mesh(self._module)
+        mesh = mesh_of(self._module)
         if not self._pipeline.elements:
             return Advice(self._module, reason="it has its collectives already")
         if mesh is None or not mesh.sizes:
@@ -460,11 +458,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _largest_mesh(module: Op) -> MeshOfProgram | None:
-    largest = largest_mesh_op(module)
-    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
 
 
 def _remove_annotations(program: Op) -> None:

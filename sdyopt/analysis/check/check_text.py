@@ -49,6 +49,10 @@ _SHORTER = (
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
 _GRADIENT = "grad "
+_NO_MESH = (
+    "nothing is sharded: the program has no mesh; give its arguments shardings, as",
+    "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
+)
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
@@ -77,11 +81,13 @@ def check_text(check: Check, width: int) -> str:
         ]
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
+    if not check.report.mesh and not check.report.collectives:
+        lines += _NO_MESH
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
 def _tight(text: str, width: int) -> str:
-    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names."""
+    """A text that has too many columns with `P('x',None)` for `P('x')`, and the ends of names."""
     if len(text) > width:
         text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
     short = text
@@ -244,6 +250,8 @@ def _unquoted(kind: str) -> str:
 
 def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
+    if place.shared:
+        return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.best is not None:
         return trial_text(place.best, width, place.name)
     if not check.can_try:
@@ -252,11 +260,13 @@ def change_of(check: Check, place: Place, width: int) -> str:
         return "no change of one annotation was found to try"
     if not place.tried:
         return f"{place.proposed} changes were not tried, because the program is large"
-    return f"none of {place.tried} changes tried here makes it cheaper; --advise tries more"
+    none = "the one change" if place.tried == 1 else f"none of {place.tried} changes"
+    fails = "does not help" if place.tried == 1 else "helps"
+    return f"{none} tried here {fails}; --advise tries more"
 
 
 def trial_text(trial: Trial, width: int, line: str = "") -> str:
-    """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
+    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
@@ -267,6 +277,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
     if more_flops > flops:
         figures += f", +{round(100 * (more_flops / flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
+    if trial.replaced:
+        both = f"{trial.replaced} → {spec}"
+        spec = both if len(f"{tried}: {both} for {subject}{figures}") <= width else spec
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
     room = width - len(f"{tried}:  for {results}{figures}")
@@ -274,6 +287,7 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
         subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
+        subject = re.sub(r" and (\d+) other lines?", r" +\1", subject).replace("constraint at", "constraint")
     if len(spec) + len(subject) > room:
         subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
@@ -281,8 +295,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
         # The line is in the title.
         subject = _NAME.sub(partial(_end_of, 1), subject.replace(line, "here") if line else subject)
     # Where there is little room, the figures are worth more than their names.
+    least = len(subject) if trial.replaced else min(len(subject), _LEAST_OF_SUBJECT)
     for long, short in ((results, ""), (" sent", ""), (" memory", " mem"), (" between steps", " a step")):
-        if len(spec) + min(len(subject), _LEAST_OF_SUBJECT) > room and long:
+        if len(spec) + least > room and long:
             before = len(results + figures)
             results, figures = results.replace(long, short), figures.replace(long, short)
             room += before - len(results + figures)

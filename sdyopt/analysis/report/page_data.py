@@ -227,7 +227,7 @@ def _live_name(group: LiveGroup) -> str:
 
 
 def spec_of(sharding: str) -> str:
-    """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
+    """`P('x')` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
     found = _SHARDING.fullmatch(sharding)
     if found is None:
         return sharding

@@ -22,7 +22,9 @@ from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Place, Role
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -72,6 +74,12 @@ class MeshOfProgram(NamedTuple):
             size % prod(sizes.get(name, 1) for name in names) == 0
             for names, size in zip(axes, shape, strict=True)
         )
+
+
+def mesh_of(module: Op) -> MeshOfProgram | None:
+    """The mesh of a program with the most devices."""
+    largest = largest_mesh_op(module)
+    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
 
 
 # Values without annotations: so many roles are looked at, those for which most is sent.
@@ -160,6 +168,29 @@ def _of_lines(roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
             if all(mesh.fits(axes, place.shape) for place in places):
                 changes = (Change(place.subject, mesh.sharding(axes), mesh.mesh) for place in places)
                 yield Move(tuple(changes), tuple(of_line.values()))
+
+
+def constraint_moves(role: Role, mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
+    """The constraints of a role with an axis that they lack or have elsewhere, in the first dimensions first.
+
+    What the role's values have without them comes first.
+    """
+    places = [place for each in role.classes for place in each.constraints]
+    computed = (outcome.sharding(each) for each in role.classes)
+    found = [axes_of(Place(role.classes[0].first, role.shape, each)) for each in computed if each is not None]
+    for current in dict.fromkeys(axes for place in places if (axes := axes_of(place)) is not None):
+        near = sorted(_neighbours(current, mesh.sizes), key=_first_dimension)
+        for axes in dict.fromkeys([*filter(None, found), *near]):
+            changed = [each for each in places if axes_of(each) not in (None, axes)]
+            if changed and mesh.fits(axes, role.shape):
+                yield Move(
+                    tuple([Change(each.subject, mesh.sharding(axes), mesh.mesh) for each in changed]), (role,)
+                )
+
+
+def _first_dimension(axes: Axes) -> tuple[int, ...]:
+    """Sorts axes in the first dimension before those in others, and those before none."""
+    return tuple([-len(names) for names in axes])
 
 
 def line_of(value: OpResult | BlockArgument) -> str:

@@ -39,6 +39,7 @@ from sdyopt.tools.api.errors import (
     ParseError,
     PassError,
     as_parse_error,
+    as_value_error,
     diagnostic_of,
     from_source,
     path_text,
@@ -50,6 +51,8 @@ from sdyopt.tools.api.program import Program, session
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
+    from sdyopt.analysis.figures.topology import Topology
+    from sdyopt.analysis.flag import TextFile
     from sdyopt.analysis.hlo_comparison import hlo_comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 
@@ -310,6 +313,10 @@ class Report:
         from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
         from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
+        if not isinstance(compiled, str) and not hasattr(compiled, "as_text"):
+            raise TypeError(
+                f"compiled is what jax.jit(f).lower(*args).compile() returns, or its text, not {compiled!r}"
+            )
         text = compiled if isinstance(compiled, str) else compiled.as_text()
         with as_parse_error(INPUT_ERROR):
             return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text, platform=_platform(compiled))))
@@ -390,21 +397,64 @@ def report_of(
 ) -> Report:
     """The report on a module, whose text is `program`."""
     from sdyopt.analysis.figures.execution_counts import AssumedTrips
-    from sdyopt.analysis.figures.machines import memory_size
-    from sdyopt.analysis.report.entry import read_topology, report_on
+    from sdyopt.analysis.report.entry import report_on
 
-    with as_parse_error(TOPOLOGY_ERROR):
-        speeds = None if topology is None else read_topology(path_text("topology", topology))
+    speeds = None if topology is None else topology_of(topology)
     if assume_trips is None or isinstance(assume_trips, int):
         trips = AssumedTrips({}, assume_trips)
     else:
         trips = AssumedTrips(assume_trips)
-    if device_memory is not None:
-        require_text("device_memory", device_memory)
+    memory = None if device_memory is None else memory_of_device(device_memory)
     found = report_on(op, speeds, trips)
-    if device_memory is not None:
-        found.device_memory = memory_size("device-memory", device_memory)
+    if memory is not None:
+        found.device_memory = memory
     return Report(found, title, program)
+
+
+def assumed_passes(program: Program) -> tuple[str, str]:
+    """The passes that are assumed for a program on which none has run, and a sentence about them.
+
+    Both are "" if it needs no pass.
+    """
+    from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline, reason_to_leave
+
+    if not program.is_written or reason_to_leave(program.op):
+        return "", ""
+    sentence, pipeline = assumed_pipeline(program.op)
+    return sentence, str(pipeline)
+
+
+def topology_of(name: str | PathLike[str]) -> Topology:
+    """The topology of a machine or a file. Raises ParseError, and FileNotFoundError with the machines."""
+    from sdyopt.analysis.figures.topology import read_topology
+
+    with as_parse_error(TOPOLOGY_ERROR):
+        return read_topology(*topology_file_of(name))
+
+
+def topology_file_of(name: str | PathLike[str]) -> TextFile:
+    """The text of a topology. Raises FileNotFoundError with the machines."""
+    from sdyopt.analysis.figures.machines import MACHINES
+    from sdyopt.analysis.report.entry import topology_text
+
+    path = path_text("topology", name)
+    try:
+        with as_parse_error(TOPOLOGY_ERROR):
+            return topology_text(path)
+    except FileNotFoundError:
+        machines = ", ".join(MACHINES)
+        raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
+
+
+def memory_of_device(size: str | None) -> int | None:
+    """The bytes of a `device_memory`. Raises TypeError and ValueError."""
+    from sdyopt.analysis.figures.machines import memory_size
+
+    if size is None:
+        return None
+    require_text("device_memory", size, "such as '16GiB'")
+    with as_value_error():
+        return memory_size("device-memory", size)
 
 
 def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -443,7 +493,7 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     from sdyopt.analysis.explain.explainer import Explainer
     from sdyopt.analysis.explain.recorded_program import RecordedProgram
 
-    require_text("what is explained", what)
+    require_text("what is explained", what, "such as \"params['w']\", 'train.py:12' or '#3'")
     pipeline = combined_pipeline(passes, {})
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))

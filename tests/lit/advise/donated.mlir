@@ -7,7 +7,7 @@
 // CHECK:      shard params['w'] and result[0]['w'] as P(None, 'x')
 // CHECK-NOT:  between steps
 // CHECK:      shard batch as P(None, 'x')
-// CHECK:      result[0]['w'], which has no annotation, becomes P('x', None)
+// CHECK:      result[0]['w'], which has no annotation, becomes P('x')
 // CHECK-NEXT: between steps 0 B → 3.00 MiB: results are not sharded as the arguments donated to them
 
 // CHECKED: XLA may differ: P(None, 'x') for batch: -5.62 MiB sent, -5.75 MiB memory, +3.00 MiB a step

@@ -8,12 +8,16 @@ from typing import cast
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
 from sdyopt.mlir.asm.parser.statement_cache import Statement, is_constant, split_value, with_value
-from sdyopt.mlir.asm.parser.statement_forms import FormText, StatementForm, form_of, form_text_of
+from sdyopt.mlir.asm.parser.statement_forms import FormText, Holes, StatementForm, form_of, form_text_of
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.types import Type
 
 # Parses the statement with a key and these holes; None if it has no template.
-ParseWithHoles = Callable[[str, dict[str, Type]], Statement | None]
+ParseWithHoles = Callable[[str, Holes], Statement | None]
+
+# How many statements of a form with number holes are parsed in full. Most numbers are equal in many
+# statements, in which they need no holes.
+_FIRST_STATEMENTS = 3
 
 
 class StatementTemplates:
@@ -25,10 +29,10 @@ class StatementTemplates:
     def __init__(self, attribute_parser: AttributeParser) -> None:
         self.by_key: dict[str, Statement] = {}
         self._attribute_parser = attribute_parser
-        # The forms that have occurred more than once, None for those without a template; and those that
-        # have occurred.
+        # The forms that have occurred more than once, None for those without a template; and how often the
+        # others have occurred.
         self._forms: dict[str, StatementForm | None] = {}
-        self._new_forms: set[str] = set()
+        self._new_forms: dict[str, int] = {}
 
     def add(self, key: str, statement: Statement, end: int) -> None:
         """Adds a statement that ends at an offset."""
@@ -50,19 +54,23 @@ class StatementTemplates:
         return statement
 
     def _of_form(self, key: str, text: FormText, parse: ParseWithHoles) -> Statement | None:
-        form = self._forms.get(text.key)
+        form = self._form(text, parse, 1)
+        if form is None and (shorter := text.without_numbers()) is not None:
+            text, form = shorter, self._form(shorter, parse, _FIRST_STATEMENTS)
         if form is None:
-            if text.key in self._forms:
-                return None
-            if text.key not in self._new_forms:
-                # Many forms occur only once.
-                self._new_forms.add(text.key)
-                return None
-            form = self._forms[text.key] = self._new_form(text, parse)
-            if form is None:
-                return None
+            return None
         types = list(map(self._attribute_parser.plain_type, text.types))
-        return None if None in types else form.filled(key, cast(list[Type], types), text.callee)
+        return None if None in types else form.filled(key, cast(list[Type], types), text.callee, text.numbers)
+
+    def _form(self, text: FormText, parse: ParseWithHoles, first: int) -> StatementForm | None:
+        """The form of a statement, None if it has none, or is one of the first ones: many forms are rare."""
+        key, forms = text.key, self._forms
+        form = forms.get(key)
+        if form is None and key not in forms:
+            count = self._new_forms[key] = self._new_forms.get(key, 0) + 1
+            if count > first:
+                form = forms[key] = self._new_form(text, parse)
+        return form
 
     def _new_form(self, text: FormText, parse: ParseWithHoles) -> StatementForm | None:
         with_holes = text.with_holes()
