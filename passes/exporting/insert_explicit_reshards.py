@@ -216,7 +216,8 @@ class _ReshardInserter:
             if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
                 self._plans[key] = plan
         if plan is not None:
-            before = plan_to_record(op)
+            of_results = [(len(op.operands) + index, sharding) for index, sharding in plan.results]
+            before = plan_to_record(op, (*plan.operands, *of_results))
             record_plan(before, apply_plan(op, plan, self._rewriter, self._mark_partial))
             self._shardings.invalidate(op.results)
 

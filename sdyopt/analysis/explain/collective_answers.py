@@ -32,7 +32,11 @@ from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import Planned, Required, Reshard
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
-from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    Alternative,
+    already_common_axes,
+    alternatives,
+)
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
@@ -134,12 +138,13 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     tensors = projections(plan, mesh)
     types = (*plan.signature.operand_types, *plan.signature.result_types)
     sizes = [_elements(type) for type in types]
-    found = alternatives(plan.rule, tensors, sizes, mesh)
+    made = already_common_axes(plan.rule, project(plan.rule, plan.planned, mesh, closed_if_missing=True))
+    found = alternatives(plan.rule, tensors, sizes, mesh, made=made)
     if not found:
         root.add(f"{plan.signature.name} is on a mesh with another device order", source_line)
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
-    chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost)
+    chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
     name = plan.signature.name
     name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
     what = f"{name}: {_tensor(plan, cause.position, names)}"

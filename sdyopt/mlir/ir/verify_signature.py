@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.ir.attribute import DictAttr
@@ -22,7 +23,7 @@ from sdyopt.mlir.ir.traits import (
     GRAPH_REGION,
     InfersTypes,
 )
-from sdyopt.mlir.ir.types import HoleInspected, Type
+from sdyopt.mlir.ir.types import DYNAMIC, HoleInspected, Type, hole_numbers, size_hole, tensor
 
 PrintType = Callable[[Type], str]
 
@@ -38,7 +39,13 @@ def signature_problem(signature: OpSignature, print_type: PrintType) -> Signatur
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
     form = signature.cache.get(FORM)
-    checks = _checks(signature.op_class) if form is None else form.cached(_open_checks)
+    if form is None:
+        checks = _checks(signature.op_class)
+    else:
+        open_checks = form.cached(_OpenChecks)
+        if open_checks.pass_for(signature):
+            return None
+        checks = open_checks.checks
     try:
         for check in checks:
             check(signature, print_type)
@@ -73,17 +80,59 @@ def _check_inferred_types(signature: OpSignature, print_type: PrintType) -> None
     check_inferred_types(signature, (), print_type)
 
 
-def _open_checks(form: OpSignature) -> list[_Check]:
+class _OpenChecks:
     """The checks that depend on what is in the holes of a form.
 
     Equal types of a signature are equal holes in its form and different ones are different holes, so the
     signatures of a form pass the other checks if the form does.
+
+    If a check passes when it can only compare sizes with each other, it passes for all signatures in which
+    the same sizes are equal, and the same ones are dynamic, 0 or 1.
     """
-    return [
-        _types_check(form) if check is _check_types else check
-        for check in _checks(form.op_class)
-        if not _passes(check, form)
-    ]
+
+    def __init__(self, form: OpSignature) -> None:
+        self._form = form
+        self.checks = [
+            _types_check(form) if check is _check_types else check
+            for check in _checks(form.op_class)
+            if not _passes(check, form)
+        ]
+        places = [(type, (False, index)) for index, type in enumerate(form.operand_types)]
+        places += [(type, (True, index)) for index, type in enumerate(form.result_types)]
+        # For each hole, whether it is the type of a result, and its index.
+        self._holes = dict(reversed(places))
+        # The element types of the holes and the places of equal sizes for which the checks pass.
+        self._valid: set[tuple[object, ...]] = set()
+        # The check of element types alone is as fast as finding equal sizes.
+        self._only_compare = len(self.checks) > 1 and all(type in hole_numbers for type in self._holes)
+
+    def pass_for(self, signature: OpSignature) -> bool:
+        """Whether the checks pass for a signature; False if they must run to find out."""
+        if not self._only_compare:
+            return False
+        numbers, key = _SPECIAL_SIZES.copy(), []
+        for is_result, index in self._holes.values():
+            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
+            key.append(type.element)
+            key += [numbers.setdefault(size, len(numbers)) for size in type.shape]
+        if (known := tuple(key)) in self._valid:
+            return True
+        sizes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
+        types: dict[Type, Type] = {}
+        for hole, (is_result, index) in self._holes.items():
+            type = (signature.result_types if is_result else signature.operand_types)[index]
+            types[hole] = tensor(tuple([sizes[size] for size in type.shape]), type.element)
+        operand_types = tuple([types[hole] for hole in self._form.operand_types])
+        result_types = tuple([types[hole] for hole in self._form.result_types])
+        with_size_holes = self._form.with_types(operand_types, result_types)
+        self._only_compare = all(_passes(check, with_size_holes) for check in self.checks)
+        if self._only_compare:
+            self._valid.add(known)
+        return self._only_compare
+
+
+# Sizes that checks may compare others with.
+_SPECIAL_SIZES = {DYNAMIC: 0, 0: 1, 1: 2}
 
 
 def _passes(check: _Check, form: OpSignature) -> bool:

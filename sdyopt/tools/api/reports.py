@@ -115,7 +115,9 @@ class ComparedCollective:
 
     `name` is `#3` in a report, and the name of the instruction in HLO. `bytes` are those that all devices of
     a group have together after an all-gather or before any other collective, on one device. `wire_bytes` are
-    those of all `times`, the least and the greatest number of runs; None for an unknown number.
+    those of all `times`, the least and the greatest number of runs; None for an unknown number. `argument` is
+    the name of the argument of the program that it moves, or "". `loops` are those around one of XLA, the
+    innermost first: the name stack, and how often it runs, if that is known.
     """
 
     name: str
@@ -126,6 +128,8 @@ class ComparedCollective:
     wire_bytes: int
     times: Times | None
     location: Location
+    argument: str = ""
+    loops: tuple[tuple[str, int | None], ...] = ()
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.name, self.kind, self.axes)))
@@ -135,12 +139,14 @@ class ComparedCollective:
 class HloMatch:
     """Collectives of the report and of XLA that correspond, and the class of their difference.
 
-    One side is empty if the other has no counterpart.
+    One side is empty if the other has no counterpart. `why` is what the HLO shows of the cause; "" if it
+    shows none.
     """
 
     reason: str
     report: tuple[ComparedCollective, ...]
     xla: tuple[ComparedCollective, ...]
+    why: str = ""
 
 
 class HloComparison:
@@ -166,11 +172,19 @@ class HloComparison:
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
     @property
+    def on_accelerators(self) -> int:
+        """The bytes that a device would send on TPU or GPU, as far as HLO for another device shows it."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+
+        found = self.ir.accelerated
+        return round(wire_bytes(self.ir.theirs if found is None else found.operands))
+
+    @property
     def matches(self) -> tuple[HloMatch, ...]:
         """The pairs, and the collectives without a counterpart, in the order of the report, then of XLA."""
         return tuple(
             [
-                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs))
+                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs), each.why)
                 for each in self.ir.matches
             ]
         )
@@ -187,6 +201,8 @@ class HloComparison:
                     round(each.wire_bytes_of_runs),
                     None if each.times is None else Times(each.times.low, each.times.high),
                     from_source(each.location),
+                    each.moved,
+                    () if each.hlo is None else tuple([(loop.name, loop.trips) for loop in each.hlo.loops]),
                 )
                 for each in found
             ]
@@ -224,6 +240,14 @@ class HloComparison:
         return html_fragment(
             sections(sections_of(self.ir), list(figures.axis_sizes(self.ir.report.mesh)), MAX_ROWS)
         )
+
+
+def _platform(compiled: object) -> str:
+    """The kind of device that JAX compiled a program for; "" for text."""
+    executable = getattr(compiled, "runtime_executable", None)
+    client = getattr(executable() if callable(executable) else None, "client", None)
+    name = str(getattr(client, "platform", "")).upper()
+    return "GPU" if name in ("CUDA", "ROCM") else name if name in ("CPU", "GPU", "TPU") else ""
 
 
 class Report:
@@ -295,7 +319,7 @@ class Report:
             )
         text = compiled if isinstance(compiled, str) else compiled.as_text()
         with as_parse_error(INPUT_ERROR):
-            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text)))
+            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text, platform=_platform(compiled))))
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""

@@ -9,6 +9,8 @@ sharding, and the left operand and the result are resharded.
 
 - An axis of a product shards the factor that most of its tensors have it in. If that is one tensor only, the
   sizes decide, as in Shardy.
+- If only the operands of a product agree on an axis of a batching dimension, and the result has it elsewhere,
+  the result decides. They only decide if the axes on which two tensors agree shard it over all devices.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded.
@@ -68,6 +70,7 @@ def find_partitioner_axes(
     if common is not None:
         return common
     if is_dot:
+        tensors = _with_batch_of_result(tensors, rule, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
         found = alternatives(rule, tensors, sizes, mesh)
@@ -143,6 +146,36 @@ def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[
                 axes[factor] = prefix_without_overlap(sharding.axes, used)
                 used += axes[factor]
     return axes
+
+
+def _with_batch_of_result(
+    tensors: Sequence[TensorProjection], rule: OpShardingRule, mesh: Mesh
+) -> Sequence[TensorProjection]:
+    """The tensors without axes of batching factors of the operands that the result has in another factor.
+
+    All axes are kept if those on which two tensors agree shard the product over all devices.
+    """
+    factors = range(len(rule.factor_sizes))
+    equal = [axis for factor in factors for axis in _equal_axes(tensors, factor)]
+    if sharded_size(equal, mesh) == mesh.total_size:
+        return tensors
+    lhs, rhs, result = (tensor.copy() for tensor in tensors)
+    for factor, sharding in result.factors.items():
+        if factor not in lhs.factors or factor not in rhs.factors or sharding.axes:
+            continue
+        elsewhere = [axis for other, each in result.factors.items() if other != factor for axis in each.axes]
+        axes = common_prefix(lhs.factors[factor].axes, rhs.factors[factor].axes)
+        if overlap(axes, elsewhere):
+            for operand in (lhs, rhs):
+                kept = prefix_without_overlap(operand.factors[factor].axes, elsewhere)
+                operand.set_axes(factor, kept)
+    return lhs, rhs, result
+
+
+def _equal_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
+    """The axes that shard a factor in two tensors in the same way."""
+    lists = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+    return next((axes for number, axes in enumerate(lists) if axes in lists[number + 1 :]), ())
 
 
 def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[TensorProjection]:
