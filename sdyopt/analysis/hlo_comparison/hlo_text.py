@@ -41,8 +41,6 @@ _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
 _MAX_USES = 16
-# Of more devices, the parts that they take of a value are not computed.
-MAX_COMPUTED = 1 << 12
 # What only text of one kind of device has, in the order of a search.
 _DEVICES = {
     "CPU": re.compile(r'"outer_dimension_partitions"|__ynn_fusion|__onednn|"__xla_cpu|_promoted\b'),
@@ -95,7 +93,7 @@ class _Reader:
         self._devices = devices or int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
         self._tables = _tables(lines)
         self._graph = HloGraph(lines)
-        self._indices = IndexValues(self._graph, self._devices if self._devices <= MAX_COMPUTED else 0)
+        self._indices = IndexValues(self._graph, self._devices)
         self._loops: dict[str, tuple[Loop, ...]] = {}
         self._locations: dict[str, SourceLocation] = {}
 

@@ -398,7 +398,7 @@ class _Matching:
                     break
 
     def _steps_text(self, chain: Sequence[int]) -> str:
-        return " of the result of ".join(_label(self._xla[there]) for there in reversed(chain))
+        return " of the result of ".join(label(self._xla[there]) for there in reversed(chain))
 
     def _is_in_steps(self, here: int, chain: Sequence[int]) -> bool:
         ours, steps = self._report[here], [self._xla[there] for there in chain]
@@ -465,7 +465,7 @@ class _Matching:
                     self._join(SUMS, there, paired[0], self._sums_text(terms))
 
     def _sums_text(self, terms: Sequence[int]) -> str:
-        return f"XLA adds up the results of {', '.join(_label(self._xla[there]) for there in terms)}"
+        return f"XLA adds up the results of {', '.join(label(self._xla[there]) for there in terms)}"
 
     @cached_property
     def _sums(self) -> list[list[int]]:
@@ -520,7 +520,7 @@ class _Matching:
             if same == there:
                 continue
             value = f"%{key[0].op.name}" + (f", {xla.moved}" if xla.moved else "")
-            why = f"{_label(self._xla[same])} and {_label(xla)} are of {value}"
+            why = f"{label(self._xla[same])} and {label(xla)} are of {value}"
             if there in self._theirs and same in self._match_of:
                 self._join(REPEATED, there, same, why)
             elif there in self._match_of and same in self._theirs:
@@ -582,12 +582,12 @@ class _Matching:
         if reason == SCATTER and xla.kind == "all_reduce":
             if own_part(program, xla) is not None:
                 found.append(
-                    f"each use of {_label(xla)} is a slice, and the devices of a group take different ones"
+                    f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
                 )
             elif uses := list(uses_of(source.result, ("convert",))):
                 whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
                 if whole is not None:
-                    found.append(f"not each use of {_label(xla)} is a slice: {_described(whole.opcode)}")
+                    found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
         if ours.bits != xla.bits and (narrow := narrow_operand(source)):
             back = ", and the result back" if narrow_type(xla) else ""
             found.append(f"the operand is converted from {narrow}{back}")
@@ -602,7 +602,7 @@ class _Matching:
                 else "in XLA's program, it is in no loop"
             )
         if xla.is_sliced:
-            found.append(f"each use of {_label(xla)} is a slice, and devices take different ones")
+            found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
         return "; ".join(found)
 
     def _alone(self, number: int) -> Match:
@@ -611,7 +611,7 @@ class _Matching:
     def _extra(self, number: int) -> Match:
         xla = self._xla[number]
         if xla.is_sliced:
-            why = f"each use of {_label(xla)} is a slice, and devices take different ones"
+            why = f"each use of {label(xla)} is a slice, and devices take different ones"
             return Match(REMATERIALIZED, (), (xla,), why)
         user = top_k(self._xla, self._by_result, number)
         return Match(ONLY_XLA, (), (xla,), "" if user is None else f"the operand of {user[1]}")
@@ -642,7 +642,7 @@ def top_k(
     return found[0] if found else None
 
 
-def _label(each: CollectiveOperand) -> str:
+def label(each: CollectiveOperand) -> str:
     """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
     is_combined = each.hlo is not None and each.hlo.count > 1
     return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"

@@ -348,6 +348,14 @@ def test_the_trip_count_follows_from_the_condition(old: str, new: str, trips: in
     assert operand.times == (None if trips is None else Times(trips, trips))
 
 
+def test_slices_of_too_many_devices_are_not_computed() -> None:
+    text = f"{HEAD}{in_loop(reduce('r', '%v', X, place(1)))}{ENTRY}{WHILE}}}\n"
+    program = read_hlo("step", text, 1 << 13)
+    assert program.operands[0].times == Times(5, 5)
+    sliced = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}{SLICED}}}\n"
+    assert on_accelerators(read_hlo("step", sliced, 1 << 13)).changes == []
+
+
 def test_operands_of_a_combined_collective_have_places_of_their_own() -> None:
     program = compiled(
         "  %b = f32[8,4]{1,0} negate(%a)\n"
