@@ -9,6 +9,7 @@ from functools import partial
 
 from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
 from sdyopt.analysis.figures.figures import (
+    LIVE_KINDS,
     Collective,
     Total,
     flop_totals,
@@ -66,13 +67,12 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
-    lines = [*_figures(check, width)]
     is_tried = any(place.best is not None for place in check.places)
+    lines = [*_figures(check, width)]
     if is_tried and len(check.places) == PLACES:
-        # There is no line left.
-        number = min(range(len(lines)), key=lambda number: len(lines[number]))
-        texts = [f"{lines[number]}; {text}" for text in (f"changes: {_UNVERIFIED}", "changes unverified")]
-        lines[number] = next((text for text in texts if len(text) <= width), texts[-1])
+        # There is no line left. What most of the peak is may have to make room.
+        fitting = (_with_unverified([*_figures(check, width, kinds)], width) for kinds in (True, False))
+        lines = next(filter(None, fitting), lines)
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
@@ -84,6 +84,15 @@ def check_text(check: Check, width: int) -> str:
     if not check.report.mesh and not check.report.collectives:
         lines += _NO_MESH
     return "".join(f"{shortened(line, width)}\n" for line in lines)
+
+
+def _with_unverified(lines: list[str], width: int) -> list[str]:
+    """Lines of which the shortest also says that changes are not verified; [] if it has no room for that."""
+    number = min(range(len(lines)), key=lambda number: len(lines[number]))
+    for text in (f"changes: {_UNVERIFIED}", "changes unverified"):
+        if len(lines[number]) + len(text) + 2 <= width:
+            return [*lines[:number], f"{lines[number]}; {text}", *lines[number + 1 :]]
+    return []
 
 
 def _tight(text: str, width: int) -> str:
@@ -115,10 +124,10 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: Check, width: int) -> Iterator[str]:
+def _figures(check: Check, width: int, kinds: bool = True) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
     room = width - len("communication  ")
-    yield f"memory         {memory_of(check, room)}"
+    yield f"memory         {memory_of(check, room, kinds)}"
     yield f"compute        {compute_of(check, room)}"
 
 
@@ -138,15 +147,21 @@ def communication_of(check: Check) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: Check, width: int = 1000) -> str:
-    """The peak, whether that fits, and what is left."""
+def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
+    """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
     memory, fits = check.report.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
     text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
     left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
-    return text + left if len(text + left) <= width else text
+    text = text + left if len(text + left) <= width else text
+    # What most of it is.
+    total, (kind, size) = sum(memory.kinds.values()), next(iter(memory.kinds.items()), ("", 0))
+    if not kinds:
+        return text
+    most = f": {share_text(Fraction(size, total))} {LIVE_KINDS[kind]}" if size else ""
+    return text + most if len(text + most) <= width else text
 
 
 def compute_of(check: Check, width: int = 1000) -> str:

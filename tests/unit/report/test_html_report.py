@@ -228,8 +228,8 @@ def test_the_curve_names_arguments_their_copies_and_results() -> None:
     live = data_of(html_report(report(text), text, "layer.mlir"))["live"]
     names = {live["strings"][group[0]] for group in live["groups"]}
     assert names == {
-        *("argument", "argument up", "argument down", "part or copy of up", "part or copy of down"),
-        *("part or copy of an argument", "temporary", "result result[*]"),
+        *("argument", "argument up", "argument down", "gathered up", "gathered down", "gathered argument"),
+        *("activation", "result result[*]"),
     }
     shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
     assert {"up", "of gate", "%arg0"} <= set(shown)

@@ -294,14 +294,17 @@ class ModuleParser:
         here, so the loop makes few calls.
         """
         text, source, scope, record, last = self.text, self.source, self.scope, self.record, -1
-        templates = self._templates.by_key
-        values, offsets, position = scope.values, scope.offsets, self._position
+        templates, locations = self._templates.by_key, self.state.locations
+        values, offsets, position, indent = scope.values, scope.offsets, self._position, ""
         if scope.forward:
             return last
         while True:
-            trivia = LEADING_TRIVIA.match(text, position)
-            assert trivia is not None
-            start = trivia.end()
+            start = position + len(indent)
+            if not indent or text[start : start + 1] != "%" or not text.startswith(indent, position):
+                trivia = LEADING_TRIVIA.match(text, position)
+                assert trivia is not None
+                start = trivia.end()
+                indent = text[position:start]
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
@@ -311,14 +314,16 @@ class ModuleParser:
             if line[-1:] == ")":
                 line, location_text = split_location(line)
                 if location_text:
-                    location = self.state.cached_location(location_text, start + len(line) + 1)
+                    location = locations.get(location_text) or self.state.cached_location(
+                        location_text, start + len(line) + 1
+                    )
                     if location is None:
                         return last
             parts = NAMES.split(line)
             key = key_of(parts)
-            statement = templates.get(key) or self._templates.derived(
-                key, start + len(line), self._parse_with_holes
-            )
+            statement = templates.get(key)
+            if statement is None:
+                statement = self._templates.derived(key, start + len(line), self._parse_with_holes)
             if statement is None:
                 return last
             template = statement[0]
@@ -334,7 +339,8 @@ class ModuleParser:
                 offsets.append(start)
                 if location is not None:
                     op._location = location
-                    self.state.defer(op)
+                    if type(location) is UnresolvedLocation:
+                        self.state.defer(op)
             elif not self._build_statement(block, statement, parts, start, location):
                 return last
             last, position = start, end

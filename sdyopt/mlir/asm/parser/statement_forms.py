@@ -97,24 +97,16 @@ class FormText(NamedTuple):
         return key.replace(_CALLEE_MARK, _SYMBOL_HOLE), holes
 
 
-def form_text_of(key: str) -> FormText | None:
-    """The form text of a statement's key; None if it has no types."""
-    callee = _CALLEE.search(key) if "call @" in key else None
-    if callee is not None:
-        key = f"{key[: callee.start()]}{_CALLEE_MARK}{key[callee.end() :]}"
+def form_text_of(key: str) -> tuple[str, list[str], str | None]:
+    """The parts of the form text of a statement's key: the key, the types and the symbol that it calls."""
+    callee = None
+    if "call @" in key and (match := _CALLEE.search(key)) is not None:
+        key, callee = f"{key[: match.start()]}{_CALLEE_MARK}{key[match.end() :]}", match[0]
     texts = _TYPES.split(key)
-    if len(texts) == 1:
-        return None
-    types: list[str] = []
+    numbers: dict[str, int] = {}
     for index in range(1, len(texts), 2):
-        text = texts[index]
-        if text not in types:
-            types.append(text)
-            number = len(types) - 1
-        else:
-            number = types.index(text)
-        texts[index] = f"\0{number}\0"
-    return FormText("".join(texts), types, None if callee is None else callee[0])
+        texts[index] = f"\0{numbers.setdefault(texts[index], len(numbers))}\0"
+    return "".join(texts), list(numbers), callee
 
 
 def statement_of(key: str) -> str:

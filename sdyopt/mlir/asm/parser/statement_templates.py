@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -47,20 +47,27 @@ class StatementTemplates:
         That is a constant with another value, or a statement of the same form. None if there is none.
         """
         statement = self._of_constant(key, end) if "dense<" in key else None
-        if statement is None and (text := form_text_of(key)) is not None:
-            statement = self._of_form(key, text, parse)
+        if statement is None:
+            statement = self._of_form(key, parse)
         if statement is not None:
             self.by_key[key] = statement
         return statement
 
-    def _of_form(self, key: str, text: FormText, parse: ParseWithHoles) -> Statement | None:
-        form = self._form(text, parse, 1)
-        if form is None and (shorter := text.without_numbers()) is not None:
-            text, form = shorter, self._form(shorter, parse, _FIRST_STATEMENTS)
-        if form is None:
+    def _of_form(self, key: str, parse: ParseWithHoles) -> Statement | None:
+        form_key, texts, callee = form_text_of(key)
+        if not texts:
             return None
-        types = list(map(self._attribute_parser.plain_type, text.types))
-        return None if None in types else form.filled(key, cast(list[Type], types), text.callee, text.numbers)
+        form = self._forms.get(form_key)
+        numbers: Sequence[str] = ()
+        if form is None:
+            text = FormText(form_key, texts, callee)
+            form = self._form(text, parse, 1)
+            if form is None and (open_text := text.without_numbers()) is not None:
+                form, numbers = self._form(open_text, parse, _FIRST_STATEMENTS), open_text.numbers
+            if form is None:
+                return None
+        types = list(map(self._attribute_parser.plain_type, texts))
+        return None if None in types else form.filled(key, cast(list[Type], types), callee, numbers)
 
     def _form(self, text: FormText, parse: ParseWithHoles, first: int) -> StatementForm | None:
         """The form of a statement, None if it has none, or is one of the first ones: many forms are rare."""
