@@ -195,6 +195,11 @@ _PLACES: tuple[tuple[Feature, Feature], ...] = (
 # Those above of one line or name stack of the operation itself, or of the one whose result it sends.
 _OWN = (_PLACES[0], _PLACES[1], *_PLACES[6:9])
 _ANYWHERE: tuple[Feature, Feature] = (lambda ours: [()], lambda xla: [()])
+# The same pass, and the same argument if XLA's is one.
+_ELSEWHERE: tuple[Feature, Feature] = (
+    lambda ours: [(each, moved) for each in _passes(ours.location) for moved in (ours.moved, "")],
+    lambda xla: [(each, xla.moved) for each in _passes(xla.location)],
+)
 
 # --- Keys -------------------------------------------------------------------------------------
 
@@ -208,9 +213,9 @@ def _bytes(each: CollectiveOperand) -> int:
     return each.bytes
 
 
-def _shard_bytes(each: CollectiveOperand, kind: str) -> int:
-    """The bytes on a device before collectives if `kind` is all_gather, and after if it is reduce_scatter."""
-    return each.bytes // each.group_size if each.kind == kind else each.bytes
+def _elements_of_shard(each: CollectiveOperand, kind: str) -> int:
+    """The elements on a device, before a collective if `kind` is all_gather, after it if reduce_scatter."""
+    return each.elements // each.group_size if each.kind == kind else each.elements
 
 
 def _family(each: CollectiveOperand) -> str:
@@ -224,9 +229,9 @@ _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
     (SCATTER, lambda each: (_family(each), each.groups, each.elements, _runs(each))),
     (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
     (SIZE, lambda each: (each.kind, each.groups)),
-    (AXES, lambda each: (each.kind, _bytes(each), _runs(each))),
-    (KIND, lambda each: (each.groups, _shard_bytes(each, "all_gather"), _runs(each))),
-    (KIND, lambda each: (each.groups, _shard_bytes(each, "reduce_scatter"), _runs(each))),
+    (AXES, lambda each: (each.kind, each.elements, _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "all_gather"), _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "reduce_scatter"), _runs(each))),
 )
 # The same for pairs of which one has no place.
 _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
@@ -280,7 +285,7 @@ class _Matching:
                 # A use does not tell that another kind or other axes are the same thing.
                 if place in _OWN or reason not in (SIZE, AXES, KIND):
                     self._take(reason, key, place)
-        self._take(HIT, _SAME, _ANYWHERE)
+        self._take(ELSEWHERE, _SAME, _ELSEWHERE)
         for reason, key in _ANYWHERE_EQUAL:
             self._take(reason, key, _ANYWHERE, needs_place_unknown=True)
         self._join_sums()
@@ -323,10 +328,7 @@ class _Matching:
                 there = min(
                     candidates, key=lambda each: (abs(self._xla[each].wire_bytes_of_runs - size), each)
                 )
-                found = reason
-                if place is _ANYWHERE and reason == HIT and _has_place(ours) and _has_place(self._xla[there]):
-                    found = ELSEWHERE
-                self._add(found, [here], [there])
+                self._add(reason, [here], [there])
 
     def _add(self, reason: str, ours: list[int], theirs: list[int], why: str = "") -> None:
         for here in ours:
@@ -351,6 +353,13 @@ class _Matching:
             self._rank(here, [there]) < len(_OWN) or not (_has_place(ours) and _has_place(self._xla[there]))
             for there in theirs
         )
+
+    def _are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
+        """Whether steps move the argument that one of the report does, for an operation of its place."""
+        ours, last = self._report[here], self._xla[chain[-1]]
+        ends = {each for place in _used_at(last) for each in _lines_and_name(place)}
+        is_used_there = not ends.isdisjoint(_line_and_name(ours.location))
+        return is_used_there and all(self._xla[each].moved == ours.moved != "" for each in chain)
 
     def _rank(self, here: int, theirs: Iterable[int]) -> int:
         """How strongly places are the same, the greatest number of several being the weakest."""
@@ -405,7 +414,9 @@ class _Matching:
         last = steps[-1]
         if _family(last) != _family(ours) or any(_runs(each) != _runs(ours) for each in steps):
             return False
-        if last.elements != ours.elements or not self._are_of_one_place(here, chain):
+        if last.elements != ours.elements:
+            return False
+        if not self._are_of_one_place(here, chain) and not self._are_of_one_argument(here, chain):
             return False
         if not all(each.kind == last.kind for each in steps):
             # Other steps may move shards first.
