@@ -192,6 +192,12 @@ _STEPS: dict[str, Callable[[int], int]] = {
 }
 
 
+def ring_steps(kind: str, group_size: int) -> int:
+    """The number of ring steps of a collective; 0 if its kind is unknown."""
+    steps = _STEPS.get(kind)
+    return 0 if steps is None else steps(group_size)
+
+
 def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
     """The time of each collective and of each product, in their order."""
     topology = topology.on(report.mesh)

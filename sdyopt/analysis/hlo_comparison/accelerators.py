@@ -270,7 +270,7 @@ def sums_of(
             is_same = op.opcode != "convert" or is_any_use or bool(narrow_type(program.operands[term]))
             if is_same and (is_any_use or len(value.uses) == 1) and value not in results.values():
                 terms[value] = term
-        elif op.opcode in _ADDS and all(each in terms for each in op.operands):
+        elif op.opcode in _ADDS and len(op.operands) == 2 and all(each in terms for each in op.operands):
             first, second = (terms[each] for each in op.operands)
             if first != second and _are_alike(program, operands, results, first, second):
                 found.append((second, first))

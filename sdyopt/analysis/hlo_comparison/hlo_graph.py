@@ -156,26 +156,28 @@ class HloGraph:
         )
         if condition is None or body is None or condition.root is None or body.root is None:
             return None
-        compare, carried = condition.root.op, body.root.op
+        compare, carried = without_rearranging(condition.root).op, body.root.op
         direction = _DIRECTION.search(compare.attributes)
-        if compare.opcode != "compare" or direction is None or carried.opcode != "tuple":
+        is_known = compare.opcode == "compare" and len(compare.operands) == 2 and carried.opcode == "tuple"
+        if not is_known or direction is None:
             return None
-        counter, bound = compare.operands
+        counter, bound = map(without_rearranging, compare.operands)
         limit = indices.constant(bound)
         number = counter.part
         if counter.op.opcode != "parameter" or limit is None or not 0 <= number < len(carried.operands):
             return None
         # What an iteration adds to the counter.
-        following = carried.operands[number].op
-        parameter = next((op for op in body.ops if op.opcode == "parameter"), None)
-        if parameter is None or following.opcode != "add":
+        following = without_rearranging(carried.operands[number]).op
+        if following.opcode != "add":
             return None
-        if Value(parameter, number) not in following.operands:
-            return None
-        steps = [indices.constant(each) for each in following.operands if each.op is not parameter]
-        initial = loop.operands[0].op
-        first = indices.constant(initial.operands[number]) if initial.opcode == "tuple" else None
-        if len(steps) != 1 or steps[0] is None or first is None:
+        terms = [without_rearranging(each) for each in following.operands]
+        is_counter = [each.op.opcode == "parameter" and each.part == number for each in terms]
+        steps = [
+            indices.constant(each) for each, is_same in zip(terms, is_counter, strict=True) if not is_same
+        ]
+        initial = loop.operands[0] if loop.operands else None
+        first = None if initial is None else indices.constant(_element(initial, number))
+        if len(steps) != 1 or len(terms) != 2 or steps[0] is None or first is None:
             return None
         return _count(direction[1], first, steps[0], limit)
 
@@ -400,7 +402,7 @@ def _count(direction: str, first: int, step: int, limit: int) -> int | None:
 
 def _sliced(op: Instruction, arrays: Sequence[Values]) -> Values | None:
     shape, sizes = op.operands[0].op.shape, op.shape
-    if len(arrays) - 1 != len(shape) or prod(shape) != len(arrays[0][0]):
+    if not len(arrays) - 1 == len(shape) == len(sizes) or prod(shape) != len(arrays[0][0]):
         return None
     found = []
     for each in zip(*arrays, strict=True):

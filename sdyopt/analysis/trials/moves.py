@@ -2,16 +2,17 @@
 
 A move gives all places of a role one sharding that differs from theirs in an axis: added to a dimension,
 removed, moved to another dimension, swapped with another axis, or replaced by an unused one, there or in
-another dimension. Roles of equal shape also lend each other their shardings, and a role gets that of its
-values in the program after the passes. Two kinds of moves change
-several roles: sharding the first dimension of everything that is not kept from step to step, and sharding
-parameters and what belongs to them.
+another dimension; a constraint that replicates gets pairs of axes. Roles of equal shape also lend each other
+their shardings, and a role gets that of its values in the program after the passes. Two kinds of moves
+change several roles: sharding the first dimension of everything that is not kept from step to step, and
+sharding parameters and what belongs to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -238,7 +239,8 @@ def _of_role(role: Role, roles: Sequence[Role], mesh: MeshOfProgram, outcome: Ou
         if (axes := axes_of(place)) is not None
     ]
     for current in dict.fromkeys(axes for place in places if (axes := axes_of(place)) is not None):
-        for axes in dict.fromkeys((*lent, *_neighbours(current, mesh.sizes))):
+        pairs = _pairs(current, mesh.sizes) if not any(current) and not role.is_input else ()
+        for axes in dict.fromkeys((*lent, *_neighbours(current, mesh.sizes), *pairs)):
             if mesh.fits(axes, role.shape):
                 yield Move(tuple(_changes(role, axes, mesh)), (role,))
 
@@ -261,6 +263,14 @@ def _neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
                     )
                 elif used[other] != used[name] and other > name:
                     yield _renamed(current, {name: other, other: name})
+
+
+def _pairs(replicated: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
+    """Two axes in place of none: a constraint may replicate what would be sharded along both."""
+    for first, second in combinations(sizes, 2):
+        for dim in range(len(replicated)):
+            for other in range(len(replicated)):
+                yield with_axis(with_axis(replicated, dim, first), other, second)
 
 
 def with_axis(axes: Axes, dim: int, name: str) -> Axes:

@@ -26,6 +26,8 @@ F = TypeVar("F", covariant=True)
 # tensor type: that signature, if it has no number holes, and the text, as it is printed without discardable
 # attributes, as a format string with `%s` for each SSA name.
 FORM, FORMAT = "form", "format"
+# The key of a signature that is valid if and only if this one is: that of a constant with another value.
+EQUALLY_VALID = "equally valid"
 
 
 class SignatureField(Protocol[F]):

@@ -15,7 +15,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
-from sdyopt.mlir.ir.op_signature import FORM, OpSignature, SignatureError
+from sdyopt.mlir.ir.op_signature import EQUALLY_VALID, FORM, OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import (
     ATTR_SIZED_OPERANDS,
@@ -38,8 +38,11 @@ def signature_problem(signature: OpSignature, print_type: PrintType) -> Signatur
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
-    form = signature.cache.get(FORM)
+    cache = signature.cache
+    form = cache.get(FORM)
     if form is None:
+        if EQUALLY_VALID in cache:
+            return signature_problem(cache[EQUALLY_VALID], print_type)
         checks = _checks(signature.op_class)
     else:
         open_checks = form.cached(_OpenChecks)

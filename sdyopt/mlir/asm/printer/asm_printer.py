@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.types import Type, hole_numbers
+from sdyopt.mlir.ir.types import FunctionType, Type, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
 # The number of texts that are joined at a time.
@@ -281,16 +281,22 @@ class AsmPrinter:
             template = self._generic(op)
         else:
             assert isinstance(assembly, Assembly)
-            template = assembly.template(signature, op.attributes, self.attribute_printer)
             name = signature.name
             if default_dialect and name.startswith(default_dialect + "."):
                 name = name[len(default_dialect) + 1 :]
+            constant = assembly.constant_text(signature, op.attributes, self.attribute_printer)
+            if constant is not None:
+                return _Line([f"{name} {constant}"])
+            template = assembly.template(signature, op.attributes, self.attribute_printer)
             template.parts.insert(0, name)
         return _Line(template.parts)
 
     def _results(self, op: Op) -> None:
         """Prints `%0, %1:2 = `."""
         results = op.results
+        if len(results) == 1:
+            self.out.append(f"{self.names[results[0]]} = ")
+            return
         if not results:
             return
         starts = self.ssa_names.groups.get(op, [0])
@@ -520,6 +526,9 @@ class _AliasVisitorAttributePrinter(AttributePrinter):
     def attribute(self, attribute: Attribute) -> str:
         self._finder.visit(attribute)
         return ""
+
+    def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        return self.type(FunctionType(tuple(inputs), tuple(results)))
 
 
 def _find_aliases(root: Op, options: PrintOptions, ssa_names: SsaNames) -> Aliases:
