@@ -45,7 +45,7 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.shardy.notation.partition_spec import specs_of
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
 _PHASES = {
     Phase.FORWARD: "",
@@ -289,7 +289,7 @@ def _fit_text(needed: int, memory: int) -> str:
 def _live_row(each: LiveValue, devices: int) -> Row:
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
     where = "" if each.location.file_text == each.name else each.location.file_text
-    return bytes_text(each.bytes), copies, each.described, where, each.type
+    return bytes_text(each.bytes), copies, each.described, where, jax_type(each.type)
 
 
 # --- Compute ------------------------------------------------------------------------------------------

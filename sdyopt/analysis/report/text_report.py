@@ -18,6 +18,7 @@ from rich.text import Text
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.pages.section import ReportTable, Section, without_empty
 from sdyopt.analysis.report.sections import COLLECTIVES, METHODS, sections_of
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
@@ -80,6 +81,11 @@ def section_lines(
 def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
     """The header and the rows, each with its note below, and how many rows are left out."""
     limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    if table.has_notes and limit < len(table.rows):
+        # Rather one row of each place than all of the first one.
+        firsts = list({row[table.figures]: row for row in reversed(table.rows)}.values())[::-1]
+        others = [row for row in table.rows if row not in firsts]
+        table = replace(table, rows=[*firsts, *others])
     header, *lines = _indented(_table(table, limit), width)
     yield header
     for line, row in zip(lines, table.rows[:limit], strict=True):
