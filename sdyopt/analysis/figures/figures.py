@@ -158,11 +158,6 @@ class LiveValue:
         op = self.location.name_stack.rpartition("/")[2] if self.location.line else ""
         return f"{kind} ({op or self.value})"
 
-    @property
-    def shown_name(self) -> str:
-        """The name for people: that of an argument is not the name of its copies."""
-        return (f"of {self.name}" if self.role == COPY else self.name) if self.name else self.value
-
 
 @dataclass(frozen=True, slots=True)
 class MemoryPoint:
