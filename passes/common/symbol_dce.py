@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import (
     SymbolTableOp,
+    Visited,
     is_private,
     is_public,
     lookup_path,
@@ -75,7 +74,7 @@ def _find_live(table: SymbolTableOp, live: set[Op], nested: list[SymbolTableOp],
             live.add(op)
             worklist.append(op)
     # The attributes and signatures whose references were visited, per symbol table of their operations.
-    visited: defaultdict[Op, set[Attribute | OpSignature]] = defaultdict(set)
+    visited: defaultdict[Op, set[Visited]] = defaultdict(set)
     while worklist:
         op = worklist.pop()
         if isinstance(op, SymbolTableOp):

@@ -217,7 +217,7 @@ _KIND_TEXT = {
 
 # A tree of sentences as text, wrapped to a width.
 #
-#     %0 of @main: f32[8,32] is sharded P('data', None)
+#     %0 of @main: f32[8,32] is sharded P('data')
 #     ├─ in sdy: tensor<8x32xf32> [{"data"}, {}]
 #     └─ "data" shards dimension 0
 #        ├─ from %x (dimension 0), forward along stablehlo.tanh

@@ -331,7 +331,7 @@ def explain_subject(
     names = names.within(run, subject)
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
     state = "is sharded" if is_sharded else "is not sharded"
-    # `P(None)` would only repeat that it is not sharded.
+    # `P()` would only repeat that it is not sharded.
     is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
     shown = f" {sharding_words(sharding)}" if is_shown else ""
     root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))

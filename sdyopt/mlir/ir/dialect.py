@@ -73,6 +73,8 @@ class Dialect:
         self.verify_op_attribute: VerifyOpAttribute | None = None
         # The discardable attributes whose verifiers read more than the signature and enclosing operations.
         self.nonlocal_attributes: frozenset[str] = frozenset()
+        # Those whose verifiers read only the types of the results and enclosing operations.
+        self.result_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
         # (encoding of a tensor, tensor type without it) -> the error message, to which the parser appends the

@@ -132,9 +132,11 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if symbol is None else [op for op in path if op is not None]
 
 
-def symbol_uses(
-    op: Op, visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
-) -> list[SymbolRef] | None:
+# What `symbol_uses` visits once: signatures, dictionaries, and the attributes in these.
+Visited = Attribute | OpSignature
+
+
+def symbol_uses(op: Op, visited: set[Visited], tables: list[SymbolTableOp]) -> list[SymbolRef] | None:
     """The symbol references in `op` and in nested operations, except those inside nested symbol tables.
 
     Skips attributes and signatures that are in `visited`, and adds the others to it, so that calls that share
@@ -145,9 +147,7 @@ def symbol_uses(
     return uses if _gather_uses(op, uses, visited, tables) else None
 
 
-def _gather_uses(
-    op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
-) -> bool:
+def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Visited], tables: list[SymbolTableOp]) -> bool:
     """Adds the references of `op` and of nested operations; False if an operation may be a symbol table."""
     if may_be_symbol_table(op):
         return False
@@ -173,17 +173,15 @@ def _gather_uses(
     return True
 
 
-def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> None:
-    if op.signature not in visited:
-        visited.add(op.signature)
-        uses += op.signature.cached(_references_of_signature)
-    if op.attributes not in visited:
-        visited.add(op.attributes)
-        uses += symbol_references(op.attributes)
-
-
-def _references_of_signature(signature: OpSignature) -> tuple[SymbolRef, ...]:
-    return symbol_references(signature.attributes)
+def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Visited]) -> None:
+    visited.add(op.signature)
+    for attributes in (op.signature.attributes, op.attributes):
+        if attributes not in visited:
+            visited.add(attributes)
+            for _, value in attributes.entries:
+                if value not in visited:
+                    visited.add(value)
+                    uses += symbol_references(value)
 
 
 @lru_cache(maxsize=4096)

@@ -32,9 +32,10 @@ from sdyopt.mlir.ir.verify_signature import (
     signature_problem,
 )
 
-# The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
+# The valid pairs of signature and discardable attributes, of operations without regions, and those of result
+# types and a single attribute that depends on nothing else of the operation. Validity depends on
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.
-ValidAttributes = set[tuple[OpSignature, DictAttr]]
+ValidAttributes = set[tuple[OpSignature | tuple[Type, ...], Attribute]]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # The cache of `reads_nonlocal_state`.
-    _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
+    # For each name of a discardable attribute, whether its verifier reads nonlocal state, and whether it
+    # reads only the types of the results.
+    _scopes: dict[str, tuple[bool, bool]] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -248,21 +250,32 @@ class Verifier:
             self._check_new_attributes(op, valid)
 
     def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        self._check_discardable_attributes(op)
-        if not self.reads_nonlocal_state(op.attributes):
+        result_types = op.signature.result_types
+        are_local = True
+        for name, attribute in op.attributes.entries:
+            is_nonlocal, is_of_results = self._scopes.get(name) or self._scope(name)
+            if not is_of_results:
+                self._check_discardable_attribute(op, name, attribute)
+                are_local = are_local and not is_nonlocal
+            elif (result_types, attribute) not in valid:
+                self._check_discardable_attribute(op, name, attribute)
+                valid.add((result_types, attribute))
+        if are_local:
             valid.add((op.signature, op.attributes))
 
     def reads_nonlocal_state(self, attributes: DictAttr) -> bool:
         """Whether the verifiers of these attributes read more than the signature and enclosing operations."""
-        has_nonlocal = self._has_nonlocal.get(attributes)
-        if has_nonlocal is None:
-            dialects = [self.dialects.find(name.partition(".")[0]) for name, _ in attributes.entries]
-            has_nonlocal = any(
-                dialect is not None and name in dialect.nonlocal_attributes
-                for dialect, (name, _) in zip(dialects, attributes.entries, strict=True)
-            )
-            self._has_nonlocal[attributes] = has_nonlocal
-        return has_nonlocal
+        return any((self._scopes.get(name) or self._scope(name))[0] for name, _ in attributes.entries)
+
+    def _scope(self, name: str) -> tuple[bool, bool]:
+        """The entry of `_scopes` for an attribute."""
+        dialect = self.dialects.find(name.partition(".")[0])
+        scope = (
+            dialect is not None and name in dialect.nonlocal_attributes,
+            dialect is not None and name in dialect.result_attributes,
+        )
+        self._scopes[name] = scope
+        return scope
 
     def check_terminator(self, block: Block) -> None:
         """Checks that a block ends with a terminator, where its parent operation requires one."""

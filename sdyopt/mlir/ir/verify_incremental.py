@@ -40,8 +40,6 @@ class ReaderIndex:
         self.nonlocal_readers: dict[Op, None] = {}
         self.symbol_users: dict[Op, None] = {}
         self._reads_nonlocal_state = reads_nonlocal_state
-        # The attributes whose verifiers are known not to read nonlocal state.
-        self._local_attributes: set[DictAttr] = set()
         self._may_have_erased = False
         self._add_nested(root)
 
@@ -52,10 +50,8 @@ class ReaderIndex:
             self._add(op)
             if op.regions:
                 self._add_nested(op)
-        local = self._local_attributes
         for op in edited:
-            if op.attributes not in local or op.has_nonlocal_verifier or op.verify_symbol_uses is not None:
-                self._add(op)
+            self._add(op)
 
     def remove_erased(self) -> None:
         """Removes the readers that are no longer in the program."""
@@ -70,25 +66,16 @@ class ReaderIndex:
     def _add(self, op: Op) -> None:
         if op.verify_symbol_uses is not None:
             self.symbol_users[op] = None
-        if op.has_nonlocal_verifier:
+        attributes = op.attributes
+        if op.has_nonlocal_verifier or (attributes.entries and self._reads_nonlocal_state(attributes)):
             self.nonlocal_readers[op] = None
-        elif op.attributes not in self._local_attributes:
-            if self._reads_nonlocal_state(op.attributes):
-                self.nonlocal_readers[op] = None
-            else:
-                self._local_attributes.add(op.attributes)
 
     def _add_nested(self, outer: Op) -> None:
-        local = self._local_attributes
         for region in outer.regions:
             for block in region.blocks:
                 op = block.first
                 while op is not None:
-                    if (
-                        op.verify_symbol_uses is not None
-                        or op.has_nonlocal_verifier
-                        or op.attributes not in local
-                    ):
+                    if op.verify_symbol_uses is not None or op.has_nonlocal_verifier or op.attributes.entries:
                         self._add(op)
                     if op.regions:
                         self._add_nested(op)
