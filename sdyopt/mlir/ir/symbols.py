@@ -156,7 +156,7 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Visited], tables: l
         value = op.mutable_attribute(name)
         if value is not None and value not in visited:
             visited.add(value)
-            uses += symbol_references(value)
+            uses += _references_in(value)
     if isinstance(op, SymbolTableOp):
         tables.append(op)
         return True
@@ -181,24 +181,30 @@ def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Visited]) -> No
             for _, value in attributes.entries:
                 if value not in visited:
                     visited.add(value)
-                    uses += symbol_references(value)
+                    uses += _references_in(value)
 
 
-@lru_cache(maxsize=4096)
 def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
     """The symbol references nested in an attribute, in order.
 
     A dialect attribute refers to a symbol by a field of class SymbolRef.
     """
-    references: dict[SymbolRef, None] = {}
-    for value in [value for _, value in attribute] if isinstance(attribute, DictAttr) else [attribute]:
-        known = type(value).symbol_references
-        if known is not None:
-            references.update(dict.fromkeys(known(value)))
-        else:
-            nested = nested_attributes(value)
-            references.update({inner: None for inner in nested if isinstance(inner, SymbolRef)})
-    return tuple(references)
+    if not isinstance(attribute, DictAttr):
+        return _references_in(attribute)
+    references: tuple[SymbolRef, ...] = ()
+    for _, value in attribute.entries:
+        if found := _references_in(value):
+            references = tuple(dict.fromkeys(references + found)) if references else found
+    return references
+
+
+# Programs have many dictionaries, and few distinct values in them.
+@lru_cache(maxsize=4096)
+def _references_in(value: Attribute) -> tuple[SymbolRef, ...]:
+    known = type(value).symbol_references
+    if known is not None:
+        return tuple(dict.fromkeys(known(value)))
+    return tuple([inner for inner in nested_attributes(value) if isinstance(inner, SymbolRef)])
 
 
 def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:
