@@ -14,7 +14,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_in
 from sdyopt.mlir.ir.attribute import DictAttr, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import is_public, symbol_references
+from sdyopt.mlir.ir.symbols import is_public, references_of_signature, symbol_references
 from sdyopt.mlir.ir.types import Type
 from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 from sdyopt.shardy.record import Truncation, record_truncation
@@ -152,12 +152,15 @@ def _references(ops: Iterable[Op]) -> Counter[str]:
     counts: Counter[str] = Counter()
     known: dict[DictAttr, tuple[SymbolRef, ...]] = {}
     for inner in ops:
-        inherent = inner.inherent_attributes() if inner.mutable_attributes else inner.signature.attributes
-        for attributes in (inherent, inner.attributes):
-            if attributes.entries:
-                references = known.get(attributes)
-                if references is None:
-                    references = known[attributes] = symbol_references(attributes)
-                for reference in references:
-                    counts[reference.root] += 1
+        if inner.mutable_attributes:
+            references = symbol_references(inner.inherent_attributes())
+        else:
+            references = inner.signature.cached(references_of_signature)
+        attributes = inner.attributes
+        if attributes.entries:
+            if attributes not in known:
+                known[attributes] = symbol_references(attributes)
+            references += known[attributes]
+        for reference in references:
+            counts[reference.root] += 1
     return counts
