@@ -9,6 +9,7 @@ are looked through: the uses of an element are its own.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
@@ -274,8 +275,10 @@ class IndexValues:
             body = graph.computations[call.callee]
             if call.op.opcode == "while" and call.role == "body" and body.root is not None:
                 self._loops[call.op] = call.op, body.root
+        callers = Counter(call.callee for call in graph.calls)
         for call in graph.calls:
-            if call.op in self._loops:
+            # Of a body that several loops have, the parameters have several values.
+            if call.op in self._loops and callers[call.callee] == 1:
                 for op in graph.computations[call.callee].ops:
                     if op.opcode == "parameter":
                         self._loops[op] = self._loops[call.op]
