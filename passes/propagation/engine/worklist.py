@@ -18,9 +18,8 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, owning_op
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.interfaces import SINGLE_BODY
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import symbol_references
+from sdyopt.mlir.ir.symbols import references_of_signature, symbol_references
 from sdyopt.mlir.ir.traits import TERMINATOR
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
@@ -95,7 +94,8 @@ class DependentOps:
             names = names_in.get(attributes)
             if names is None:
                 names = names_in[attributes] = [symbol.root for symbol in symbol_references(attributes)]
-            for name in (*op.signature.cached(_names_in_signature), *names):
+            inherent = op.signature.cached(references_of_signature)
+            for name in (*[symbol.root for symbol in inherent], *names) if inherent else names:
                 if name in functions:
                     users.setdefault(functions[name], {})[op] = None
         return {function: list(ops) for function, ops in users.items()}
@@ -113,10 +113,6 @@ def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     if edge_owner.data_flow is None or (edge_owner.data_flow is SINGLE_BODY and not is_terminator):
         return None
     return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
-
-
-def _names_in_signature(signature: OpSignature) -> list[str]:
-    return [symbol.root for symbol in symbol_references(signature.attributes)]
 
 
 def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:

@@ -30,6 +30,7 @@ from sdyopt.analysis.hlo_comparison.matching import (
     REASONS,
     SIZE,
     Match,
+    label,
     match_collectives,
     top_k,
 )
@@ -260,7 +261,10 @@ def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
     summary, *details = sections_of(found)
     if rows is None:
         details.append(listing_of(found))
-    lines = [*section_lines(_header(found), [summary], width, None), *section_lines([], details, width, rows)]
+    lines = [
+        *section_lines(_header(found), [summary], width, None),
+        *section_lines([], details, width, rows, noted_rows=rows or 0),
+    ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -430,6 +434,9 @@ def _row(found: HloComparison, match: Match) -> Row:
     # The other line of a same one is all there is to say.
     why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
     text = f"{reason}: {why}" if why else reason
+    labels = dict.fromkeys(label(each) for each in match.theirs[:3] if label(each) not in why)
+    if labels:
+        text += f" ({', '.join(labels)})"
     moved = next((each.moved for each in (*match.ours, *match.theirs) if each.moved), "")
     return (
         bytes_text(ours) if match.ours else "",

@@ -63,9 +63,16 @@ def _lines(report: Report, sections: Sequence[Section], width: int, rows: int | 
 
 
 def section_lines(
-    header: Sequence[str], sections: Sequence[Section], width: int, rows: int | None
+    header: Sequence[str],
+    sections: Sequence[Section],
+    width: int,
+    rows: int | None,
+    noted_rows: int = _NOTED_ROWS,
 ) -> Iterator[str]:
-    """A header and sections in lines of at most `width` columns; `rows` limits every table."""
+    """A header and sections in lines of at most `width` columns; `rows` limits every table.
+
+    `noted_rows` limits tables with notes, too.
+    """
     for line in header:
         yield from _rendered(printable(line), width)
     for section in sections:
@@ -75,12 +82,12 @@ def section_lines(
             yield from _indented(printable(sentence), width)
         for table in section.tables:
             if rows is None or table.title not in _DETAILS:
-                yield from _table_lines(table, width, rows)
+                yield from _table_lines(table, width, rows, noted_rows)
 
 
-def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
+def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: int) -> Iterator[str]:
     """The header and the rows, each with its note below, and how many rows are left out."""
-    limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
     if table.has_notes and limit < len(table.rows):
         # Rather one row of each place than all of the first one.
         firsts = list({row[table.figures]: row for row in reversed(table.rows)}.values())[::-1]
