@@ -19,7 +19,7 @@ from math import prod
 from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.interning import derived_field, set_derived
+from sdyopt.base.interning import derived_field
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -212,7 +212,7 @@ class TensorSharding(Attribute):
     )
 
     def __post_init__(self) -> None:
-        set_derived(self, is_fully_replicated=not any(dim.axes for dim in self.dims))
+        _set_replicated(self, not any(dim.axes for dim in self.dims))
 
     @property
     def rank(self) -> int:
@@ -294,6 +294,10 @@ class TensorSharding(Attribute):
         """This sharding with all dimensions closed, without replicated axes, which are then redundant."""
         dims = tuple(dim.closed() for dim in self.dims)
         return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
+
+
+# As `set_derived`, which is slower: programs have many shardings.
+_set_replicated = vars(TensorSharding)["is_fully_replicated"].__set__
 
 
 # `<@mesh, [{"x"}, {?}]>`.
