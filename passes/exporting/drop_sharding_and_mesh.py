@@ -18,11 +18,9 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import SymbolTableOp, symbol_uses
+from sdyopt.mlir.ir.symbols import SymbolTableOp, Visited, symbol_uses
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 
@@ -59,7 +57,7 @@ class DropShardingAndMesh(Pass):
 def _referenced_names(module: ModuleOp) -> set[str]:
     """The symbols that operations of a module and of nested ones refer to."""
     names: set[str] = set()
-    visited: set[Attribute | OpSignature] = set()
+    visited: set[Visited] = set()
     for table in (op for op in module.walk() if isinstance(op, SymbolTableOp)):
         for region in table.regions:
             for op in (op for block in region.blocks for op in block.ops):

@@ -66,6 +66,7 @@ Run the pass once: it does not recognize its own all-reduces and repeats them. I
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from sdyopt.base.releases import Behavior
@@ -99,7 +100,13 @@ from .explicit_reshards.insertion import (
     gather_batches,
     is_sufficient_key,
 )
-from .explicit_reshards.reshard_plan import IncompatibleReductionError, PlanInput, ReshardPlan, ReshardPlanner
+from .explicit_reshards.reshard_plan import (
+    DOTS,
+    IncompatibleReductionError,
+    PlanInput,
+    ReshardPlan,
+    ReshardPlanner,
+)
 from .explicit_reshards.single_devices import SingleDeviceResharder, check_arguments_and_results
 from .explicit_reshards.unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
 
@@ -189,7 +196,7 @@ class _ReshardInserter:
             # Of a sharding constraint that has been met already.
             pass
         elif self._single_devices is not None and (device := self._single_devices.device_sharding(op)):
-            self._all_reduce_operands(op)
+            self._all_reduce_operands(op, [sharding_of(value) for value in op.operands])
             self._single_devices.reshard(op, device)
         else:
             self._reshard_by_rule(op)
@@ -220,11 +227,12 @@ class _ReshardInserter:
         if key in self._plans:
             plan = self._plans[key]
         else:
-            plan = self._prepare_and_plan(op)
+            plan = self._prepare_and_plan(op, operand_shardings)
             if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
                 self._plans[key] = plan
         if plan is not None:
-            before = plan_to_record(op)
+            of_results = [(len(op.operands) + index, sharding) for index, sharding in plan.results]
+            before = plan_to_record(op, (*plan.operands, *of_results))
             created = apply_plan(op, plan, self._rewriter, self._mark_partial)
             record_plan(before, created)
             if self._as_partitioner and isinstance(op, GatherOp | ScatterOp):
@@ -233,10 +241,10 @@ class _ReshardInserter:
                 gather_batches(op, created, mesh, self._rewriter)
             self._shardings.invalidate(op.results)
 
-    def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:
+    def _prepare_and_plan(self, op: Op, operand_shardings: Sequence[object]) -> ReshardPlan | None:
         # Before operands are all-reduced, because that changes their shardings.
         full = self._full or _is_always_full(op)
-        self._all_reduce_operands(op)
+        self._all_reduce_operands(op, operand_shardings)
         return self._plan(op, full)
 
     def _needs_reshards(self, op: Op) -> bool:
@@ -248,6 +256,11 @@ class _ReshardInserter:
         rule = sharding_rule_of(op)
         if rule is None or rule.is_custom:
             return None
+        if not full and not isinstance(op, DOTS):
+            # As `ReshardPlanner.plan`.
+            first = op.results[0] if op.results else None
+            if first is None or not _unreduced_axes(value_before_barriers(first)):
+                return None
         values = [value_before_barriers(value) for value in (*op.operands, *op.results)]
         shardings = tuple([sharding_of(value) for value in values])
         reshape_input = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
@@ -259,7 +272,7 @@ class _ReshardInserter:
                 "factors."
             ) from None
 
-    def _all_reduce_operands(self, op: Op) -> None:
+    def _all_reduce_operands(self, op: Op, operand_shardings: Sequence[object]) -> None:
         """All-reduces operands along their unreduced axes that are not unreduced axes of the results."""
         if not op.results:
             if any(_unreduced_axes(value) for value in op.operands):
@@ -269,7 +282,10 @@ class _ReshardInserter:
         axes = () if required is None else required.unreduced_axes
         if any(_unreduced_axes(result) != axes for result in op.results[1:]):
             raise op.error("Unreduced axes mismatch between results for multi-result op.")
-        for use in op.operand_uses:
+        for use, operand_sharding in zip(op.operand_uses, operand_shardings, strict=True):
+            if is_sufficient_key(operand_sharding):
+                # It has no unreduced axes.
+                continue
             sharding = None if self._is_on_another_mesh(use.value, required) else required
             all_reduce_use(use, sharding, self._mesh_of, {"before": op}, self._rewriter)
 

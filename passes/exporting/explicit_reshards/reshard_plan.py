@@ -36,7 +36,7 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 FindCommonAxes = Callable[
     [type[Op], OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
 ]
-_DOTS = (DotOp, DotGeneralOp)
+DOTS = (DotOp, DotGeneralOp)
 
 
 class PlanInput(NamedTuple):
@@ -181,7 +181,7 @@ def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
 
 def _unreduced_and_dot_changes(op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
     rule = op.rule
-    is_dot, is_unreduced = issubclass(op.signature.op_class, _DOTS), bool(op.first_result_unreduced_axes)
+    is_dot, is_unreduced = issubclass(op.signature.op_class, DOTS), bool(op.first_result_unreduced_axes)
     if not is_dot and not is_unreduced:
         return _ShardingChanges()
     tensors = project(rule, op.shardings, mesh, closed_if_missing=True)

@@ -12,7 +12,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
-from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, with_manual_axes, without_manual_axes
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     DataFlowEdgeOp,
@@ -144,7 +144,8 @@ class PropagationSites:
         self._identity_rule = cache(identity_rule)
         # Of operations without attributes, by signature.
         self._rules_and_kinds: dict[OpSignature, tuple[OpShardingRule | None, SiteKind | None]] = {}
-        self._may_propagate = cache(lambda rule: keeps_inert_sites or _has_shared_factor(rule))
+        self._have_shared_factor = cache(_have_shared_factor)
+        self._keeps_inert_sites = keeps_inert_sites
 
     def site(self, op: Op) -> PropagationSite | None:
         """The site of an operation; None if nothing propagates along it."""
@@ -192,6 +193,9 @@ class PropagationSites:
         if is_rule_context_free(op) and SHARDING_RULE not in op.attributes:
             self._rules_and_kinds[op.signature] = rule_and_kind
         return rule_and_kind
+
+    def _may_propagate(self, rule: OpShardingRule) -> bool:
+        return self._keeps_inert_sites or self._have_shared_factor(rule.operands, rule.results)
 
     def _identity_site(
         self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False
@@ -246,9 +250,9 @@ class PropagationSites:
         return [terminator.operand_at(value.index)] if isinstance(terminator, ReturnOp) else []
 
 
-def _has_shared_factor(rule: OpShardingRule) -> bool:
+def _have_shared_factor(operands: tuple[TensorMapping, ...], results: tuple[TensorMapping, ...]) -> bool:
     """Whether a factor is in more than one tensor."""
-    factors = [{factor for dim in mapping.dims for factor in dim.factors} for mapping in rule.tensors]
+    factors = [{factor for dim in mapping.dims for factor in dim.factors} for mapping in operands + results]
     return len(set().union(*factors)) < sum(map(len, factors))
 
 

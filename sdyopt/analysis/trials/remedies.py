@@ -2,7 +2,7 @@
 
 remedy = remedy_of([Change(argument, sharding, mesh)], names)
 found = Remedies(trials).best([remedy], Measure.WIRE)
-found.help                         # shard the input w as P('x', None): tried, a device sends …
+found.help                         # shard the input w as P('x'): tried, a device sends …
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure, best_of
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.trials import Edit, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.text import counted
@@ -25,6 +26,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -70,6 +72,7 @@ class ValueNames:
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
         self._lines = UserLines.of_module(module)
+        self._gradients = Gradients(module)
         self._has_one_function = len(functions_in(module)) == 1
 
     def sdy(self, subject: Subject) -> str:
@@ -95,16 +98,37 @@ class ValueNames:
             return self._names[subject]
         if not location.name_stack:
             return f"{self._names[subject]} ({gradient}{location.file_text})"
+        weight = self._gradients.value(subject) if gradient else None
+        if isinstance(weight, BlockArgument) and is_input(weight) and weight is not subject:
+            return f"the gradient of {self.jax(weight)}"
         name = owning_op(subject).signature.name.partition(".")[2]
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
+
+    def statements(self, changes: Sequence[Change]) -> str:
+        """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
+
+        A statement constrains the gradient, too.
+        """
+        found: dict[str, None] = {}
+        for change in changes:
+            location = source_location(change.replaced.location) if change.replaced is not None else None
+            if location is None or not location.line or not location.name_stack:
+                return ""
+            found[self._lines.chosen(location).file_text] = None
+        first, *others = found
+        if len(others) > 1:
+            return f"{first} and {len(others)} other lines"
+        return " and ".join(found)
 
 
 def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
     """The remedy of several changes to be made together."""
     first = changes[0]
     text = first.text(names.jax(first.named))
-    if others := changes[1:]:
+    if lines := names.statements(changes):
+        text = first.text_at(lines)
+    elif others := changes[1:]:
         is_inside = not first.is_boundary and first.replaced is None
         if is_inside and len(others) == 1:
             # JAX constrains the gradient by itself.

@@ -154,7 +154,10 @@ def array(elements: Iterable[Attribute]) -> ArrayAttr:
 
 @lru_cache(maxsize=4096)
 def _with_entry(attributes: DictAttr, name: str, value: Attribute) -> DictAttr:
-    return dictionary({**attributes._table, name: value})
+    entries = [entry for entry in attributes.entries if entry[0] != name]
+    entries.append((name, value))
+    entries.sort(key=itemgetter(0))
+    return DictAttr(tuple(entries))
 
 
 @lru_cache(maxsize=4096)

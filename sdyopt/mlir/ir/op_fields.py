@@ -20,7 +20,7 @@ declares a field that older releases declare otherwise, or, without `before`, do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute
@@ -87,18 +87,18 @@ class ValueField(Field, Generic[V, S]):
 
     def of_signature(self, signature: OpSignature) -> S:
         start, count = self.range_of(signature)
-        types = self.types_of(signature)
+        types: Any = self.types_of(signature)
         if self.arity == ONE:
-            return cast(S, types[start])
+            return types[start]  # type: ignore[no-any-return]
         if self.arity == OPTIONAL:
-            return cast(S, types[start] if count else None)
-        return cast(S, types[start : start + count])
+            return types[start] if count else None  # type: ignore[return-value]
+        return types[start : start + count]  # type: ignore[no-any-return]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         """The types of all operands, or of all results."""
         raise NotImplementedError
 
-    def value_at(self, op: Op, index: int) -> Value:
+    def value_at(self, op: Op, index: int) -> Any:
         """An operand, or a result."""
         raise NotImplementedError
 
@@ -115,11 +115,11 @@ class ValueField(Field, Generic[V, S]):
             return self
         start, count = self.range_of(op.signature)
         if self.arity == ONE:
-            return cast(V, self.value_at(op, start))
-        values = self.values_of(op)
+            return self.value_at(op, start)  # type: ignore[no-any-return]
+        values: Any = self.values_of(op)
         if self.arity == OPTIONAL:
-            return cast(V, values[start] if count else None)
-        return cast(V, values[start : start + count])
+            return values[start] if count else None  # type: ignore[return-value]
+        return values[start : start + count]  # type: ignore[no-any-return]
 
 
 class OperandField(ValueField[V, S]):
@@ -128,8 +128,8 @@ class OperandField(ValueField[V, S]):
     segment_sizes = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        ranges = signature.cache.get(operand_ranges) or signature.cached(operand_ranges)
-        return cast(Ranges, ranges)[self.field_name]
+        ranges: Ranges = signature.cache.get(operand_ranges) or signature.cached(operand_ranges)
+        return ranges[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.operand_types
@@ -147,8 +147,8 @@ class ResultField(ValueField[V, S]):
     segment_sizes = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        ranges = signature.cache.get(result_ranges) or signature.cached(result_ranges)
-        return cast(Ranges, ranges)[self.field_name]
+        ranges: Ranges = signature.cache.get(result_ranges) or signature.cached(result_ranges)
+        return ranges[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.result_types
@@ -180,10 +180,10 @@ class AttrField(Field, Generic[T]):
         self.name = self.name or name
 
     def of_signature(self, signature: OpSignature) -> T:
-        attribute = signature.attributes.get(self.name)
-        if attribute is None:
-            attribute = self.default
-        return cast(T, None if attribute is None else self.constraint.value(attribute))
+        found: Any = signature.attributes.get(self.name)
+        if found is None:
+            found = self.default
+        return None if found is None else self.constraint.value(found)  # type: ignore[return-value]
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> Self: ...
@@ -193,10 +193,10 @@ class AttrField(Field, Generic[T]):
         if op is None:
             return self
         # As `of_signature`, in place.
-        attribute = op.signature.attributes.get(self.name)
-        if attribute is None:
-            attribute = self.default
-        return cast(T, None if attribute is None else self.constraint.value(attribute))
+        found: Any = op.signature.attributes.get(self.name)
+        if found is None:
+            found = self.default
+        return None if found is None else self.constraint.value(found)  # type: ignore[return-value]
 
 
 class RegionField(Field, Generic[T]):
@@ -221,7 +221,8 @@ class RegionField(Field, Generic[T]):
     def __get__(self, op: Op | None, owner: type[Op]) -> RegionField[T] | T:
         if op is None:
             return self
-        return cast(T, op.regions[self.index :] if self.is_variadic else op.regions[self.index])
+        found: Any = op.regions[self.index :] if self.is_variadic else op.regions[self.index]
+        return found  # type: ignore[no-any-return]
 
 
 def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:

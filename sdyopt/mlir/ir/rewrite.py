@@ -22,6 +22,7 @@ from sdyopt.mlir.ir.edit_log import current_log
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.traits import ISOLATED
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import (
     BlockArgument,
@@ -227,11 +228,14 @@ class Rewriter:
         at_start_of: Block | None = None,
     ) -> None:
         """Moves an operation to an insertion point."""
-        assert op.parent is not None
-        self._edits.record_removal(op, op.parent)
-        op.parent.detach(op)
+        block = op.parent
+        assert block is not None
+        self._edits.record_removal(op, block)
+        block.detach(op)
         _link(op, before, after, at_end_of, at_start_of)
-        self._edits.record_move(op)
+        # Within a block, the validity of a function does not depend on its position.
+        if op.parent is not block or op.results or op._operands or ISOLATED not in op.traits:
+            self._edits.record_move(op)
         self.changed = True
 
     def erase(self, op: Op) -> None:
@@ -453,8 +457,8 @@ class Rewriter:
         """Sets the type of a block argument. As in `retype`, the signatures of users are not updated."""
         if argument.type is not type:
             argument.type = type
-            if argument.owner.parent is not None:
-                self._blocks_changed(argument.owner.parent)
+            self._edits.record_argument_type_change(argument)
+            self.changed = True
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""

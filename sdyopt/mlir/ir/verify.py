@@ -12,7 +12,7 @@ from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
@@ -32,9 +32,10 @@ from sdyopt.mlir.ir.verify_signature import (
     signature_problem,
 )
 
-# The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
+# The valid pairs of signature and discardable attributes, of operations without regions, and those of result
+# types and a single attribute that depends on nothing else of the operation. Validity depends on
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.
-ValidAttributes = set[tuple[OpSignature, DictAttr]]
+ValidAttributes = set[tuple[OpSignature | tuple[Type, ...], Attribute]]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,6 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # The cache of `reads_nonlocal_state`.
-    _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -248,21 +247,26 @@ class Verifier:
             self._check_new_attributes(op, valid)
 
     def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        self._check_discardable_attributes(op)
-        if not self.reads_nonlocal_state(op.attributes):
-            valid.add((op.signature, op.attributes))
-
-    def reads_nonlocal_state(self, attributes: DictAttr) -> bool:
-        """Whether the verifiers of these attributes read more than the signature and enclosing operations."""
-        has_nonlocal = self._has_nonlocal.get(attributes)
-        if has_nonlocal is None:
-            dialects = [self.dialects.find(name.partition(".")[0]) for name, _ in attributes.entries]
-            has_nonlocal = any(
-                dialect is not None and name in dialect.nonlocal_attributes
-                for dialect, (name, _) in zip(dialects, attributes.entries, strict=True)
-            )
-            self._has_nonlocal[attributes] = has_nonlocal
-        return has_nonlocal
+        signature = op.signature
+        are_local = True
+        for name, attribute in op.attributes.entries:
+            dialect = self.dialects.find(name.partition(".")[0])
+            if dialect is None:
+                self._check_discardable_attribute(op, name, attribute)
+            elif name in dialect.result_attributes:
+                key = signature.result_types, attribute
+                if key not in valid:
+                    self._check_discardable_attribute(op, name, attribute)
+                    valid.add(key)
+            elif name not in dialect.signature_attributes:
+                self._check_discardable_attribute(op, name, attribute)
+                are_local = are_local and name not in dialect.nonlocal_attributes
+            elif signature.cache.get(name) is not attribute:
+                # The cache has the last valid one.
+                self._check_discardable_attribute(op, name, attribute)
+                signature.cache[name] = attribute
+        if are_local:
+            valid.add((signature, op.attributes))
 
     def check_terminator(self, block: Block) -> None:
         """Checks that a block ends with a terminator, where its parent operation requires one."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
+from functools import lru_cache
 
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.ir.types import RankedShapedType, Type
@@ -27,6 +28,8 @@ class FactorType(Enum):
     NEED_REPLICATION = auto()
     # Communication between devices, such as a collective-permute.
     PERMUTATION = auto()
+
+    __hash__ = object.__hash__
 
 
 class Reduction(Enum):
@@ -62,7 +65,8 @@ class OpShardingRuleBuilder:
         self._sizes: list[int] = []
         self._operands = [_dims_without_factors(type) for type in operand_types]
         self._results = [_dims_without_factors(type) for type in result_types]
-        self._factors_by_type: dict[FactorType, list[int]] = {type: [] for type in FactorType}
+        # Those that are not pass-through factors.
+        self._factors_by_type: dict[FactorType, list[int]] = {}
         self._blocked: list[int] = []
 
     # --- Adding factors ---------------------------------------------------------------------------
@@ -137,9 +141,10 @@ class OpShardingRuleBuilder:
 
     def replicate_reductions(self) -> None:
         """Makes need-replication factors of the reduction factors: operands are gathered along them."""
-        self._factors_by_type[FactorType.NEED_REPLICATION] += self._factors_by_type[FactorType.REDUCTION]
-        self._factors_by_type[FactorType.NEED_REPLICATION].sort()
-        self._factors_by_type[FactorType.REDUCTION] = []
+        reductions = self._factors_by_type.pop(FactorType.REDUCTION, None)
+        if reductions is not None:
+            replicated = self._factors_by_type.get(FactorType.NEED_REPLICATION, [])
+            self._factors_by_type[FactorType.NEED_REPLICATION] = sorted([*replicated, *reductions])
 
     # --- The rule ---------------------------------------------------------------------------------
 
@@ -147,23 +152,25 @@ class OpShardingRuleBuilder:
         """The rule. A dimension without factors gets a factor of size 1 of its own."""
         sizes = list(self._sizes)
         mappings = [
-            TensorMapping(tuple([DimMapping(_factors_or_new_factor(dim, sizes)) for dim in tensor]))
+            _tensor_mapping(tuple([_factors_or_new_factor(dim, sizes) for dim in tensor]))
             for tensor in (*self._operands, *self._results)
         ]
+        special = self._factors_by_type
         return OpShardingRule(
             tuple(sizes),
             tuple(mappings[: len(self._operands)]),
             tuple(mappings[len(self._operands) :]),
-            tuple(self._factors_by_type[FactorType.REDUCTION]),
-            tuple(self._factors_by_type[FactorType.NEED_REPLICATION]),
-            tuple(self._factors_by_type[FactorType.PERMUTATION]),
+            tuple(special.get(FactorType.REDUCTION, ())),
+            tuple(special.get(FactorType.NEED_REPLICATION, ())),
+            tuple(special.get(FactorType.PERMUTATION, ())),
             tuple(self._blocked),
         )
 
     def _new_factor(self, size: int, factor_type: FactorType, is_blocked: bool = False) -> int:
         factor = len(self._sizes)
         self._sizes.append(size)
-        self._factors_by_type[factor_type].append(factor)
+        if factor_type is not FactorType.PASS_THROUGH:
+            self._factors_by_type.setdefault(factor_type, []).append(factor)
         if is_blocked:
             self._blocked.append(factor)
         return factor
@@ -177,6 +184,12 @@ class OpShardingRuleBuilder:
 def _dims_without_factors(type: Type) -> _Tensor:
     """An empty list per dimension; no dimensions if the type is not a tensor, such as a token."""
     return [[] for _ in range(type.rank)] if isinstance(type, RankedShapedType) else []
+
+
+@lru_cache(maxsize=4096)
+def _tensor_mapping(factors: tuple[tuple[int, ...], ...]) -> TensorMapping:
+    """The mapping of a tensor whose dimensions have these factors. Operations have few distinct ones."""
+    return TensorMapping(tuple([DimMapping(each) for each in factors]))
 
 
 def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:

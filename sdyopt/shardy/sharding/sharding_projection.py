@@ -13,6 +13,7 @@ overflow axes of the factor: they shard no factor, and are kept only so that `un
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import gcd, prod
 from typing import NamedTuple
 
@@ -99,12 +100,21 @@ def project_tensor(
     """The factor shardings of a tensor with this sharding. `sizes` are the sizes of all factors."""
     factors: dict[int, FactorSharding] = {}
     if sharding is None:
+        missing = DimensionSharding((), closed_if_missing)
         for dim in mapping.dims:
-            _project_dimension(dim, DimensionSharding((), closed_if_missing), sizes, mesh, factors)
+            _project_dimension(dim, missing, sizes, mesh, factors)
         return TensorProjection(factors)
     for dim, dim_sharding in zip(mapping.dims, sharding.dims, strict=True):
         _project_dimension(dim, dim_sharding, sizes, mesh, factors)
     return TensorProjection(factors, sharding.replicated_axes, sharding.unreduced_axes, sharding.reduction)
+
+
+@lru_cache(maxsize=4096)
+def single_factors(mapping: TensorMapping) -> tuple[int, ...] | None:
+    """The factor of each dimension of a tensor; None if a dimension has several."""
+    if any(len(dim.factors) != 1 for dim in mapping.dims):
+        return None
+    return tuple([dim.factors[0] for dim in mapping.dims])
 
 
 def unproject(
@@ -135,10 +145,13 @@ def _project_dimension(
     mesh: Mesh,
     factors: dict[int, FactorSharding],
 ) -> None:
+    if len(dim.factors) == 1:
+        factors[dim.factors[0]] = FactorSharding(sharding.axes, sharding.is_closed)
+        return
     *majors, last = dim.factors
-    if not majors or not sharding.axes:
+    if not sharding.axes:
         for factor in dim.factors:
-            factors[factor] = FactorSharding(sharding.axes, sharding.is_closed, factor == last)
+            factors[factor] = FactorSharding((), sharding.is_closed, factor == last)
         return
     remaining = _RemainingAxes(sharding.axes, mesh)
     for factor in majors:
@@ -191,6 +204,10 @@ class _RemainingAxes:
 def _unproject_dimension(
     dim: DimMapping, projection: TensorProjection, sizes: Sequence[int], mesh: Mesh
 ) -> DimensionSharding:
+    if len(dim.factors) == 1:
+        only = projection.factors.get(dim.factors[0])
+        if only is not None and not only.overflow_axes:
+            return DimensionSharding(only.axes, only.is_closed)
     axes: Axes = ()
     is_closed = False
     for factor in dim.factors:

@@ -31,7 +31,6 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     sources_of_edge,
 )
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.types import RankedShapedType, Type
@@ -165,32 +164,26 @@ sdy.hints[SHARDING] = (
 )
 sdy.verify_op_attribute = _check_op_attribute
 sdy.nonlocal_attributes = frozenset({PROPAGATION_EDGES})
+sdy.result_attributes = frozenset({SHARDING})
+sdy.signature_attributes = frozenset({SHARDING_RULE})
 sdy.verify_argument_attribute = _check_argument_attribute
 sdy.verify_result_attribute = _check_result_attribute
 
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:
     """Checks the sharding rule attribute of an operation."""
-    valid_rules = op.signature.cached(_valid_rules)
-    if rule in valid_rules:
-        return
     problem = rule_problem(rule, op.signature.operand_types, op.signature.result_types)
     if problem is not None:
         raise op.op_error(problem)
-    valid_rules.add(rule)
-
-
-def _valid_rules(signature: OpSignature) -> set[OpShardingRule]:
-    """The rules that are known to be valid for a signature; initially none."""
-    return set()
 
 
 def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
     """The error of a rule for these operand and result types, None if it is valid."""
+    factors: set[int] = set()
     return (
-        _mappings_problem(rule, rule.operands, operands, "operand")
-        or _mappings_problem(rule, rule.results, results, "result")
-        or _unused_problem(rule)
+        _mappings_problem(rule, rule.operands, operands, "operand", factors)
+        or _mappings_problem(rule, rule.results, results, "result", factors)
+        or _unused_problem(rule, factors)
         or _special_problem(rule)
     )
 
@@ -199,8 +192,13 @@ def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequen
 
 
 def _mappings_problem(
-    rule: OpShardingRule, mappings: Sequence[TensorMapping], types: Sequence[Type], word: str
+    rule: OpShardingRule,
+    mappings: Sequence[TensorMapping],
+    types: Sequence[Type],
+    word: str,
+    factors: set[int],
 ) -> str | None:
+    """The error of the mappings of operands or results. Adds their factors to `factors`."""
     if len(types) != len(mappings):
         return f"number of {word}s and mappings must match: {len(types)} != {len(mappings)}"
     if not mappings:
@@ -209,14 +207,16 @@ def _mappings_problem(
             "with at least one operand and result."
         )
     for index, (mapping, type) in enumerate(zip(mappings, types, strict=True)):
-        problem = _mapping_problem(rule, mapping, type)
+        problem = _mapping_problem(rule, mapping, type, factors)
         if problem is not None:
             which = "-" if len(types) == 1 else f"{index} -"
             return f"{word} {which} {problem}"
     return None
 
 
-def _mapping_problem(rule: OpShardingRule, mapping: TensorMapping, type: Type) -> str | None:
+def _mapping_problem(
+    rule: OpShardingRule, mapping: TensorMapping, type: Type, factors: set[int]
+) -> str | None:
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
     if mapping.rank != type.rank:
@@ -226,6 +226,7 @@ def _mapping_problem(rule: OpShardingRule, mapping: TensorMapping, type: Type) -
         problem = _dim_problem(rule, dim, used)
         if problem is not None:
             return problem
+    factors |= used
     return None
 
 
@@ -247,9 +248,9 @@ def _dim_problem(rule: OpShardingRule, dim: DimMapping, used: set[int]) -> str |
     return None
 
 
-def _unused_problem(rule: OpShardingRule) -> str | None:
+def _unused_problem(rule: OpShardingRule, used: set[int]) -> str | None:
     for factor, size in enumerate(rule.factor_sizes):
-        if not any(mapping.has_factor(factor) for mapping in rule.tensors):
+        if factor not in used:
             return f"has factor {factor_symbol(factor)}={size} that isn't used in operand and result mappings"
     return None
 
@@ -259,6 +260,8 @@ def _unused_problem(rule: OpShardingRule) -> str | None:
 
 def _special_problem(rule: OpShardingRule) -> str | None:
     exclusive = (rule.reduction, rule.need_replication, rule.permutation)
+    if not (any(exclusive) or rule.blocked_propagation):
+        return None
     count = len(rule.factor_sizes)
     for factors in exclusive:
         problem = _factors_problem(factors, count)

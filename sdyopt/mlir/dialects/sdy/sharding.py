@@ -10,13 +10,16 @@ is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from math import prod
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.interning import derived_field, set_derived
+from sdyopt.base.interning import derived_field
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -27,7 +30,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     parse_nested,
     with_error_at_next_token,
 )
-from sdyopt.mlir.asm.lexical import symbol_text
+from sdyopt.mlir.asm.lexical import BARE_ID, symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_refs_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy
@@ -205,10 +208,11 @@ class TensorSharding(Attribute):
         BracketedList("[", nested_list("dims", DimensionSharding, "dim_shardings"), "]"),
         Custom(_parse_other_axes, _other_axes_text),
         ">",
+        parse_plain=lambda text, offset: _parse_plain(text, offset),
     )
 
     def __post_init__(self) -> None:
-        set_derived(self, is_fully_replicated=not any(dim.axes for dim in self.dims))
+        _set_replicated(self, not any(dim.axes for dim in self.dims))
 
     @property
     def rank(self) -> int:
@@ -292,6 +296,39 @@ class TensorSharding(Attribute):
         return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
 
 
+# As `set_derived`, which is slower: programs have many shardings.
+_set_replicated = vars(TensorSharding)["is_fully_replicated"].__set__
+
+
+# `<@mesh, [{"x"}, {?}]>`.
+_PLAIN = re.compile(rf"<@({BARE_ID}), \[([^\[\]\n]*)\]>")
+_PLAIN_DIMENSION = re.compile(r'(?:"([A-Za-z0-9_]+(?:", "[A-Za-z0-9_]+)*)"(, \?)?)?|(\?)')
+
+
+def _parse_plain(text: str, offset: int) -> tuple[TensorSharding, int] | None:
+    """The sharding at an offset, and its end; None unless it has only dimensions, of full axes."""
+    match = _PLAIN.match(text, offset)
+    if match is None:
+        return None
+    dims = list(map(_plain_dimension, match[2][1:-1].split("}, {"))) if match[2] else []
+    if match[2] and (match[2][0] != "{" or match[2][-1] != "}" or None in dims):
+        return None
+    mesh = SymbolRef(match[1], ())
+    return TensorSharding(
+        mesh, tuple(cast(list[DimensionSharding], dims)), (), (), ReductionKind.SUM
+    ), match.end()
+
+
+@lru_cache(maxsize=4096)
+def _plain_dimension(text: str) -> DimensionSharding | None:
+    """The dimension sharding with this text between its braces; None if it is not plain."""
+    match = _PLAIN_DIMENSION.fullmatch(text)
+    if match is None:
+        return None
+    names = match[1].split('", "') if match[1] else []
+    return DimensionSharding(tuple([AxisRef(name, None) for name in names]), not (match[2] or match[3]), None)
+
+
 @dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")
 class ShardingPerValue(Attribute):
     """`<[<@mesh, […]>, …]>`: a sharding for each operand or result of an operation."""
@@ -300,10 +337,10 @@ class ShardingPerValue(Attribute):
     dialect = "sdy"
     assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
 
-    def symbol_references(self) -> Iterator[SymbolRef]:
+    def symbol_references(self) -> Sequence[SymbolRef]:
         """The meshes, each once."""
-        meshes = [sharding.mesh_or_ref for sharding in self.shardings]
-        return (mesh for mesh in dict.fromkeys(meshes) if isinstance(mesh, SymbolRef))
+        meshes = dict.fromkeys([sharding.mesh_or_ref for sharding in self.shardings])
+        return [mesh for mesh in meshes if isinstance(mesh, SymbolRef)]
 
     def at(self, index: int) -> TensorSharding | None:
         """The sharding of a value; None if the list is too short, which the verifier rejects."""

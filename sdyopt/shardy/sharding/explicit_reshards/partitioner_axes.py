@@ -7,8 +7,10 @@ operand. XLA keeps the axes that two tensors of a product agree on, so it gather
 large it is. Shardy compares the sizes of the tensors: if the right operand is the largest, it keeps its
 sharding, and the left operand and the result are resharded.
 
-- An axis of a product shards the factor that most of its tensors have it in. If that is one tensor only, the
-  sizes decide, as in Shardy.
+- An axis of a product shards the factor that most of its tensors have it in.
+- If the axes on which two tensors agree do not shard a product over all devices, its result decides: operands
+  are resharded for it, even if only they agree on an axis of the batch. Axes of one operand for a contracting
+  dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
@@ -70,6 +72,7 @@ def find_partitioner_axes(
     if common is not None:
         return common
     if is_dot:
+        tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
         found = alternatives(rule, tensors, sizes, mesh)
@@ -163,6 +166,40 @@ def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[
                 axes[factor] = prefix_without_overlap(sharding.axes, used)
                 used += axes[factor]
     return axes
+
+
+def _with_axes_of_result(
+    tensors: Sequence[TensorProjection], rule: OpShardingRule, sizes: Sequence[int], mesh: Mesh
+) -> Sequence[TensorProjection]:
+    """The tensors of a product without axes of operands that give way to the sharding of the result.
+
+    All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
+    result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
+    are kept if they shard the product over the remaining devices, and to sum sends less than to gather.
+    """
+    equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
+    if sharded_size(equal, mesh) == mesh.total_size:
+        return tensors
+    lhs, rhs, result = (tensor.copy() for tensor in tensors)
+    of_result = [axis for sharding in result.factors.values() for axis in sharding.axes]
+    for operand, other, size in (lhs, rhs, sizes[0]), (rhs, lhs, sizes[1]):
+        for factor, sharding in list(operand.factors.items()):
+            if factor in result.factors:
+                operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
+            elif sharding.axes and not other.factors[factor].axes:
+                axes = sharding.axes
+                gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
+                summed = 2 * sizes[2] // result.sharded_size(mesh)
+                covers = sharded_size((*equal, *axes), mesh) == mesh.total_size
+                if overlap(axes, of_result) or not covers or gathered <= summed:
+                    operand.set_axes(factor, ())
+    return lhs, rhs, result
+
+
+def _equal_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
+    """The axes that shard a factor in two tensors in the same way."""
+    lists = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+    return next((axes for number, axes in enumerate(lists) if axes in lists[number + 1 :]), ())
 
 
 def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[TensorProjection]:

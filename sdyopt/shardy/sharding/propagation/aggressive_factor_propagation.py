@@ -13,9 +13,11 @@ Results take axes before operands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, is_prefix, is_strict_prefix, sharded_size
 from sdyopt.shardy.sharding.propagation.basic_factor_propagation import (
     compatible_major_axes,
@@ -29,13 +31,15 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 def propagate_aggressive(step: StepInput) -> None:
     """Extends the axes of each factor in every tensor, as far as this tensor has no conflict."""
+    tensors = step.tensors
     axes = [
-        compatible_major_axes(step, factor, direction) for factor, direction in enumerate(step.directions)
+        _propagating_axes(step, tensors, factor, direction)
+        for factor, direction in enumerate(step.directions)
     ]
     if not any(axes):
         return
     preferences = _preferences(step, axes)
-    order = [preference.factor for preference in sorted(preferences)]
+    order = [preference.factor for preference in sorted(preferences) if axes[preference.factor]]
     if step.trace is not None:
         step.trace.preference = preferences
     for tensor in step.results:
@@ -49,6 +53,20 @@ def propagate_aggressive(step: StepInput) -> None:
             _extend(tensor, factor, prefix)
 
 
+def _propagating_axes(
+    step: StepInput, tensors: Sequence[TensorProjection], factor: int, direction: PropagationDirection
+) -> Axes:
+    """The compatible major axes of a factor; without a trace, none if all tensors of the factor have them."""
+    axes = compatible_major_axes(step, factor, direction)
+    if step.trace is None and axes:
+        for tensor in tensors:
+            current = tensor.factors.get(factor)
+            if current is not None and current.axes != axes:
+                return axes
+        return ()
+    return axes
+
+
 def _extend(tensor: TensorProjection, factor: int, axes: Axes) -> None:
     if axes and is_strict_prefix(tensor.factors[factor].axes, axes):
         tensor.set_axes(factor, axes)
@@ -60,7 +78,7 @@ def _allowed_prefix(step: StepInput, tensor: TensorProjection, factor: int, axes
     If it does not extend the current axes of the factor, it may be shorter or empty.
     """
     current = tensor.factors.get(factor)
-    if current is None or not axes:
+    if current is None:
         return ()
     if step.trace is None and not is_strict_prefix(current.axes, axes):
         # Nor is it one of a prefix of these axes.

@@ -31,7 +31,7 @@ from sdyopt.shardy.sharding.propagation.step_input import (
     StepTrace,
     factor_directions,
 )
-from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, single_factors, unproject
 
 # The shardings of the operands, then of the results.
 Shardings = tuple[TensorSharding | None, ...]
@@ -103,7 +103,7 @@ class StepRunner:
         key = rule, shardings
         updates = self._updates.get(key)
         if updates is None:
-            result = None if all(sharding is None for sharding in shardings) else self.run(rule, shardings)
+            result = None if _is_at_fixed_point(rule, shardings) else self.run(rule, shardings)
             updates = self._updates[key] = () if result is None else result.updates
         return updates
 
@@ -184,6 +184,24 @@ def _with_overflow(
             ]
             return refusal._replace(reason=Reason.OVERFLOW, conflicting=tuple(overflow))
     return refusal
+
+
+def _is_at_fixed_point(rule: OpShardingRule, shardings: Shardings) -> bool:
+    """Whether each factor certainly has the same axes in all tensors, so that a step updates nothing."""
+    axes_of_factors: dict[int, Axes] = {}
+    for sharding, mapping in zip(shardings, rule.tensors, strict=True):
+        factors = single_factors(mapping)
+        if factors is None:
+            return all(each is None for each in shardings)
+        if sharding is None:
+            for factor in factors:
+                if axes_of_factors.setdefault(factor, ()):
+                    return False
+        else:
+            for factor, dim in zip(factors, sharding.dims, strict=False):
+                if axes_of_factors.setdefault(factor, dim.axes) != dim.axes:
+                    return False
+    return True
 
 
 def _have_ranks_of(rule: OpShardingRule, shardings: Shardings) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
@@ -197,8 +196,7 @@ class StepTrace:
         return next(index for index, each in enumerate(self._tensors) if each is tensor)
 
 
-@dataclass(slots=True)
-class StepInput:
+class StepInput(NamedTuple):
     """Sizes and directions of the factors, and the projections of operands and results.
 
     A strategy updates the projections. With `is_conservative` it propagates no sub-axes. It reports to
