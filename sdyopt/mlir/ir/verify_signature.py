@@ -104,36 +104,65 @@ class _OpenChecks:
         places += [(type, (True, index)) for index, type in enumerate(form.result_types)]
         # For each hole, whether it is the type of a result, and its index.
         self._holes = dict(reversed(places))
-        # The element types of the holes and the places of equal sizes for which the checks pass.
-        self._valid: set[tuple[object, ...]] = set()
-        # The check of element types alone is as fast as finding equal sizes.
-        self._only_compare = len(self.checks) > 1 and all(type in hole_numbers for type in self._holes)
+        self._has_only_holes = all(type in hole_numbers for type in self._holes)
+        # The keys of checks, with the shapes for which they pass, and the keys of those that do more than
+        # compare sizes. The check of element types alone is as fast as finding equal sizes.
+        self._passed: set[tuple[object, _Shapes]] = set()
+        self._computing: set[object] = set() if len(self.checks) > 1 else {None}
 
     def pass_for(self, signature: OpSignature) -> bool:
         """Whether the checks pass for a signature; False if they must run to find out."""
-        if not self._only_compare:
+        return self.passes(signature, None, self._run)
+
+    def _run(self, signature: OpSignature) -> None:
+        for check in self.checks:
+            check(signature, lambda type: "")
+
+    def passes(self, signature: OpSignature, key: object, check: Callable[[OpSignature], None]) -> bool:
+        """Whether a check with this key passes for a signature; False if it must run to find out."""
+        if not self._has_only_holes or key in self._computing:
             return False
-        numbers, key = _SPECIAL_SIZES.copy(), []
+        numbers, shapes = _SPECIAL_SIZES.copy(), []
         for is_result, index in self._holes.values():
             type: Any = (signature.result_types if is_result else signature.operand_types)[index]
-            key.append(type.element)
-            key += [numbers.setdefault(size, len(numbers)) for size in type.shape]
-        if (known := tuple(key)) in self._valid:
+            shapes.append(type.element)
+            shapes += [numbers.setdefault(size, len(numbers)) for size in type.shape]
+        known = key, tuple(shapes)
+        if known in self._passed:
             return True
         sizes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
+        try:
+            check(self._with_sizes(signature, sizes))
+        except (HoleInspected, SignatureError):
+            self._computing.add(key)
+            return False
+        self._passed.add(known)
+        return True
+
+    def _with_sizes(self, signature: OpSignature, sizes: dict[int, int]) -> OpSignature:
+        """The signature with other sizes in the types."""
         types: dict[Type, Type] = {}
         for hole, (is_result, index) in self._holes.items():
-            type = (signature.result_types if is_result else signature.operand_types)[index]
+            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
             types[hole] = tensor(tuple([sizes[size] for size in type.shape]), type.element)
         operand_types = tuple([types[hole] for hole in self._form.operand_types])
-        result_types = tuple([types[hole] for hole in self._form.result_types])
-        with_size_holes = self._form.with_types(operand_types, result_types)
-        self._only_compare = all(_passes(check, with_size_holes) for check in self.checks)
-        if self._only_compare:
-            self._valid.add(known)
-        return self._only_compare
+        return self._form.with_types(operand_types, tuple([types[hole] for hole in self._form.result_types]))
 
 
+def passes_for_equal_shapes(
+    signature: OpSignature, key: object, check: Callable[[OpSignature], None]
+) -> bool:
+    """Whether a check with this key has passed for a signature of the same form with the same equal sizes.
+
+    False if it must run, for instance because it does more than compare sizes. The check must depend only on
+    the signature and the key, which must not contain sizes.
+    """
+    form = signature.cache.get(FORM)
+    return form is not None and form.cached(_OpenChecks).passes(signature, key, check)
+
+
+# Element types and numbers of sizes.
+_Shapes = tuple[object, ...]
 # Sizes that checks may compare others with.
 _SPECIAL_SIZES = {DYNAMIC: 0, 0: 1, 1: 2}
 

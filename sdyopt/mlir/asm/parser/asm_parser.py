@@ -218,7 +218,7 @@ class AsmParser:
     def accept_dictionary(self) -> DictAttr | None:
         """Parses `{name = value, …}` if a brace is next."""
         start = self.skip_trivia()
-        if not self.looking_at("{"):
+        if not self.text.startswith("{", start) or not self.looking_at("{"):
             return None
         parsed = self.attribute_parser.dictionary_at(start)
         if parsed is not None:
@@ -247,7 +247,12 @@ class AsmParser:
             if self.accept(close):
                 return items
         items.append(item())
-        while self.accept(","):
+        while True:
+            # Mostly, a comma is next, without trivia before it.
+            if self.text.startswith(",", self.position):
+                self.position += 1
+            elif not self.accept(","):
+                break
             items.append(item())
         if close:
             self.expect(close, context)

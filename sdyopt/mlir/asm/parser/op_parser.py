@@ -251,7 +251,9 @@ class OpAsmParser(AsmParser):
             self.position = plain.end()
             attributes = self.accept_dictionary() if self.text[self.position] == " " else None
             offset = plain.start(1)
-            return Argument(plain[1], offset, plain_type, attributes, self.location_or_offset(offset))
+            is_last = self.text[self.position : self.position + 1] in (",", ")")
+            location = (self.source, offset) if is_last else self.location_or_offset(offset)
+            return Argument(plain[1], offset, plain_type, attributes, location)
         name, offset = self.argument_name()
         self.expect(":")
         type = self.type()
@@ -314,8 +316,10 @@ class OpAsmParser(AsmParser):
         inherent, mutable = inherent_names(self.op_class), self.op_class.mutable_attributes
         discardable = dictionary({n: a for n, a in self.dictionary_attributes.items() if n not in inherent})
         op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
-        for name in mutable:
-            op.set_mutable_attribute(name, self._inherent_attributes().get(name))
+        if mutable:
+            attributes = self._inherent_attributes()
+            for name in mutable:
+                op.set_mutable_attribute(name, attributes.get(name))
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:

@@ -17,7 +17,8 @@ and if a statement with holes is printed as it is written, all statements of the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 from sdyopt.base.diagnostics.location import UnknownLoc
@@ -34,8 +35,11 @@ from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.types import Hole, HoleInspected, NumberHole, Type, first_holes, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
-# Splits a key into text, type, text, type, …, text.
-_TYPES = re.compile(r"(tensor<(?<![\w$.!#-]tensor<)(?:(?:[0-9]{1,18}|\?)x)*+[a-z][A-Za-z0-9]{0,12}>)(?![>=])")
+# Splits a key into text, type, text, type, …, text. The types are written as they are printed.
+_SIZE = r"(?:0|[1-9][0-9]{0,17}|\?)"
+_TYPES = re.compile(
+    rf"(tensor<(?<![\w$.!#-]tensor<)(?:{_SIZE}x)*+(?![su]?i0)[a-z][A-Za-z0-9]{{0,12}}>)(?![>=])"
+)
 _OPERAND_OR_MARK = re.compile("[\n\0]")
 # A statement with more has no form.
 _MAX_HOLES = 200
@@ -167,18 +171,20 @@ class StatementForm:
         self.is_printed = is_printed
         # The name of the attribute that refers to the callee.
         self._callee = _callee_name(self._signature.attributes)
-        # The indices of the types of operands and results among those of the holes and `_constants`.
+        # Take the types of operands and results from those of the holes and `_constants`.
         self._constants: list[Type] = []
-        self._operands = self._indices(self._signature.operand_types, hole_count)
-        self._results = self._indices(self._signature.result_types, hole_count)
+        self._operands = self._picker(self._signature.operand_types, hole_count)
+        self._results = self._picker(self._signature.result_types, hole_count)
 
-    def _indices(self, types: Sequence[Type], hole_count: int) -> list[int]:
+    def _picker(self, types: Sequence[Type], hole_count: int) -> Callable[[list[Type]], tuple[Type, ...]]:
         indices = []
         for type in types:
             if type not in hole_numbers:
                 self._constants.append(type)
             indices.append(hole_numbers.get(type, hole_count + len(self._constants) - 1))
-        return indices
+        if len(indices) > 1:
+            return cast(Callable[[list[Type]], tuple[Type, ...]], itemgetter(*indices))
+        return lambda types: tuple([types[index] for index in indices])
 
     def filled(self, key: str, types: list[Type], callee: str | None, numbers: Sequence[str]) -> Statement:
         """The statement with this key: these types and numbers are in its holes, and it calls this symbol."""
@@ -188,21 +194,16 @@ class StatementForm:
             attributes = attributes.with_entry(self._callee, SymbolRef(callee, ()))
         if numbers:
             attributes = self._with_numbers(attributes, list(map(int, numbers)))
-        is_injective = len(set(types)) == len(types)
-        types += self._constants
+        if self._constants:
+            types += self._constants
         signature = OpSignature(
-            form.op_class,
-            form.name,
-            attributes,
-            tuple([types[index] for index in self._operands]),
-            tuple([types[index] for index in self._results]),
+            form.op_class, form.name, attributes, self._operands(types), self._results(types)
         )
-        if is_injective:
-            cache = signature.cache
-            if not numbers:
-                cache[FORM] = form
-            if self.is_printed:
-                cache[FORMAT] = _format(key)
+        cache = signature.cache
+        if not numbers:
+            cache[FORM] = form
+        if self.is_printed:
+            cache[FORMAT] = _format(key)
         return self._template, signature
 
     def _with_numbers(self, attributes: DictAttr, numbers: list[int]) -> DictAttr:
