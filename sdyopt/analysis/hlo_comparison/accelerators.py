@@ -216,9 +216,8 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
         return None
     size = each.group_size
     starts: list[list[tuple[int, ...]]] | None = None
-    for user, number in uses_of(
-        each.hlo.result, ("convert",) if "_promoted" in each.hlo.op.attributes else ()
-    ):
+    # On the CPU, sums of 16-bit floats are converted back first.
+    for user, number in uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()):
         if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
             return None
         taken = []

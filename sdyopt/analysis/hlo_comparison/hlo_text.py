@@ -33,7 +33,7 @@ from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^}]*\})?")
+_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^{}]*+\})?")
 _PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*\})")
 _METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*)\}")
 _FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
