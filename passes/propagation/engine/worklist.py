@@ -10,7 +10,7 @@ called function by the users of the call results, and any other terminator by it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -32,9 +32,22 @@ class DependentOps:
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
 
-    def of_value(self, value: OpResult | BlockArgument) -> Iterator[Op]:
+    def of_value(self, value: OpResult | BlockArgument) -> Sequence[Op]:
         """The operations to visit again when the sharding of a value has changed."""
         op = owning_op(value)
+        if isinstance(op, DataFlowEdgeOp):
+            return list(self._of_edge_or_value(op, value))
+        ops = [op]
+        use = value.first_use
+        while use is not None:
+            user = use.owner
+            if user.is_terminator or user.data_flow is not None or isinstance(user, CallOp):
+                return list(self._of_edge_or_value(op, value))
+            ops.append(user)
+            use = use.next_use
+        return ops
+
+    def _of_edge_or_value(self, op: Op, value: OpResult | BlockArgument) -> Iterator[Op]:
         if isinstance(op, DataFlowEdgeOp):
             owner = op.input
             assert isinstance(owner, OpResult | BlockArgument)

@@ -52,6 +52,7 @@ _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
 _UNLIMITED = 1000
 _GRADIENT = "grad "
+_NO_FUNCTION = "has no function"
 _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
     "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
@@ -84,7 +85,7 @@ def check_text(check: Check, width: int) -> str:
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
-        lines += _NO_MESH
+        lines += _NO_MESH if _NO_FUNCTION not in check.report.assumption else [f"the program {_NO_FUNCTION}"]
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 

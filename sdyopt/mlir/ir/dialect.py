@@ -73,8 +73,9 @@ class Dialect:
         self.verify_op_attribute: VerifyOpAttribute | None = None
         # The discardable attributes whose verifiers read more than the signature and enclosing operations.
         self.nonlocal_attributes: frozenset[str] = frozenset()
-        # Those whose verifiers read only the types of the results and enclosing operations.
+        # Those whose verifiers read only the types of the results and enclosing operations, or the signature.
         self.result_attributes: frozenset[str] = frozenset()
+        self.signature_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
         # (encoding of a tensor, tensor type without it) -> the error message, to which the parser appends the

@@ -209,12 +209,14 @@ def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
     return references
 
 
-# Programs have many dictionaries, and few distinct values in them.
-@lru_cache(maxsize=4096)
 def _references_in(value: Attribute) -> tuple[SymbolRef, ...]:
     known = type(value).symbol_references
-    if known is not None:
-        return tuple(dict.fromkeys(known(value)))
+    return _nested_references(value) if known is None else tuple(known(value))
+
+
+# Programs have many dictionaries, and few distinct values in them.
+@lru_cache(maxsize=4096)
+def _nested_references(value: Attribute) -> tuple[SymbolRef, ...]:
     return tuple([inner for inner in nested_attributes(value) if isinstance(inner, SymbolRef)])
 
 

@@ -247,18 +247,26 @@ class Verifier:
             self._check_new_attributes(op, valid)
 
     def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        result_types = op.signature.result_types
+        signature = op.signature
         are_local = True
         for name, attribute in op.attributes.entries:
             dialect = self.dialects.find(name.partition(".")[0])
-            if dialect is None or name not in dialect.result_attributes:
+            if dialect is None:
                 self._check_discardable_attribute(op, name, attribute)
-                are_local = are_local and (dialect is None or name not in dialect.nonlocal_attributes)
-            elif (result_types, attribute) not in valid:
+            elif name in dialect.result_attributes:
+                key = signature.result_types, attribute
+                if key not in valid:
+                    self._check_discardable_attribute(op, name, attribute)
+                    valid.add(key)
+            elif name not in dialect.signature_attributes:
                 self._check_discardable_attribute(op, name, attribute)
-                valid.add((result_types, attribute))
+                are_local = are_local and name not in dialect.nonlocal_attributes
+            elif signature.cache.get(name) is not attribute:
+                # The cache has the last valid one.
+                self._check_discardable_attribute(op, name, attribute)
+                signature.cache[name] = attribute
         if are_local:
-            valid.add((op.signature, op.attributes))
+            valid.add((signature, op.attributes))
 
     def check_terminator(self, block: Block) -> None:
         """Checks that a block ends with a terminator, where its parent operation requires one."""

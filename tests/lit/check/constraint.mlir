@@ -1,7 +1,11 @@
 // A constraint is named where it is to blame for what is sent: with another one, activations are sharded along "data",
 // and only the weights are gathered. Places that the same change helps refer to it.
 // RUN: split-file %s %t
-// RUN: sdy-opt %t/program.mlir --check | filecheck %s
+// RUN: sdy-opt %t/program.mlir --check --report=%t/report.md | filecheck %s
+// RUN: filecheck %s --check-prefix=MARKDOWN < %t/report.md
+
+// MARKDOWN: | bytes | share | where | what | why | change |
+// MARKDOWN: | 1.00 MiB | 52% | model.py:7 | {{.*}} | tried: P() → P('data') for the constraint at model.py:4 and 1 other line and 1 result: -1.41 MiB sent, -2.50 MiB memory |
 
 // CHECK:      1. model.py:7  1.00 MiB (52%)
 // CHECK-NEXT: P(None, 'data') → P() for add at model.py:6

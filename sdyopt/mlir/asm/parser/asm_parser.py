@@ -247,7 +247,12 @@ class AsmParser:
             if self.accept(close):
                 return items
         items.append(item())
-        while self.accept(","):
+        while True:
+            # Mostly, a comma is next, without trivia before it.
+            if self.text.startswith(",", self.position):
+                self.position += 1
+            elif not self.accept(","):
+                break
             items.append(item())
         if close:
             self.expect(close, context)

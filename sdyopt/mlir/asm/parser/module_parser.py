@@ -311,7 +311,7 @@ class ModuleParser:
             if end - start > MAX_TEMPLATE_LENGTH:
                 return last
             line, location = text[start:end], None
-            if line[-1:] == ")":
+            if end > start and text[end - 1] == ")":
                 line, location_text = split_location(line)
                 if location_text:
                     location = locations.get(location_text) or self.state.cached_location(
@@ -320,7 +320,7 @@ class ModuleParser:
                     if location is None:
                         return last
             parts = NAMES.split(line)
-            key = key_of(parts)
+            key = "\n".join(parts[::2])  # as `key_of(parts)`
             statement = templates.get(key)
             if statement is None:
                 statement = self._templates.derived(key, start + len(line), self._parse_with_holes)

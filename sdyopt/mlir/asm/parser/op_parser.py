@@ -316,8 +316,10 @@ class OpAsmParser(AsmParser):
         inherent, mutable = inherent_names(self.op_class), self.op_class.mutable_attributes
         discardable = dictionary({n: a for n, a in self.dictionary_attributes.items() if n not in inherent})
         op = build(signature, self.operands, discardable, location, tuple(self.regions), self.successors)
-        for name in mutable:
-            op.set_mutable_attribute(name, self._inherent_attributes().get(name))
+        if mutable:
+            attributes = self._inherent_attributes()
+            for name in mutable:
+                op.set_mutable_attribute(name, attributes.get(name))
         return op
 
     def _inherent_attributes(self) -> dict[str, Attribute]:

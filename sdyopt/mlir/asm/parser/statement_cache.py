@@ -213,7 +213,8 @@ def build_simple(
     """
     template, signature = statement
     operands = []
-    for name, type in zip(names, signature.operand_types, strict=True):
+    # An explicit `strict` would take time. There are as many names as types.
+    for name, type in zip(names, signature.operand_types):  # noqa: B905
         value = values.get(name)
         if value is None or value.type is not type:
             return None

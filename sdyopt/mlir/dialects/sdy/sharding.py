@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import prod
 from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.interning import derived_field, set_derived
+from sdyopt.base.interning import derived_field
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -212,7 +212,7 @@ class TensorSharding(Attribute):
     )
 
     def __post_init__(self) -> None:
-        set_derived(self, is_fully_replicated=not any(dim.axes for dim in self.dims))
+        _set_replicated(self, not any(dim.axes for dim in self.dims))
 
     @property
     def rank(self) -> int:
@@ -296,6 +296,10 @@ class TensorSharding(Attribute):
         return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
 
 
+# As `set_derived`, which is slower: programs have many shardings.
+_set_replicated = vars(TensorSharding)["is_fully_replicated"].__set__
+
+
 # `<@mesh, [{"x"}, {?}]>`.
 _PLAIN = re.compile(rf"<@({BARE_ID}), \[([^\[\]\n]*)\]>")
 _PLAIN_DIMENSION = re.compile(r'(?:"([A-Za-z0-9_]+(?:", "[A-Za-z0-9_]+)*)"(, \?)?)?|(\?)')
@@ -333,10 +337,10 @@ class ShardingPerValue(Attribute):
     dialect = "sdy"
     assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
 
-    def symbol_references(self) -> Iterator[SymbolRef]:
+    def symbol_references(self) -> Sequence[SymbolRef]:
         """The meshes, each once."""
-        meshes = [sharding.mesh_or_ref for sharding in self.shardings]
-        return (mesh for mesh in dict.fromkeys(meshes) if isinstance(mesh, SymbolRef))
+        meshes = dict.fromkeys([sharding.mesh_or_ref for sharding in self.shardings])
+        return [mesh for mesh in meshes if isinstance(mesh, SymbolRef)]
 
     def at(self, index: int) -> TensorSharding | None:
         """The sharding of a value; None if the list is too short, which the verifier rejects."""
