@@ -56,7 +56,7 @@ class CompiledProgram:
     """The operands of the collectives that communicate, and the number of those of combined collectives.
 
     `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
-    "TPU", or "" if that is unknown.
+    "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
@@ -66,6 +66,7 @@ class CompiledProgram:
     platform: str = ""
     graph: HloGraph | None = None
     indices: IndexValues | None = None
+    is_elided: bool = False
 
 
 def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> CompiledProgram:
@@ -82,6 +83,7 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         found = _Reader(text, devices).program()
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
+    found.is_elided = "constant({...})" in text
     found.platform = platform or next(
         (device for device, words in _DEVICES.items() if words.search(text) is not None), ""
     )

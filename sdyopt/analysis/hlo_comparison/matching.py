@@ -14,6 +14,7 @@ from functools import cached_property
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import (
     REDUCTIONS,
+    has_unknown_slices,
     joined,
     narrow_operand,
     narrow_type,
@@ -594,6 +595,11 @@ class _Matching:
             if own_part(program, xla) is not None:
                 found.append(
                     f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
+                )
+            elif has_unknown_slices(program, xla):
+                unknown = "the text leaves out" if program.is_elided else "are not computed"
+                found.append(
+                    f"each use of {label(xla)} is a slice as large as a shard, at offsets that {unknown}"
                 )
             elif uses := list(uses_of(source.result, ("convert",))):
                 whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
