@@ -53,7 +53,7 @@ _DEVICES = {
 
 @dataclass(slots=True)
 class CompiledProgram:
-    """The operands of the collectives that communicate, and the number of those of combined collectives.
+    """The operands of the collectives that communicate.
 
     `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
     "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants.
@@ -61,7 +61,6 @@ class CompiledProgram:
 
     operands: list[CollectiveOperand] = field(default_factory=list)
     all_operands: list[CollectiveOperand] = field(default_factory=list)
-    combined: int = 0
     devices: int = 1
     platform: str = ""
     graph: HloGraph | None = None
@@ -110,7 +109,6 @@ class _Reader:
                 if kind in COLLECTIVES and (op.opcode == kind or op.opcode.endswith("-start")):
                     operands = list(self._operands(name, op, kind, times.get(name)))
                     found.all_operands += operands
-                    found.combined += len(operands) if len(operands) > 1 else 0
                     found.operands += [each for each in operands if self._communicates(each)]
         return found
 
