@@ -106,8 +106,6 @@ class _Inlining:
         self.dead: dict[FuncOp, None] = {}
         self._uses = FunctionUses(self.module)
         functions = [function for component in self.components for function in component]
-        for function in functions:
-            self._uses.recount(function)
         # The callees of each function before any call is inlined.
         self._callees = {f: {callee_of(call) for call in graph.calls[f]} for f in functions}
         self._limit = most_copied_operations(graph)

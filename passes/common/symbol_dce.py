@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.op_signature import used_classes
+from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import (
     SymbolTableOp,
@@ -41,6 +42,8 @@ class SymbolDCE(Pass):
     def run(self, op: Op) -> bool:
         if not isinstance(op, SymbolTableOp):
             raise op.op_error(" was scheduled to run under SymbolDCE, but does not define a symbol table")
+        if _keeps_all(op):
+            return False
         live: set[Op] = set()
         nested: list[SymbolTableOp] = []
         _find_live(op, live, nested, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
@@ -58,6 +61,14 @@ class SymbolDCE(Pass):
                     self._erase_dead(inner, live, rewriter)
                 rewriter.erase(symbol)
                 self.count(self.removed)
+
+
+def _keeps_all(table: SymbolTableOp) -> bool:
+    """Whether all symbols are certainly live: they are public, and there is no other symbol table."""
+    if table.parent is not None or used_classes((UnregisteredOp,)):
+        return False
+    symbols = [op for op in table.regions[0].blocks[0].ops if _is_symbol(op)]
+    return all(map(is_public, symbols)) and not table.nested(SymbolTableOp)
 
 
 def _find_live(table: SymbolTableOp, live: set[Op], nested: list[SymbolTableOp], is_hidden: bool) -> None:

@@ -125,9 +125,7 @@ class Propagation:
 
     def write(self, with_rules: bool) -> None:
         """Writes the shardings to the module, and optionally the rules by which they propagated."""
-        self.driver.write(self.rewriter)
-        if with_rules:
-            self.driver.write_rules(self.rewriter)
+        self.driver.write(self.rewriter, with_rules)
 
 
 def _check_types(module: ModuleOp) -> None:

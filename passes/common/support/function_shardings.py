@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
@@ -11,10 +11,10 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_in
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import DictAttr, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import is_public, symbol_references
+from sdyopt.mlir.ir.symbols import is_public, references_of_signature, symbol_references
 from sdyopt.mlir.ir.types import Type
 from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 from sdyopt.shardy.record import Truncation, record_truncation
@@ -113,17 +113,19 @@ class FunctionUses:
     """Counts the symbol references in a module. A function that is not public is dead without uses."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self._all = _references(module)
+        self._all = _references([module])
         self._inside: dict[FuncOp, Counter[str]] = {}
+        for op in module.block.ops:
+            counts = _references(op.walk())
+            self._all.update(counts)
+            if isinstance(op, FuncOp):
+                self._inside[op] = counts
 
     def recount(self, function: FuncOp) -> None:
-        """Counts the references in a function, at first and after another pass has edited it."""
-        old = self._inside.get(function)
-        if old is not None:
-            self._all.subtract(old)
-        self._inside[function] = _references(function)
-        if old is not None:
-            self._all.update(self._inside[function])
+        """Counts the references in a function after another pass has edited it."""
+        self._all.subtract(self._inside[function])
+        self._inside[function] = _references(function.walk())
+        self._all.update(self._inside[function])
 
     def is_dead(self, function: FuncOp) -> bool:
         return not is_public(function) and self._all[function.sym_name] == 0
@@ -145,15 +147,20 @@ class FunctionUses:
             self._all.update(inner)
 
 
-def _references(op: Op) -> Counter[str]:
-    """The number of references to each symbol in an operation and its regions."""
+def _references(ops: Iterable[Op]) -> Counter[str]:
+    """The number of references to each symbol in some operations."""
     counts: Counter[str] = Counter()
-    names: dict[Attribute, list[str]] = {}
-    for inner in op.walk():
-        for attributes in (inner.inherent_attributes(), inner.attributes):
-            if attributes.entries:
-                if attributes not in names:
-                    names[attributes] = [reference.root for reference in symbol_references(attributes)]
-                if found := names[attributes]:
-                    counts.update(found)
+    known: dict[DictAttr, tuple[SymbolRef, ...]] = {}
+    for inner in ops:
+        if inner.mutable_attributes:
+            references = symbol_references(inner.inherent_attributes())
+        else:
+            references = inner.signature.cached(references_of_signature)
+        attributes = inner.attributes
+        if attributes.entries:
+            if attributes not in known:
+                known[attributes] = symbol_references(attributes)
+            references += known[attributes]
+        for reference in references:
+            counts[reference.root] += 1
     return counts

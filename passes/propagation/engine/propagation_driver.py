@@ -335,13 +335,13 @@ class PropagationDriver:
 
     # --- Writing ----------------------------------------------------------------------------------
 
-    def write(self, rewriter: Rewriter) -> None:
-        """Writes the shardings to the operations."""
-        self.sharding_map.write(rewriter)
-
-    def write_rules(self, rewriter: Rewriter) -> None:
-        """Sets on each operation the rule by which shardings propagated along it."""
-        for op, rule in zip(self._ops, self._site_factory.rules, strict=True):
+    def write(self, rewriter: Rewriter, with_rules: bool) -> None:
+        """Writes the shardings to the operations and, optionally, the rules by which they propagated."""
+        rules = self._site_factory.rules
+        self.sharding_map.write(rewriter, rules if with_rules else ())
+        if not with_rules:
+            return
+        for op, rule in zip(self._ops, rules, strict=True):
             if rule is not None and op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 

@@ -11,7 +11,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 
 from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingOwner,
     ShardingPerValue,
@@ -26,7 +27,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     sharding_of,
     sharding_of_result,
 )
-from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.attribute import DictAttr, dictionary
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -151,9 +152,13 @@ class ShardingMap:
 
     # --- Writing ----------------------------------------------------------------------------------
 
-    def write(self, rewriter: Rewriter) -> None:
-        """Sets the attributes of operations to the shardings that have changed since the last call."""
-        dictionaries: dict[tuple[DictAttr, TensorSharding], DictAttr] = {}
+    def write(self, rewriter: Rewriter, rules: Sequence[OpShardingRule | None] = ()) -> None:
+        """Sets the attributes of operations to the shardings that have changed since the last call.
+
+        Most of these operations also get their rule, by the index of the operation, so that each gets only
+        one new dictionary.
+        """
+        dictionaries: dict[tuple[DictAttr, TensorSharding, OpShardingRule | None], DictAttr] = {}
         for slot, sharding in enumerate(self.shardings):
             if not self._is_changed[slot]:
                 continue
@@ -163,11 +168,15 @@ class ShardingMap:
                 rewriter.set_result_attribute(value.function, value.result_index, SHARDING, sharding)
             elif isinstance(value, OpResult) and _has_single_sharding(value.op):
                 # Nearly all values; they have few distinct dictionaries.
-                key = value.op.attributes, sharding
+                rule = rules[slot] if slot < len(rules) else None
+                key = value.op.attributes, sharding, rule
                 new = dictionaries.get(key)
                 if new is None:
-                    new = key[0].with_entry(SHARDING, ShardingPerValue((sharding,)))
-                    dictionaries[key] = new
+                    entries = dict(key[0].entries)
+                    entries[SHARDING] = ShardingPerValue((sharding,))
+                    if rule is not None:
+                        entries[SHARDING_RULE] = rule
+                    new = dictionaries[key] = dictionary(entries)
                 rewriter.set_attributes(value.op, new)
             else:
                 set_sharding(value, sharding, rewriter)

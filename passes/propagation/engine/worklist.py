@@ -10,7 +10,7 @@ called function by the users of the call results, and any other terminator by it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -18,9 +18,8 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, owning_op
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.interfaces import SINGLE_BODY
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import symbol_references
+from sdyopt.mlir.ir.symbols import references_of_signature, symbol_references
 from sdyopt.mlir.ir.traits import TERMINATOR
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
@@ -33,9 +32,22 @@ class DependentOps:
     def __init__(self, module: ModuleOp) -> None:
         self._module = module
 
-    def of_value(self, value: OpResult | BlockArgument) -> Iterator[Op]:
+    def of_value(self, value: OpResult | BlockArgument) -> Sequence[Op]:
         """The operations to visit again when the sharding of a value has changed."""
         op = owning_op(value)
+        if isinstance(op, DataFlowEdgeOp):
+            return list(self._of_edge_or_value(op, value))
+        ops = [op]
+        use = value.first_use
+        while use is not None:
+            user = use.owner
+            if user.is_terminator or user.data_flow is not None or isinstance(user, CallOp):
+                return list(self._of_edge_or_value(op, value))
+            ops.append(user)
+            use = use.next_use
+        return ops
+
+    def _of_edge_or_value(self, op: Op, value: OpResult | BlockArgument) -> Iterator[Op]:
         if isinstance(op, DataFlowEdgeOp):
             owner = op.input
             assert isinstance(owner, OpResult | BlockArgument)
@@ -95,7 +107,8 @@ class DependentOps:
             names = names_in.get(attributes)
             if names is None:
                 names = names_in[attributes] = [symbol.root for symbol in symbol_references(attributes)]
-            for name in (*op.signature.cached(_names_in_signature), *names):
+            inherent = op.signature.cached(references_of_signature)
+            for name in (*[symbol.root for symbol in inherent], *names) if inherent else names:
                 if name in functions:
                     users.setdefault(functions[name], {})[op] = None
         return {function: list(ops) for function, ops in users.items()}
@@ -113,10 +126,6 @@ def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     if edge_owner.data_flow is None or (edge_owner.data_flow is SINGLE_BODY and not is_terminator):
         return None
     return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
-
-
-def _names_in_signature(signature: OpSignature) -> list[str]:
-    return [symbol.root for symbol in symbol_references(signature.attributes)]
 
 
 def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:

@@ -46,6 +46,15 @@ class AdvisedChange(NamedTuple):
         """The figures of the program after it."""
         return self.effect.after
 
+    def saved(self, moves_whole: bool) -> Fraction:
+        """The share of the time that it saves at least: of the time, or of that at most."""
+        before, after = self.before, self.after
+        most, least = before.at_most(moves_whole), before.seconds
+        return min(
+            1 - after.seconds / least if least else Fraction(0),
+            1 - after.at_most(moves_whole) / most if most else Fraction(0),
+        )
+
     @property
     def sends_more(self) -> bool:
         """Whether a device sends more after it, by more than noise."""
@@ -87,14 +96,15 @@ class AdvisedChange(NamedTuple):
 class Advice:
     """The findings. `program` is the program with the best change, or with all of several changes.
 
-    `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
-    the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails. `reduced` is
-    the number of trials on the program with fewer layers. `is_above_memory`: the program takes more memory
-    than the limit, so changes lower its peak. `excess`: the bytes above the limit after all changes of a
-    sequence. `contradicted` are the changes that are left out because they make the program that XLA compiles
-    slower, or because XLA rejects it, and `unverified` why it compiles nothing. `reason` says why there were
-    no trials. `moves_whole`: the order assumes that whole tensors move where activations are resharded.
-    `prefers_less`: some changes that send more come after others that are nearly as fast.
+    `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried`
+    is the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.
+    `reduced` is the number of trials on the program with fewer layers. `is_above_memory`: the program takes
+    more memory than the limit, so changes lower its peak. `excess`: the bytes above the limit after all
+    changes of a sequence. `contradicted` are the changes that are left out because they make the program
+    that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing. `reason`
+    says why there were no trials. `moves_whole`: the times at most assume that whole tensors move where
+    activations are resharded. `prefers_less`: some changes that send more come after others that are nearly
+    as fast.
     """
 
     program: Op

@@ -95,7 +95,10 @@ def _limits(advice: Advice) -> str:
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
     if any(_has_range(advice, each.before, each.after) for each in advice.changes):
-        parts.append("in the order of the time at most, with resharded activations moved whole")
+        parts.append(
+            "in the order of what is saved at least: of the time or, with resharded activations moved whole, "
+            "of the time at most"
+        )
     if advice.prefers_less:
         parts.append("what sends more comes after what is nearly as fast")
     return "; ".join(parts)

@@ -4,9 +4,10 @@
     for each in advice.changes: ...
 
 Programs are compared by estimated seconds, those that reshards of activations may take included. Ties are
-broken by these reshards, then by peak memory, then by the number of annotations that change. Of alternatives,
-one that sends more comes after those that do not and are nearly as fast. Several changes are made one after
-the other: each is the best one for the program with those before it.
+broken by these reshards, then by peak memory, then by the number of annotations that change. Alternatives are
+in the order of the share that they save of the seconds with these reshards or without, whichever is less; one
+that sends more comes after those that do not and are nearly as fast. Several changes are made one after the
+other: each is the best one for the program with those before it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _MAX_NEW, _BATCH = 24, 8
 _MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
-# Changes whose times differ by less than this share of the program's time are nearly as fast.
+# A change is nearly as fast as another one that saves this much more of the program's time.
 _NEARLY = Fraction(1, 20)
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
@@ -140,9 +141,12 @@ class Adviser:
             for trial in self._trials(advice, search, likely, self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
+        is_choice = not advice.is_sequence and not advice.is_above_memory
         found.sort(key=lambda each: self._rank(each.after, each.move))
+        if is_choice:
+            found.sort(key=lambda each: -each.saved(self._moves_whole))
         found = list(_without_equals(found))
-        if not advice.is_sequence and not advice.is_above_memory:
+        if is_choice:
             ordered = self._less_sent_first(found)
             advice.prefers_less, found = ordered != found, ordered
         return self._verified(advice, search, found)
@@ -153,8 +157,10 @@ class Adviser:
         while rest:
             first = rest[0]
             if first.sends_more:
-                limit = self._cost(first.after) + _NEARLY * self._cost(first.before)
-                near = (each for each in rest if not each.sends_more and self._cost(each.after) <= limit)
+                least = first.saved(self._moves_whole) - _NEARLY
+                near = (
+                    each for each in rest if not each.sends_more and each.saved(self._moves_whole) >= least
+                )
                 first = next(near, first)
             rest.remove(first)
             ordered.append(first)

@@ -27,6 +27,7 @@ from sdyopt.analysis.figures.units import (
     share_text,
     total_text,
 )
+from sdyopt.analysis.pages.section import ReportTable
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -49,7 +50,9 @@ _SHORTER = (
 )
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_UNLIMITED = 1000
 _GRADIENT = "grad "
+_NO_FUNCTION = "has no function"
 _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
     "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
@@ -82,7 +85,7 @@ def check_text(check: Check, width: int) -> str:
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
-        lines += _NO_MESH
+        lines += _NO_MESH if _NO_FUNCTION not in check.report.assumption else [f"the program {_NO_FUNCTION}"]
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
@@ -204,6 +207,23 @@ def _part_text(part: Part, is_one_of_several: bool) -> str:
     """`2 all_gather along x`, and what they send if others are at the same line."""
     count = f"{part.total.count} " if part.total.count > 1 else ""
     return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
+
+
+def places_table(check: Check, is_tried: bool) -> ReportTable | None:
+    """The places as a table, with what was tried there; None without places."""
+    columns = ("bytes", "share", "where", "what", "why", *(("change",) if is_tried else ()))
+    rows = [
+        (
+            total_text(place.total),
+            share_text(place.total.high / check.wire.high) if has_share(check, place) else "",
+            place.name,
+            ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
+            reasons_text(place.parts[0]),
+            *((change_of(check, place, _UNLIMITED),) if is_tried else ()),
+        )
+        for place in check.places
+    ]
+    return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 
 def has_share(check: Check, place: Place) -> bool:

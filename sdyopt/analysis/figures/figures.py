@@ -132,7 +132,8 @@ class LiveValue:
     `value` is its SSA name, `name` that of the argument of the program that it is, or is a part or a copy of,
     or of the result that it is. `role` is "argument", "copy" (of one, or of a part), "result" or "temporary".
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
-    is no such axis. `what` is the role in the words of a training step, as in `LIVE_KINDS`.
+    is no such axis. `what` is the role in the words of a training step, as in `LIVE_KINDS`, and `gradient_of`
+    the weight that a gradient updates.
     """
 
     value: str
@@ -146,6 +147,7 @@ class LiveValue:
     name: str = ""
     role: str = TEMPORARY
     what: str = ""
+    gradient_of: str = ""
 
     @property
     def described(self) -> str:
@@ -155,13 +157,10 @@ class LiveValue:
             return self.name if self.role != COPY else f"{_COPIES.get(kind, kind)} {self.name}"
         if self.role == ARGUMENT:
             return self.value
+        if self.gradient_of:
+            return f"{kind} of {self.gradient_of}"
         op = self.location.name_stack.rpartition("/")[2] if self.location.line else ""
         return f"{kind} ({op or self.value})"
-
-    @property
-    def shown_name(self) -> str:
-        """The name for people: that of an argument is not the name of its copies."""
-        return (f"of {self.name}" if self.role == COPY else self.name) if self.name else self.value
 
 
 @dataclass(frozen=True, slots=True)

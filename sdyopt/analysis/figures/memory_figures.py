@@ -48,7 +48,7 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -98,6 +98,11 @@ class ValueTexts:
             role,
             self.what(value, role),
         )
+
+    def with_weight(self, live: LiveValue, value: Value) -> LiveValue:
+        """The same with the weight that it is the gradient of."""
+        weight = self.origins.updated(value) if live.what == GRADIENT else ""
+        return replace(live, gradient_of=weight) if weight else live
 
     def what(self, value: Value, role: str) -> str:
         """What a value of this role is, in the words of a training step."""
@@ -218,7 +223,9 @@ def memory_figures(
             found.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
             found.live_at_peak = [
-                texts.live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size
+                texts.with_weight(texts.live_value(value, size), value)
+                for size, value in sized[:MAX_LIVE_VALUES]
+                if size
             ]
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)

@@ -30,6 +30,7 @@ from sdyopt.analysis.hlo_comparison.matching import (
     REASONS,
     SIZE,
     Match,
+    label,
     match_collectives,
     top_k,
 )
@@ -216,7 +217,7 @@ def _location_data(location: SourceLocation) -> dict[str, object]:
 
 
 def _markdown(found: HloComparison) -> str:
-    lines = (f"{markdown_text(line)}  " for line in _header(found))
+    lines = (f"{markdown_text(line)}  " for line in header_of(found))
     sections = sections_of(found)
     open_ones = [section for section in sections if not _is_folded(section)]
     closed = [*filter(_is_folded, sections), listing_of(found)]
@@ -232,7 +233,8 @@ _SAME_BY_LINE, _LISTING = "the same, by line", "collectives of XLA"
 _FOLDED = (_SAME_BY_LINE, _LISTING)
 
 
-def _header(found: HloComparison) -> list[str]:
+def header_of(found: HloComparison) -> list[str]:
+    """The number of collectives and the bytes of both."""
     compiled, ours, theirs = found.compiled, found.ours, found.theirs
     instructions = len({id(each.hlo.op) for each in theirs if each.hlo is not None})
     combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
@@ -260,7 +262,10 @@ def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
     summary, *details = sections_of(found)
     if rows is None:
         details.append(listing_of(found))
-    lines = [*section_lines(_header(found), [summary], width, None), *section_lines([], details, width, rows)]
+    lines = [
+        *section_lines(header_of(found), [summary], width, None),
+        *section_lines([], details, width, rows, noted_rows=rows or 0),
+    ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -430,6 +435,9 @@ def _row(found: HloComparison, match: Match) -> Row:
     # The other line of a same one is all there is to say.
     why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
     text = f"{reason}: {why}" if why else reason
+    labels = dict.fromkeys(label(each) for each in match.theirs[:3] if label(each) not in why)
+    if labels:
+        text += f" ({', '.join(labels)})"
     moved = next((each.moved for each in (*match.ours, *match.theirs) if each.moved), "")
     return (
         bytes_text(ours) if match.ours else "",
@@ -453,7 +461,7 @@ def _place(operands: Sequence[CollectiveOperand]) -> str:
 def _texts(found: HloComparison, operands: Sequence[CollectiveOperand]) -> str:
     """The collectives of one side; equal ones once, with their number."""
     counts = Counter(_text(found, each) for each in operands)
-    return " + ".join(text if count == 1 else f"{count} of {text}" for text, count in counts.items())
+    return " + ".join(text if count == 1 else f"{count} {text}" for text, count in counts.items())
 
 
 def _text(found: HloComparison, each: CollectiveOperand) -> str:

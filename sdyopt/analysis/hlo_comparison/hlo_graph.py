@@ -9,7 +9,8 @@ are looked through: the uses of an element are its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ _APART = (*_STARTS, " while(", " conditional(")
 # They keep each element; its position may be another one.
 REARRANGE = ("bitcast", "reshape", "copy", "transpose")
 _LOOKED_THROUGH = ("optimization-barrier", "copy-done")
-_MAX_ELEMENTS = 1 << 16
+_MAX_ELEMENTS, _MAX_DEVICES = 1 << 16, 1 << 12
 # A fusion within a fusion within … is printed once; HLO of XLA nests few.
 _MAX_INLINED = 1 << 21
 _MAX_DEPTH = 64
@@ -265,19 +266,25 @@ class IndexValues:
     """The values of integer arrays on each device, as far as they follow from the number of the device."""
 
     def __init__(self, graph: HloGraph, devices: int) -> None:
-        self._devices = devices
+        # Of too many devices, what is equal on all of them is still known.
+        self._are_few = devices <= _MAX_DEVICES
+        self._devices = max(devices, 1) if self._are_few else 1
         # Parameters of bodies and conditions, and loops: the loop, and what an iteration returns.
         self._loops: dict[Instruction, tuple[Instruction, Value]] = {}
         for call in graph.calls:
             body = graph.computations[call.callee]
             if call.op.opcode == "while" and call.role == "body" and body.root is not None:
                 self._loops[call.op] = call.op, body.root
+        callers = Counter(call.callee for call in graph.calls)
         for call in graph.calls:
-            if call.op in self._loops:
+            # Of a body that several loops have, the parameters have several values.
+            if call.op in self._loops and callers[call.callee] == 1:
                 for op in graph.computations[call.callee].ops:
                     if op.opcode == "parameter":
                         self._loops[op] = self._loops[call.op]
         self._known: dict[Value, Values | None] = {}
+        # Fusions repeat the operations that compute indices: equal ones have the same list.
+        self._equal: dict[Hashable, Values | None] = {}
 
     def of(self, value: Value) -> Values | None:
         """The values on each device; None if they are unknown."""
@@ -300,15 +307,24 @@ class IndexValues:
             return None if carried is None else self.of(carried)
         if value.part >= 0 or op.elements > _MAX_ELEMENTS:
             return None
+        inputs = [self.of(each) for each in op.operands]
+        if any(each is None for each in inputs):
+            return None
+        arguments = op.arguments if op.opcode == "constant" else ""
+        key = op.opcode, op.type, arguments, tuple(map(id, inputs))
+        if key not in self._equal:
+            self._equal[key] = self._result(op, [each for each in inputs if each is not None])
+        return self._equal[key]
+
+    def _result(self, op: Instruction, arrays: Sequence[Values]) -> Values | None:
+        """The values of the result of an operation, from those of its operands."""
         if op.opcode == "partition-id":
-            return [(device,) for device in range(self._devices)]
+            return [(device,) for device in range(self._devices)] if self._are_few else None
         if op.opcode == "constant":
             is_whole = op.type[:1] in ("s", "u") and "..." not in op.arguments
             numbers = re.findall(r"-?\b\d{1,19}\b", op.arguments) if is_whole else ()
             return [tuple(map(int, numbers))] * self._devices if numbers else None
-        inputs = [self.of(each) for each in op.operands]
-        arrays = [each for each in inputs if each is not None]
-        if not arrays or len(arrays) < len(inputs):
+        if not arrays:
             return None
         if op.opcode in ("reshape", "bitcast", "copy", "convert"):
             return arrays[0]

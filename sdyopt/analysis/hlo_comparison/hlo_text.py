@@ -41,8 +41,8 @@ _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
 _MAX_USES = 16
-# Of more devices, the parts that they take of a value are not computed.
-MAX_COMPUTED = 1 << 12
+# What moves an argument, or a part of it.
+_OF_ARGUMENTS = (*REARRANGE, "convert", "dynamic-slice", "slice", "all-gather", "collective-permute")
 # What only text of one kind of device has, in the order of a search.
 _DEVICES = {
     "CPU": re.compile(r'"outer_dimension_partitions"|__ynn_fusion|__onednn|"__xla_cpu|_promoted\b'),
@@ -95,7 +95,7 @@ class _Reader:
         self._devices = devices or int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
         self._tables = _tables(lines)
         self._graph = HloGraph(lines)
-        self._indices = IndexValues(self._graph, self._devices if self._devices <= MAX_COMPUTED else 0)
+        self._indices = IndexValues(self._graph, self._devices)
         self._loops: dict[str, tuple[Loop, ...]] = {}
         self._locations: dict[str, SourceLocation] = {}
 
@@ -186,8 +186,10 @@ class _Reader:
         for _ in range(_MAX_FRAMES):
             if value is None:
                 break
-            if value.op.opcode in (*REARRANGE, "convert", "dynamic-slice", "slice") and value.op.operands:
-                value = value.op.operands[0]
+            operands = value.op.operands if value.op.opcode in _OF_ARGUMENTS else ()
+            if operands:
+                # That of an element of a combined collective is the operand of its number.
+                value = operands[value.part] if 0 < value.part < len(operands) else operands[0]
             elif (carried := self._indices.kept(value)) is not None:
                 value = carried
             elif value.op.opcode == "parameter" and value.part < 0:

@@ -195,6 +195,11 @@ _PLACES: tuple[tuple[Feature, Feature], ...] = (
 # Those above of one line or name stack of the operation itself, or of the one whose result it sends.
 _OWN = (_PLACES[0], _PLACES[1], *_PLACES[6:9])
 _ANYWHERE: tuple[Feature, Feature] = (lambda ours: [()], lambda xla: [()])
+# The same pass, and the same argument if XLA's is one.
+_ELSEWHERE: tuple[Feature, Feature] = (
+    lambda ours: [(each, moved) for each in _passes(ours.location) for moved in (ours.moved, "")],
+    lambda xla: [(each, xla.moved) for each in _passes(xla.location)],
+)
 
 # --- Keys -------------------------------------------------------------------------------------
 
@@ -208,9 +213,9 @@ def _bytes(each: CollectiveOperand) -> int:
     return each.bytes
 
 
-def _shard_bytes(each: CollectiveOperand, kind: str) -> int:
-    """The bytes on a device before collectives if `kind` is all_gather, and after if it is reduce_scatter."""
-    return each.bytes // each.group_size if each.kind == kind else each.bytes
+def _elements_of_shard(each: CollectiveOperand, kind: str) -> int:
+    """The elements on a device, before a collective if `kind` is all_gather, after it if reduce_scatter."""
+    return each.elements // each.group_size if each.kind == kind else each.elements
 
 
 def _family(each: CollectiveOperand) -> str:
@@ -224,9 +229,9 @@ _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
     (SCATTER, lambda each: (_family(each), each.groups, each.elements, _runs(each))),
     (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
     (SIZE, lambda each: (each.kind, each.groups)),
-    (AXES, lambda each: (each.kind, _bytes(each), _runs(each))),
-    (KIND, lambda each: (each.groups, _shard_bytes(each, "all_gather"), _runs(each))),
-    (KIND, lambda each: (each.groups, _shard_bytes(each, "reduce_scatter"), _runs(each))),
+    (AXES, lambda each: (each.kind, each.elements, _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "all_gather"), _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "reduce_scatter"), _runs(each))),
 )
 # The same for pairs of which one has no place.
 _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
@@ -280,7 +285,7 @@ class _Matching:
                 # A use does not tell that another kind or other axes are the same thing.
                 if place in _OWN or reason not in (SIZE, AXES, KIND):
                     self._take(reason, key, place)
-        self._take(HIT, _SAME, _ANYWHERE)
+        self._take(ELSEWHERE, _SAME, _ELSEWHERE)
         for reason, key in _ANYWHERE_EQUAL:
             self._take(reason, key, _ANYWHERE, needs_place_unknown=True)
         self._join_sums()
@@ -323,10 +328,7 @@ class _Matching:
                 there = min(
                     candidates, key=lambda each: (abs(self._xla[each].wire_bytes_of_runs - size), each)
                 )
-                found = reason
-                if place is _ANYWHERE and reason == HIT and _has_place(ours) and _has_place(self._xla[there]):
-                    found = ELSEWHERE
-                self._add(found, [here], [there])
+                self._add(reason, [here], [there])
 
     def _add(self, reason: str, ours: list[int], theirs: list[int], why: str = "") -> None:
         for here in ours:
@@ -351,6 +353,13 @@ class _Matching:
             self._rank(here, [there]) < len(_OWN) or not (_has_place(ours) and _has_place(self._xla[there]))
             for there in theirs
         )
+
+    def _are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
+        """Whether steps move the argument that one of the report does, for an operation of its place."""
+        ours, last = self._report[here], self._xla[chain[-1]]
+        ends = {each for place in _used_at(last) for each in _lines_and_name(place)}
+        is_used_there = not ends.isdisjoint(_line_and_name(ours.location))
+        return is_used_there and all(self._xla[each].moved == ours.moved != "" for each in chain)
 
     def _rank(self, here: int, theirs: Iterable[int]) -> int:
         """How strongly places are the same, the greatest number of several being the weakest."""
@@ -398,14 +407,16 @@ class _Matching:
                     break
 
     def _steps_text(self, chain: Sequence[int]) -> str:
-        return " of the result of ".join(_label(self._xla[there]) for there in reversed(chain))
+        return " of the result of ".join(label(self._xla[there]) for there in reversed(chain))
 
     def _is_in_steps(self, here: int, chain: Sequence[int]) -> bool:
         ours, steps = self._report[here], [self._xla[there] for there in chain]
         last = steps[-1]
         if _family(last) != _family(ours) or any(_runs(each) != _runs(ours) for each in steps):
             return False
-        if last.elements != ours.elements or not self._are_of_one_place(here, chain):
+        if last.elements != ours.elements:
+            return False
+        if not self._are_of_one_place(here, chain) and not self._are_of_one_argument(here, chain):
             return False
         if not all(each.kind == last.kind for each in steps):
             # Other steps may move shards first.
@@ -465,7 +476,7 @@ class _Matching:
                     self._join(SUMS, there, paired[0], self._sums_text(terms))
 
     def _sums_text(self, terms: Sequence[int]) -> str:
-        return f"XLA adds up the results of {', '.join(_label(self._xla[there]) for there in terms)}"
+        return f"XLA adds up the results of {', '.join(label(self._xla[there]) for there in terms)}"
 
     @cached_property
     def _sums(self) -> list[list[int]]:
@@ -520,7 +531,7 @@ class _Matching:
             if same == there:
                 continue
             value = f"%{key[0].op.name}" + (f", {xla.moved}" if xla.moved else "")
-            why = f"{_label(self._xla[same])} and {_label(xla)} are of {value}"
+            why = f"{label(self._xla[same])} and {label(xla)} are of {value}"
             if there in self._theirs and same in self._match_of:
                 self._join(REPEATED, there, same, why)
             elif there in self._match_of and same in self._theirs:
@@ -582,12 +593,12 @@ class _Matching:
         if reason == SCATTER and xla.kind == "all_reduce":
             if own_part(program, xla) is not None:
                 found.append(
-                    f"each use of {_label(xla)} is a slice, and the devices of a group take different ones"
+                    f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
                 )
             elif uses := list(uses_of(source.result, ("convert",))):
                 whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
                 if whole is not None:
-                    found.append(f"not each use of {_label(xla)} is a slice: {_described(whole.opcode)}")
+                    found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
         if ours.bits != xla.bits and (narrow := narrow_operand(source)):
             back = ", and the result back" if narrow_type(xla) else ""
             found.append(f"the operand is converted from {narrow}{back}")
@@ -602,7 +613,7 @@ class _Matching:
                 else "in XLA's program, it is in no loop"
             )
         if xla.is_sliced:
-            found.append(f"each use of {_label(xla)} is a slice, and devices take different ones")
+            found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
         return "; ".join(found)
 
     def _alone(self, number: int) -> Match:
@@ -611,7 +622,7 @@ class _Matching:
     def _extra(self, number: int) -> Match:
         xla = self._xla[number]
         if xla.is_sliced:
-            why = f"each use of {_label(xla)} is a slice, and devices take different ones"
+            why = f"each use of {label(xla)} is a slice, and devices take different ones"
             return Match(REMATERIALIZED, (), (xla,), why)
         user = top_k(self._xla, self._by_result, number)
         return Match(ONLY_XLA, (), (xla,), "" if user is None else f"the operand of {user[1]}")
@@ -642,7 +653,7 @@ def top_k(
     return found[0] if found else None
 
 
-def _label(each: CollectiveOperand) -> str:
+def label(each: CollectiveOperand) -> str:
     """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
     is_combined = each.hlo is not None and each.hlo.count > 1
     return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"

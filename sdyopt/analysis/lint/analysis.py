@@ -62,7 +62,8 @@ def summary_text(result: LintResult) -> str:
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else counted(total, "finding")
     if result.untried:
-        text += f"; {counted(result.untried, 'more value')} not tried, --advise tries more"
+        what = "more value" if total else "value"
+        text += f"; {counted(result.untried, what)} not tried, --advise tries more"
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:

@@ -104,7 +104,7 @@ class Proposals:
     def remedy(self, subjects: Iterable[Subject], axes: Axes) -> Iterator[Remedy]:
         """These axes for the dimensions of subjects, if that is a change that JAX accepts."""
         changes = []
-        for subject in subjects:
+        for subject in map(self._writable, subjects):
             old, type = sharding_of(subject), subject.type
             mesh_or_ref, mesh = self.mesh or (None, None)
             if old is not None:
@@ -122,6 +122,13 @@ class Proposals:
             changes.append(Change(subject, TensorSharding(mesh_or_ref, dims), mesh))
         if changes:
             yield remedy_of(self._gradients.constrained(changes), self._names)
+
+    def _writable(self, subject: Subject) -> Subject:
+        """A value that programs of JAX can constrain: a gradient is constrained with its value."""
+        if isinstance(subject, OpResult) and not isinstance(subject.op, ShardingConstraintOp):
+            value = self._gradients.value(subject)
+            return place_of(value) if isinstance(value, OpResult) else subject
+        return subject
 
     @cached_property
     def _gradients(self) -> Gradients:
@@ -196,6 +203,21 @@ class Proposals:
                     other = list(names)
                     other[first], other[second] = names[second], names[first]
                     yield from self.remedy(subjects, other)
+
+    def opened(self, dimensions: Iterable[tuple[OpResult, int]]) -> Remedy:
+        """Dimensions of constraints opened."""
+        shardings: dict[OpResult, TensorSharding] = {}
+        for output, dim in dimensions:
+            assert isinstance(output.op, ShardingConstraintOp)
+            sharding = shardings.get(output, output.op.sharding)
+            dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+            shardings[output] = sharding.with_dims(dims)
+        changes = []
+        for output, sharding in shardings.items():
+            mesh = find_mesh(sharding.mesh_or_ref, self.module)
+            assert mesh is not None
+            changes.append(Change(output, sharding, mesh))
+        return remedy_of(changes, self._names)
 
     def removed(self, constraints: Sequence[OpResult]) -> Remedy:
         """Constraints removed."""

@@ -33,13 +33,15 @@ class Change(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
 
     The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
-    Other values get a new constraint, as `jax.lax.with_sharding_constraint` does.
+    Other values get a new constraint, as `jax.lax.with_sharding_constraint` does. `how` says where it is
+    written if the value is a gradient, which no statement of a program computes.
     """
 
     subject: Subject
     sharding: TensorSharding
     mesh: Mesh
     is_removal: bool = False
+    how: str = ""
 
     @property
     def is_boundary(self) -> bool:
@@ -85,7 +87,7 @@ class Change(NamedTuple):
             return f"remove the with_sharding_constraint on {name}"
         if self.replaced is not None:
             return f"write {spec} in the with_sharding_constraint on {name}"
-        return f"jax.lax.with_sharding_constraint({name}, {spec})"
+        return f"jax.lax.with_sharding_constraint({name}, {spec}){self.how}"
 
     def text_at(self, lines: str) -> str:
         """The same for a constraint, at the lines that write it."""

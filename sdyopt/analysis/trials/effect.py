@@ -125,7 +125,7 @@ class Effect(NamedTuple):
             f"a device sends {_figure(bytes_text, after.wire_bytes, before.wire_bytes)}",
             f"its peak memory is {_figure(bytes_text, after.peak_bytes, before.peak_bytes)}",
         ]
-        if after.flops != before.flops:
+        if flops_text(after.flops) != flops_text(before.flops):
             parts.append(f"it computes {_figure(flops_text, after.flops, before.flops)}")
         if after.carried != before.carried:
             parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")

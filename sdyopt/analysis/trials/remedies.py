@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure, best_of
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.trials import Edit, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.text import counted
@@ -25,6 +26,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -70,6 +72,7 @@ class ValueNames:
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
         self._lines = UserLines.of_module(module)
+        self._gradients = Gradients(module)
         self._has_one_function = len(functions_in(module)) == 1
 
     def sdy(self, subject: Subject) -> str:
@@ -95,6 +98,9 @@ class ValueNames:
             return self._names[subject]
         if not location.name_stack:
             return f"{self._names[subject]} ({gradient}{location.file_text})"
+        weight = self._gradients.value(subject) if gradient else None
+        if isinstance(weight, BlockArgument) and is_input(weight) and weight is not subject:
+            return f"the gradient of {self.jax(weight)}"
         name = owning_op(subject).signature.name.partition(".")[2]
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"

@@ -65,12 +65,14 @@ class CseDriver:
         """Merges equal operations in a block and in those that it dominates."""
         mark = len(self._available)
         visited: set[Op] | None = None if has_ssa_dominance else set()
-        for op in block.ops:
+        op = block.first
+        while op is not None:
             if op.regions:
                 self._visit_regions(op)
             self._visit_op(op, visited)
             if visited is not None:
                 visited.add(op)
+            op = op.next
         for dominated in tree.get(block, ()):
             self._visit_block(dominated, tree, True)
         while len(self._available) > mark:
@@ -135,14 +137,14 @@ def _key(op: Op, value_ids: dict[Value, int] | None) -> tuple[Key, ...]:
     `value_ids` numbers the values that are defined in regions of the operation for which a key is computed;
     it is None for this operation itself.
     """
-    values = op.operands
+    values = [use.value for use in op._operands]
     operands: list[Key] = [value_ids.get(value, value) for value in values] if value_ids else [*values]
-    is_commutative = len(operands) > 1 and COMMUTATIVE in op.traits
+    is_commutative = len(values) > 1 and COMMUTATIVE in op.traits
     if is_commutative and (value_ids is None or value_ids.keys().isdisjoint(values)):
         operands.sort(key=id)
     if value_ids is None:
         if not op.regions:
-            return op.signature, op.attributes, tuple(operands)
+            return op.signature, op.attributes, *operands
         value_ids = {}
     regions = tuple([_region_key(region, value_ids) for region in op.regions])
     for result in op.results:

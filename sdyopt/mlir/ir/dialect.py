@@ -73,8 +73,9 @@ class Dialect:
         self.verify_op_attribute: VerifyOpAttribute | None = None
         # The discardable attributes whose verifiers read more than the signature and enclosing operations.
         self.nonlocal_attributes: frozenset[str] = frozenset()
-        # Those whose verifiers read only the types of the results and enclosing operations.
+        # Those whose verifiers read only the types of the results and enclosing operations, or the signature.
         self.result_attributes: frozenset[str] = frozenset()
+        self.signature_attributes: frozenset[str] = frozenset()
         self.verify_argument_attribute: VerifyArgumentAttribute | None = None
         self.verify_result_attribute: VerifyArgumentAttribute | None = None
         # (encoding of a tensor, tensor type without it) -> the error message, to which the parser appends the
@@ -230,6 +231,11 @@ class DialectTable:
         except KeyError:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
+
+    @property
+    def nonlocal_attributes(self) -> frozenset[str]:
+        """The `nonlocal_attributes` of all dialects that have been loaded."""
+        return frozenset().union(*[each.nonlocal_attributes for each in self._loaded.values() if each])
 
     def has_all_of(self, namespace: str) -> bool:
         """Whether the dialect of this namespace is registered with all its operations."""

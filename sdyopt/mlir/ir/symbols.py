@@ -23,7 +23,8 @@ class SymbolTableOp(Op):
 
     __slots__ = ("_symbols",)
 
-    _symbols: dict[str, Op]
+    # By name, with the signature, which has the name of nearly all symbols.
+    _symbols: dict[str, tuple[Op, OpSignature]]
     scopes_attributes = True
 
     def set_up(self) -> None:
@@ -31,11 +32,15 @@ class SymbolTableOp(Op):
 
     def symbol(self, name: str) -> Op | None:
         """The symbol of this name in this table; None if there is none."""
-        symbol = self._symbols.get(name)
-        if symbol is None or symbol.parent_op is not self or symbol_name(symbol) != name:
-            self._symbols = {n: op for op in self.symbols() if (n := symbol_name(op)) is not None}
-            symbol = self._symbols.get(name)
-        return symbol
+        known = self._symbols.get(name)
+        if known is not None:
+            symbol, signature = known
+            is_named = symbol.signature is signature and SYM_NAME in signature.attributes
+            if symbol.parent_op is self and (is_named or symbol_name(symbol) == name):
+                return symbol
+        self._symbols = {n: (op, op.signature) for op in self.symbols() if (n := symbol_name(op)) is not None}
+        known = self._symbols.get(name)
+        return None if known is None else known[0]
 
     def symbols(self) -> Iterator[Op]:
         """The symbols in this table, last one first.
@@ -132,7 +137,7 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if symbol is None else [op for op in path if op is not None]
 
 
-# What `symbol_uses` visits once: signatures, dictionaries, and the attributes in these.
+# What `symbol_uses` visits once: signatures, dictionaries of discardable attributes, and the values in these.
 Visited = Attribute | OpSignature
 
 
@@ -156,7 +161,7 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Visited], tables: l
         value = op.mutable_attribute(name)
         if value is not None and value not in visited:
             visited.add(value)
-            uses += symbol_references(value)
+            uses += _references_in(value)
     if isinstance(op, SymbolTableOp):
         tables.append(op)
         return True
@@ -174,31 +179,45 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Visited], tables: l
 
 
 def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Visited]) -> None:
-    visited.add(op.signature)
-    for attributes in (op.signature.attributes, op.attributes):
-        if attributes not in visited:
-            visited.add(attributes)
-            for _, value in attributes.entries:
-                if value not in visited:
-                    visited.add(value)
-                    uses += symbol_references(value)
+    if op.signature not in visited:
+        visited.add(op.signature)
+        uses += op.signature.cached(references_of_signature)
+    if op.attributes not in visited:
+        visited.add(op.attributes)
+        for _, value in op.attributes.entries:
+            if value not in visited:
+                visited.add(value)
+                uses += _references_in(value)
 
 
-@lru_cache(maxsize=4096)
+def references_of_signature(signature: OpSignature) -> tuple[SymbolRef, ...]:
+    """The symbol references in the inherent attributes of a signature, for its cache."""
+    return symbol_references(signature.attributes)
+
+
 def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
     """The symbol references nested in an attribute, in order.
 
     A dialect attribute refers to a symbol by a field of class SymbolRef.
     """
-    references: dict[SymbolRef, None] = {}
-    for value in [value for _, value in attribute] if isinstance(attribute, DictAttr) else [attribute]:
-        known = type(value).symbol_references
-        if known is not None:
-            references.update(dict.fromkeys(known(value)))
-        else:
-            nested = nested_attributes(value)
-            references.update({inner: None for inner in nested if isinstance(inner, SymbolRef)})
-    return tuple(references)
+    if not isinstance(attribute, DictAttr):
+        return _references_in(attribute)
+    references: tuple[SymbolRef, ...] = ()
+    for _, value in attribute.entries:
+        if found := _references_in(value):
+            references = tuple(dict.fromkeys(references + found)) if references else found
+    return references
+
+
+def _references_in(value: Attribute) -> tuple[SymbolRef, ...]:
+    known = type(value).symbol_references
+    return _nested_references(value) if known is None else tuple(known(value))
+
+
+# Programs have many dictionaries, and few distinct values in them.
+@lru_cache(maxsize=4096)
+def _nested_references(value: Attribute) -> tuple[SymbolRef, ...]:
+    return tuple([inner for inner in nested_attributes(value) if isinstance(inner, SymbolRef)])
 
 
 def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:

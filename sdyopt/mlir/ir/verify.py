@@ -12,7 +12,7 @@ from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
@@ -51,9 +51,6 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # For each name of a discardable attribute, whether its verifier reads nonlocal state, and whether it
-    # reads only the types of the results.
-    _scopes: dict[str, tuple[bool, bool]] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -250,32 +247,26 @@ class Verifier:
             self._check_new_attributes(op, valid)
 
     def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        result_types = op.signature.result_types
+        signature = op.signature
         are_local = True
         for name, attribute in op.attributes.entries:
-            is_nonlocal, is_of_results = self._scopes.get(name) or self._scope(name)
-            if not is_of_results:
+            dialect = self.dialects.find(name.partition(".")[0])
+            if dialect is None:
                 self._check_discardable_attribute(op, name, attribute)
-                are_local = are_local and not is_nonlocal
-            elif (result_types, attribute) not in valid:
+            elif name in dialect.result_attributes:
+                key = signature.result_types, attribute
+                if key not in valid:
+                    self._check_discardable_attribute(op, name, attribute)
+                    valid.add(key)
+            elif name not in dialect.signature_attributes:
                 self._check_discardable_attribute(op, name, attribute)
-                valid.add((result_types, attribute))
+                are_local = are_local and name not in dialect.nonlocal_attributes
+            elif signature.cache.get(name) is not attribute:
+                # The cache has the last valid one.
+                self._check_discardable_attribute(op, name, attribute)
+                signature.cache[name] = attribute
         if are_local:
-            valid.add((op.signature, op.attributes))
-
-    def reads_nonlocal_state(self, attributes: DictAttr) -> bool:
-        """Whether the verifiers of these attributes read more than the signature and enclosing operations."""
-        return any((self._scopes.get(name) or self._scope(name))[0] for name, _ in attributes.entries)
-
-    def _scope(self, name: str) -> tuple[bool, bool]:
-        """The entry of `_scopes` for an attribute."""
-        dialect = self.dialects.find(name.partition(".")[0])
-        scope = (
-            dialect is not None and name in dialect.nonlocal_attributes,
-            dialect is not None and name in dialect.result_attributes,
-        )
-        self._scopes[name] = scope
-        return scope
+            valid.add((signature, op.attributes))
 
     def check_terminator(self, block: Block) -> None:
         """Checks that a block ends with a terminator, where its parent operation requires one."""

@@ -12,7 +12,7 @@ found once, and after that edit logs tell where there may be new ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from itertools import chain
 from typing import NoReturn
 
@@ -35,17 +35,19 @@ class ReaderIndex:
     until `remove_erased`.
     """
 
-    def __init__(self, root: Op, reads_nonlocal_state: Callable[[DictAttr], bool]) -> None:
+    def __init__(self, root: Op, verifier: Verifier) -> None:
         self.root = root
         self.nonlocal_readers: dict[Op, None] = {}
         self.symbol_users: dict[Op, None] = {}
-        self._reads_nonlocal_state = reads_nonlocal_state
+        self._dialects = verifier.dialects
+        self._nonlocal_attributes = verifier.dialects.nonlocal_attributes
         self._may_have_erased = False
         self._add_nested(root)
 
     def update(self, moved: Iterable[Op], edited: Iterable[Op]) -> None:
         """Adds new readers among operations that were edited, or moved with all that is nested in them."""
         self._may_have_erased = True
+        self._nonlocal_attributes = self._dialects.nonlocal_attributes
         for op in moved:
             self._add(op)
             if op.regions:
@@ -66,8 +68,7 @@ class ReaderIndex:
     def _add(self, op: Op) -> None:
         if op.verify_symbol_uses is not None:
             self.symbol_users[op] = None
-        attributes = op.attributes
-        if op.has_nonlocal_verifier or (attributes.entries and self._reads_nonlocal_state(attributes)):
+        if op.has_nonlocal_verifier or not self._nonlocal_attributes.isdisjoint(op.attributes.names):
             self.nonlocal_readers[op] = None
 
     def _add_nested(self, outer: Op) -> None:
@@ -136,7 +137,7 @@ class IncrementalVerifier:
     def _readers(self, op: Op, outermost_moved: Set[Op], edits: EditLog) -> ReaderIndex:
         """The readers nested in `op`. Adds those that are new since the last call to the index."""
         if self._index is None:
-            self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
+            self._index = ReaderIndex(_outermost(op), self._verifier)
         else:
             self._index.update(outermost_moved, chain(edits.attributes_changed, edits.signature_changed))
         if op is self._index.root:
@@ -145,7 +146,7 @@ class IncrementalVerifier:
         if not self._index.nonlocal_readers:
             # The symbol users are read for the root only.
             return self._index
-        return ReaderIndex(op, self._verifier.reads_nonlocal_state)
+        return ReaderIndex(op, self._verifier)
 
 
 class _NeedsFullVerification(Exception):
@@ -184,10 +185,16 @@ class _IncrementalCheck:
         for op in outermost_moved:
             if self._must_check(op):
                 self._check_moved(op)
+        checked: set[tuple[Block | None, OpSignature, DictAttr]] = set()
         for op in edits.signature_changed:
-            if op not in edits.moved and self._must_check(op):
+            if op in edits.moved or not self._must_check(op):
+                continue
+            key = op.parent, op.signature, op.attributes
+            if key not in checked:
                 self._check_edited(op)
-                self._add_readers(op)
+                if op.verify_in_context is None and not (op.regions or op.successors):
+                    checked.add(key)
+            self._add_readers(op)
         # Many operations have the same new attributes: one representative is checked.
         representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
         for op in edits.attributes_changed:
@@ -278,16 +285,16 @@ class _IncrementalCheck:
         parent = op.parent_op
         # If the parent ignores discardable attributes, only whether it is still in the program matters.
         if self._must_check(parent if parent is not None and parent.ignores_discardable_attributes else op):
-            self._check_edited(op)
+            self._check_edited(op, has_same_signature=True)
 
-    def _check_edited(self, op: Op) -> None:
+    def _check_edited(self, op: Op, has_same_signature: bool = False) -> None:
         """Checks an operation with a new signature or attributes, and nested ones that may depend on these.
 
         Some of them are checked later, as enclosing operations or readers.
         """
         if not (op.regions or op.declares_regions):
             self._verifier.check_op_without_nested(op, self._valid_at(op))
-        elif op.ignores_discardable_attributes:
+        elif has_same_signature and op.ignores_discardable_attributes:
             self._verifier.check_attributes(op, self._valid_at(op))
         elif op.scopes_attributes and op is not self._root:
             self._check_moved(op)
@@ -304,8 +311,9 @@ class _IncrementalCheck:
         for result in op.results:
             use = result.first_use
             while use is not None:
-                if use.owner.verify_in_context is not None and use.owner.reads_definitions:
-                    self._readers.add(use.owner)
+                owner = use.owner
+                if owner.verify_in_context is not None and owner.reads_definitions:
+                    self._readers.add(owner)
                 use = use.next_use
 
 

@@ -56,7 +56,8 @@ class _Conversion:
         if op.regions or op.data_flow is not None or lowering.get(type(op)) is not None:
             self._convert(op)
             return
-        key = op.signature, op.attributes, *map(self._local.sharding, op.operands)
+        shardings = self._local.types.shardings
+        key = op.signature, op.attributes, *[shardings[use.value] for use in op.operand_uses]
         local_types = self._kept_types.get(key)
         if local_types is None:
             self._kept_types[key] = self._convert(op)

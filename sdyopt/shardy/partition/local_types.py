@@ -132,17 +132,26 @@ class AssumedTypes(LocalTypes):
         return self._assumed.get(value) or super().sharding(value)
 
 
+class _ShardingsByValue(dict[Value, TensorSharding | None]):
+    def __init__(self, types: LocalTypes) -> None:
+        super().__init__()
+        self._types = types
+
+    def __missing__(self, value: Value) -> TensorSharding | None:
+        sharding = self[value] = self._types.sharding(value)
+        return sharding
+
+
 class FinalLocalTypes(LocalTypes):
-    """Local types of values whose shardings do not change any more: each is looked up once."""
+    """Local types of values whose shardings do not change any more: each is looked up once.
+
+    `shardings[value]` is `sharding(value)`.
+    """
 
     def __init__(self, module: Op) -> None:
         super().__init__(module)
-        self._shardings: dict[Value, TensorSharding | None] = {}
+        self.shardings = _ShardingsByValue(LocalTypes(module))
 
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none or if its mesh does not exist."""
-        try:
-            return self._shardings[value]
-        except KeyError:
-            sharding = self._shardings[value] = super().sharding(value)
-            return sharding
+        return self.shardings[value]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -235,11 +236,11 @@ class HloComparison:
         return f"<sdyopt.HloComparison: {same} of {counted(len(self.ir.ours), 'collective')} are the same>"
 
     def _repr_html_(self) -> str:
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import sections_of
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import header_of, sections_of
 
-        return html_fragment(
-            sections(sections_of(self.ir), list(figures.axis_sizes(self.ir.report.mesh)), MAX_ROWS)
-        )
+        axes = list(figures.axis_sizes(self.ir.report.mesh))
+        lines = (f"<p>{coloured(line, axes)}</p>" for line in header_of(self.ir))
+        return html_fragment(chain(lines, sections(sections_of(self.ir), axes, MAX_ROWS)))
 
 
 def _platform(compiled: object) -> str:

@@ -112,6 +112,41 @@ func.func @elementwise(
   return %0 : tensor<64x64xf32>
 }
 
+// The rows of the table take "x" from the indices, whose work the devices along "y" share. XLA gathers what was
+// looked up, and what is added to a table, before the axis moves.
+// CONFLICT-LABEL: @rows
+// CONFLICT:         %[[INDICES:.*]] = sdy.reshard %arg1 <@mesh, [{"y"}, {}]>
+// CONFLICT:         stablehlo.gather"(%arg0, %[[INDICES]])
+// CONFLICT-SAME:      <@mesh, [{"y"}, {"x"}]>
+// CONFLICT:         %[[LOOKED_UP:.*]] = sdy.all_gather [{"y"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {"x"}]>
+// CONFLICT-NEXT:    sdy.reshard %[[LOOKED_UP]] <@mesh, [{"x"}, {}]>
+// CONFLICT:         %[[ALL:.*]] = sdy.all_gather [{"x"}, {}] %arg2 out_sharding=<@mesh, [{}, {}]>
+// CONFLICT-NEXT:    %[[UPDATES:.*]] = sdy.reshard %[[ALL]] <@mesh, [{"y"}, {"x"}]>
+// CONFLICT:         stablehlo.scatter"(%arg0, %{{.*}}, %[[UPDATES]])
+// CONFLICT:         sdy.all_reduce {"y"}
+func.func @rows(
+    %arg0: tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %arg1: tensor<64x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg2: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = "stablehlo.gather"(%arg0, %arg1) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 512>}>
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+      : (tensor<4096x512xf32>, tensor<64x1xi32>) -> tensor<64x512xf32>
+  %1 = "stablehlo.scatter"(%arg0, %arg1, %arg2) <{
+    indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>,
+    unique_indices = false}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+      : (tensor<4096x512xf32>, tensor<64x1xi32>, tensor<64x512xf32>) -> tensor<4096x512xf32>
+  return %0, %1 : tensor<64x512xf32>, tensor<4096x512xf32>
+}
+
 // The numbers of shards are not multiples of each other, so the tensor is gathered and sliced.
 // RESHARD-LABEL: @rematerialized
 // RESHARD:         %[[WHOLE:.*]] = sdy.all_gather [{"x", "y"}, {}] %arg0

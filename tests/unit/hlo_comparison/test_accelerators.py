@@ -62,6 +62,10 @@ ENTRY %main (a: f32[8,4]) -> f32[8,4] {
 """
 
 
+_OTHER_LOOP = """  %other = (s32[], s32[], f32[8,4]{1,0}) while(%init), condition=%condition, body=%body
+  ROOT %loop"""
+
+
 def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
     return _HEADER + _A + _INDEX.replace("OFFSETS", offsets) + body + "}\n"
 
@@ -73,6 +77,8 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         # The devices 0 and 1 take the same part, so it is none of its own.
         (_program(_SCATTER, "0, 0, 4, 4"), {}, ["all_reduce"]),
         (_LOOP, {SCATTERED: 1}, ["reduce_scatter"]),
+        # The body of two loops: one of them may be given another offset.
+        (_LOOP.replace("  ROOT %loop", _OTHER_LOOP), {}, ["all_reduce"]),
         (_program(_FOLD), {FOLDED: 1}, ["all_reduce"]),
         # The same devices again: every element would be added twice.
         (_program(_FOLD.replace("{0,2},{1,3}", "{0,1},{2,3}")), {}, ["all_reduce"] * 2),

@@ -92,6 +92,7 @@ def told(
 
 REDUCED = told("all_reduce", X, 32, 1)
 GATHERED = told("all_gather", X, 64, 1)
+NEGATED = "  %b = f32[8,4]{1,0} negate(%a)\n"
 USED = '  %used = f32[8,4]{1,0} custom-call(%r), custom_call_target="f"\n'
 SLICED = "  ROOT %s = f32[4,4]{1,0} dynamic-slice(%r, %start, %zero), dynamic_slice_sizes={4,4}\n"
 LOOP = """%body (p: (s32[], f32[8,4])) -> (s32[], f32[8,4]) {
@@ -130,7 +131,11 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
     [
         pytest.param([REDUCED], reduce("r", "%a", X, place(1)), [("same", 1, 1)], "", id="same"),
         pytest.param(
-            [REDUCED], reduce("r", "%a", X, place(2)), [("same at another line", 1, 1)], "", id="elsewhere"
+            [REDUCED],
+            NEGATED + reduce("r", "%b", X, place(2)),
+            [("same at another line", 1, 1)],
+            "",
+            id="elsewhere",
         ),
         pytest.param(
             [told("all_reduce", XY, 32, 1)],
@@ -155,7 +160,7 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
         ),
         pytest.param(
             [told("all_reduce", X, 32, 1, "jit(step)/add_any")],
-            "  %b = f32[8,4]{1,0} negate(%a)\n"
+            NEGATED
             + reduce("q", "%a", X, place(1))
             + reduce("r", "%b", X, place(2))
             + "  ROOT %t = f32[8,4]{1,0} add(%q, %r)\n",
@@ -297,9 +302,27 @@ def test_the_name_stack_decides_between_those_of_a_line() -> None:
     assert [match.theirs[0].name for match in (first, second)] == ["r", "q"]
     # The forward pass of a line is no counterpart of its backward pass.
     program = compiled(reduce("q", "%a", X, place(1, backward)))
-    assert classes(match_collectives([REDUCED], program.operands, program)) == [
-        ("same at another line", 1, 1)
-    ]
+    apart = [("only in the report", 1, 0), ("only in XLA", 0, 1)]
+    assert classes(match_collectives([REDUCED], program.operands, program)) == apart
+
+
+def test_what_moves_an_argument_is_no_counterpart_of_what_does_not() -> None:
+    program = compiled(reduce("r", "%a", X, place(2)))
+    apart = [("only in the report", 1, 0), ("only in XLA", 0, 1)]
+    assert classes(match_collectives([REDUCED], program.operands, program)) == apart
+    of_weight = told("all_reduce", X, 32, 1, moved="w")
+    assert classes(match_collectives([of_weight], program.operands, program)) == [("same", 1, 1)]
+
+
+def test_steps_that_move_an_argument_are_at_the_operation_that_uses_it() -> None:
+    scan = "jit(step)/while/body/squeeze"
+    program = compiled(
+        gather("q", "%a", Y, place(7, scan))
+        + gather("r", "%q", X, place(7, scan), "f32[32,4]{1,0}")
+        + f"  %one = f32[8,4]{{1,0}} dot(%r, %r), {place(1)}\n"
+    )
+    ours = told("all_gather", XY, 128, 1, moved="w")
+    assert classes(match_collectives([ours], program.operands, program)) == [("in steps", 1, 2)]
 
 
 def test_a_gather_in_a_loop_is_at_the_operation_that_uses_it() -> None:
@@ -346,6 +369,14 @@ def test_the_trip_count_follows_from_the_condition(old: str, new: str, trips: in
     before = in_loop(reduce("r", "%v", X, place(1))).replace(old, new)
     [operand] = compiled(WHILE, before).operands
     assert operand.times == (None if trips is None else Times(trips, trips))
+
+
+def test_slices_of_too_many_devices_are_not_computed() -> None:
+    text = f"{HEAD}{in_loop(reduce('r', '%v', X, place(1)))}{ENTRY}{WHILE}}}\n"
+    program = read_hlo("step", text, 1 << 13)
+    assert program.operands[0].times == Times(5, 5)
+    sliced = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}{SLICED}}}\n"
+    assert on_accelerators(read_hlo("step", sliced, 1 << 13)).changes == []
 
 
 def test_operands_of_a_combined_collective_have_places_of_their_own() -> None:

@@ -6,11 +6,13 @@ import pytest
 
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.mlir.ir.value import OpResult
 from tests.unit.lint.programs import lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>
@@ -113,3 +115,37 @@ def test_rules_look_at_nothing_that_their_page_does_not_name(rule: type[Rule]) -
     [instance] = Settings(selected=(rule.id,)).rules()
     with handling(lambda _: None):
         list(instance.check(_Limited(rule.looks_at)))
+
+
+GRADIENTS = """
+#product = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
+#tanh = loc("jit(step)/jvp()/tanh"("layer"("model.py":7:5)))
+#of_tanh = loc("jit(step)/transpose(jvp())/mul"("layer"("model.py":7:5)))
+#of_product = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":6:5)))
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%x: tensor<16x8xf32>, %w: tensor<8x8xf32> loc("params['w']"), %g: tensor<16x8xf32>)
+    -> (tensor<16x8xf32>, tensor<8x8xf32>) {
+  %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32> loc(#product)
+  %y = stablehlo.tanh %h : tensor<16x8xf32> loc(#tanh)
+  %dh = stablehlo.multiply %g, %y : tensor<16x8xf32> loc(#of_tanh)
+  %dw = stablehlo.dot_general %x, %dh, contracting_dims = [0] x [0]
+      : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<8x8xf32> loc(#of_product)
+  return %y, %dw : tensor<16x8xf32>, tensor<8x8xf32>
+}
+"""
+
+
+def test_a_gradient_is_constrained_with_its_value_or_by_the_name_of_its_weight() -> None:
+    module = program(GRADIENTS).module
+    proposals = Proposals(Trials(module, completing_pipeline(module)))
+    *_, dh, dw = [op.results[0] for op in module.walk() if op.results]
+    assert isinstance(dh, OpResult) and isinstance(dw, OpResult)
+    # JAX cannot constrain the gradient of an activation alone, but that of a weight, which the step gets.
+    [of_activation] = proposals.remedy([dh], [["x"], []])
+    assert of_activation.text == (
+        "jax.lax.with_sharding_constraint(the dot_general at model.py:6, P('x')), which constrains its "
+        "gradient, too"
+    )
+    [of_weight] = proposals.remedy([dw], [["x"], []])
+    assert of_weight.text == "jax.lax.with_sharding_constraint(the gradient of params['w'], P('x'))"

@@ -231,8 +231,8 @@ def test_the_curve_names_arguments_their_copies_and_results() -> None:
         *("argument", "argument up", "argument down", "gathered up", "gathered down", "gathered argument"),
         *("activation", "result result[*]"),
     }
-    shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
-    assert {"up", "of gate", "%arg0"} <= set(shown)
+    shown = [each.described for each in report(LAYER).memory.live_at_peak]
+    assert {"up", "gathered gate", "%arg0"} <= set(shown)
 
 
 @pytest.mark.parametrize(

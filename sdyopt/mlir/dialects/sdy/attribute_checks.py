@@ -165,23 +165,16 @@ sdy.hints[SHARDING] = (
 sdy.verify_op_attribute = _check_op_attribute
 sdy.nonlocal_attributes = frozenset({PROPAGATION_EDGES})
 sdy.result_attributes = frozenset({SHARDING})
+sdy.signature_attributes = frozenset({SHARDING_RULE})
 sdy.verify_argument_attribute = _check_argument_attribute
 sdy.verify_result_attribute = _check_result_attribute
 
 
 def check_rule(op: Op, rule: OpShardingRule) -> None:
     """Checks the sharding rule attribute of an operation."""
-    cache = op.signature.cache
-    if cache.get(_VALID_RULE) is rule:
-        return
     problem = rule_problem(rule, op.signature.operand_types, op.signature.result_types)
     if problem is not None:
         raise op.op_error(problem)
-    cache[_VALID_RULE] = rule
-
-
-# The key of the last rule that was valid for a signature, in its cache.
-_VALID_RULE = "valid rule"
 
 
 def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequence[Type]) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import prod
@@ -337,10 +337,10 @@ class ShardingPerValue(Attribute):
     dialect = "sdy"
     assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
 
-    def symbol_references(self) -> Iterator[SymbolRef]:
+    def symbol_references(self) -> Sequence[SymbolRef]:
         """The meshes, each once."""
-        meshes = [sharding.mesh_or_ref for sharding in self.shardings]
-        return (mesh for mesh in dict.fromkeys(meshes) if isinstance(mesh, SymbolRef))
+        meshes = dict.fromkeys([sharding.mesh_or_ref for sharding in self.shardings])
+        return [mesh for mesh in meshes if isinstance(mesh, SymbolRef)]
 
     def at(self, index: int) -> TensorSharding | None:
         """The sharding of a value; None if the list is too short, which the verifier rejects."""

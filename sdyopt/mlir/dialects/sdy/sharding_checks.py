@@ -1,6 +1,6 @@
 """Verification of shardings, their unreduced axes included.
 
-Whether a sharding is valid for a type and a mesh is cached. Whether enclosing operations bind its axes
+Whether the axes of a sharding are valid for a mesh is cached. Whether enclosing operations bind its axes
 depends on the operation, and is checked each time.
 """
 
@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute, plain_type
+from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, difference, is_sorted, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
@@ -66,8 +67,13 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
 
 def _is_valid(op: Op, sharding: TensorSharding, type: Type) -> bool:
     """Whether `check_sharding` certainly reports no error."""
-    mesh = mesh_of(sharding, op)
-    return mesh is not None and sharding_problem(sharding, type, mesh) is None and not bound_axes(op)
+    outer = op.parent_op
+    while outer is not None and outer.parent is not None:
+        if isinstance(outer, AxisBinder | ModuleOp):
+            return False
+        outer = outer.parent_op
+    mesh = None if outer is None or isinstance(outer, AxisBinder) else mesh_of(sharding, outer)
+    return mesh is not None and sharding_problem(sharding, type, mesh) is None
 
 
 def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
@@ -106,7 +112,6 @@ def _axis_names(sharding: TensorSharding) -> tuple[str, ...]:
 # --- Without context -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
 def sharding_problem(
     sharding: TensorSharding, type: Type | None, mesh: Mesh, must_divide: bool = False
 ) -> str | None:
@@ -135,21 +140,19 @@ def sharding_problem(
         return f"only ranked tensors can have a sharding. type: '{plain_type(type)}'"
     if sharding.rank != type.rank:
         return f"sharding doesn't match tensor rank: {sharding.rank} != {type.rank}"
-    return _axes_problem(sharding, type, mesh, must_divide)
+    return _axes_problem(sharding, mesh, type.shape if must_divide else None)
 
 
-on_change(sharding_problem.cache_clear)
-
-
-def _axes_problem(
-    sharding: TensorSharding, type: RankedShapedType, mesh: Mesh, must_divide: bool
-) -> str | None:
+@lru_cache(maxsize=4096)
+def _axes_problem(sharding: TensorSharding, mesh: Mesh, divided: tuple[int, ...] | None) -> str | None:
+    """The error of the axes of a sharding. Their sizes must divide the dimensions `divided`, if given."""
     axis_uses = AxisUses(mesh)
-    for index, (dim, size) in enumerate(zip(sharding.dims, type.shape, strict=True)):
+    for index, dim in enumerate(sharding.dims):
         problem = _dimension_problem(index, dim, axis_uses)
         if problem is not None:
             return problem
-        if must_divide and size != DYNAMIC and size % dim.sharded_size(mesh):
+        size = DYNAMIC if divided is None else divided[index]
+        if size != DYNAMIC and size % dim.sharded_size(mesh):
             return (
                 f"dim {index} with size {size} is not divisible by its sharded size {dim.sharded_size(mesh)}"
             )

@@ -13,7 +13,8 @@ sharding, and the left operand and the result are resharded.
   dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
-  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded.
+  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
+  devices that have the same part of the table share the work on the indices.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
   its operands are resharded.
 """
@@ -21,7 +22,7 @@ sharding, and the left operand and the result are resharded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import gcd, prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -35,6 +36,7 @@ from sdyopt.shardy.sharding.axis_lists import (
     Axes,
     common_prefix,
     is_prefix,
+    major_sub_axis,
     overlap,
     prefix_without_overlap,
     sharded_size,
@@ -75,9 +77,10 @@ def find_partitioner_axes(
     elif issubclass(op_class, GatherOp | ScatterOp):
         found = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
-        lists: list[Sequence[Axes]] = [
-            found[0].axes,
-            *(each.axes for each in found[1:] if _keeps_rows(each, tensors, count)),
+        lists = [
+            _with_idle_axes(each.axes, tensors[count], mesh) if keeps_rows else each.axes
+            for number, each in enumerate(found)
+            if (keeps_rows := _keeps_rows(each, tensors, count)) or not number
         ]
 
         def sent(axes: Sequence[Axes]) -> int:
@@ -107,6 +110,23 @@ def _keeps_rows(alternative: Alternative, tensors: Sequence[TensorProjection], i
     is_row = alternative.factor in tensors[0].factors and alternative.factor not in tensors[indices].factors
     is_looked_up = any(alternative.axes[factor] for factor in looked_up)
     return is_row and alternative.factor not in looked_up and not (batches and is_looked_up)
+
+
+def _with_idle_axes(axes: Sequence[Axes], indices: TensorProjection, mesh: Mesh) -> Sequence[Axes]:
+    """The axes of each factor, with unused ones for the indices, in place of those that the table takes.
+
+    XLA shares the work on indices among the devices that have the same part of the table.
+    """
+    changed = list(axes)
+    for factor, given in indices.factors.items():
+        left = sharded_size(given.axes, mesh) // sharded_size(changed[factor], mesh)
+        for axis in (AxisRef(each.name) for each in mesh.axes):
+            size = gcd(left, axis.size(mesh))
+            if size == 1 or any(overlap((axis,), used) for used in changed):
+                continue
+            changed[factor] += (axis if size == axis.size(mesh) else major_sub_axis(axis, size),)
+            left //= size
+    return changed
 
 
 def _sent_elements(

@@ -13,6 +13,7 @@ Results take axes before operands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
@@ -30,7 +31,11 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 def propagate_aggressive(step: StepInput) -> None:
     """Extends the axes of each factor in every tensor, as far as this tensor has no conflict."""
-    axes = [_propagating_axes(step, factor, direction) for factor, direction in enumerate(step.directions)]
+    tensors = step.tensors
+    axes = [
+        _propagating_axes(step, tensors, factor, direction)
+        for factor, direction in enumerate(step.directions)
+    ]
     if not any(axes):
         return
     preferences = _preferences(step, axes)
@@ -48,11 +53,13 @@ def propagate_aggressive(step: StepInput) -> None:
             _extend(tensor, factor, prefix)
 
 
-def _propagating_axes(step: StepInput, factor: int, direction: PropagationDirection) -> Axes:
+def _propagating_axes(
+    step: StepInput, tensors: Sequence[TensorProjection], factor: int, direction: PropagationDirection
+) -> Axes:
     """The compatible major axes of a factor; without a trace, none if all tensors of the factor have them."""
     axes = compatible_major_axes(step, factor, direction)
     if step.trace is None and axes:
-        for tensor in step.tensors:
+        for tensor in tensors:
             current = tensor.factors.get(factor)
             if current is not None and current.axes != axes:
                 return axes
