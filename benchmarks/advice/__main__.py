@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.advice.claims import compiled_by_xla
 from benchmarks.advice.table import Row, write_table
-from benchmarks.calibration.accelerators import as_on_accelerators
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
@@ -424,7 +424,7 @@ def _xla(path: Path, python: str, keep: Path | None) -> int | None:
     hlo = compiled_by_xla(path.stem.rpartition("_")[0] or path.stem, text, devices, python, keep)
     if hlo is None:
         return None
-    return round(wire_bytes(read_hlo(str(path), as_on_accelerators(hlo, devices)[0], devices).operands))
+    return round(wire_bytes(on_accelerators(read_hlo(str(path), hlo, devices)).operands))
 
 
 def _product(sizes: Sequence[str]) -> int:

@@ -21,13 +21,13 @@ from typing import NamedTuple
 
 from benchmarks.advice.planted import adviser_on
 from benchmarks.advice.table import Row, Rows, write_table
-from benchmarks.calibration.accelerators import as_on_accelerators
 from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.verification import program_for_xla
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import of_report
 from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
@@ -134,8 +134,7 @@ def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
 def _pair(report: Report, hlo: str) -> tuple[Fraction, Fraction]:
     """The bytes in the report, and in XLA as it is on TPU and GPU."""
     ours = list(of_report(report))
-    text, _ = as_on_accelerators(hlo, report.devices)
-    theirs = read_hlo("hlo", text, report.devices).operands
+    theirs = on_accelerators(read_hlo("hlo", hlo, report.devices)).operands
     return wire_bytes(ours), wire_bytes(theirs)
 
 

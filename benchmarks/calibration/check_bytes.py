@@ -1,4 +1,4 @@
-"""Compares the bytes that --compare-hlo reads with those that XLA's parser reads:
+"""Compares the bytes of all runs that --compare-hlo reads with those that XLA's parser reads:
 
     python -m benchmarks.calibration.check_bytes --reference-python PYTHON FILE…
 
@@ -25,17 +25,24 @@ def differences(python: str, files: list[Path]) -> Iterator[tuple[int, list[str]
     read = json.loads(run([python, str(_SCRIPT), *map(str, files)], keeps_output=True).output)
     for path in files:
         text = path.read_text(encoding="utf-8")
-        found: Counter[tuple[str, str]] = Counter()
+        found: Counter[tuple[str, str, bool]] = Counter()
         hlo = json.loads(text)["hlo"] if path.suffix == ".json" else text
         for each in read_hlo(path.stem, hlo).all_operands:
-            found[each.name, each.kind] += each.bytes
-        expected = Counter({(name, kind): size for name, kind, size in read[path.stem]})
+            runs = None if each.times is None else each.times.high
+            found[each.name, each.kind, runs is None] += each.bytes * (1 if runs is None else runs)
+        expected = Counter(
+            {
+                (name, kind, runs is None): size * (1 if runs is None else runs)
+                for name, kind, size, runs in read[path.stem]
+            }
+        )
         yield (
             len(expected),
             [
-                f"{path.stem}: {kind} {name} has {found[name, kind]} bytes, not {expected[name, kind]}"
-                for name, kind in {**expected, **found}
-                if found[name, kind] != expected[name, kind]
+                f"{path.stem}: {kind} {name} has {found[name, kind, rest]} bytes, "
+                f"not {expected[name, kind, rest]}{' in a loop of unknown trip count' if rest else ''}"
+                for name, kind, rest in {**expected, **found}
+                if found[name, kind, rest] != expected[name, kind, rest]
             ],
         )
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from textwrap import fill
 
-from benchmarks.calibration.accelerators import FOLDED, MERGED, SCATTERED, SUMMED
 from benchmarks.calibration.program import Comparison, wire_bytes
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS
 
@@ -34,8 +34,8 @@ in place of several, which keeps all operands in memory at once, and an order of
 buffers. Top-k operations are lowered before XLA partitions the program, as for TPU and GPU
 (`benchmarks/calibration/compile_with_xla.py`): the compiler for the CPU does so after, and gathers the whole
 operand. The HLO is read before operations are fused, and as the compilers for TPU and GPU go on with it
-(`benchmarks/calibration/accelerators.py`). The columns *CPU* are of what XLA compiles for the CPU, with none
-of this.
+(`sdyopt/analysis/hlo_comparison/accelerators.py`). The columns *CPU* are of what XLA compiles for the CPU,
+with none of this.
 """
 _CHANGES = {
     SCATTERED: "the only use of an all-reduce is a slice. It is read as a reduce-scatter if the slices that "
@@ -100,10 +100,11 @@ def _summary(compared: Sequence[Comparison]) -> Iterator[str]:
     their_bytes = sum((wire_bytes(each.xla_operands) for each in compared), Fraction(0))
     cpu_bytes = sum((wire_bytes(each.cpu_operands) for each in compared), Fraction(0))
     yield "## Collectives\n"
+    equal = sum(each.equal for each in compared)
     yield _wrapped(
-        f"{len(compared)} programs: {ours} collectives in reports, {theirs} in XLA's results. {reasons[HIT]} "
-        f"are the same: {_percent(reasons[HIT], ours)} of those in reports and "
-        f"{_percent(reasons[HIT], theirs)} of those in XLA. Bytes on the wire per device, summed over the "
+        f"{len(compared)} programs: {ours} collectives in reports, {theirs} in XLA's results. {equal} have "
+        f"an equal one (kind, devices, bytes): {_percent(equal, ours)} of those in reports and "
+        f"{_percent(equal, theirs)} of those in XLA. Bytes on the wire per device, summed over the "
         f"programs: {bytes_text(our_bytes)} in reports, {bytes_text(their_bytes)} in XLA, "
         f"{bytes_text(cpu_bytes)} on the CPU. In {sum(map(_is_near, compared))} programs, they differ by at "
         f"most 10%; from those on the CPU, in {sum(map(_is_near_cpu, compared))}."

@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibration.accelerators import as_on_accelerators
 from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
@@ -41,7 +41,8 @@ class Comparison:
     """Collectives and bytes of a program in the report and in XLA's result.
 
     XLA's operands are those of the passes that all devices have in common, as TPU and GPU go on with them;
-    `changes` counts what that changes. Those of the CPU are as XLA compiles for it.
+    `changes` counts what that changes. Those of the CPU are as XLA compiles for it. `equal` are the
+    collectives of the report with one of XLA of the same kind, groups and bytes.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Comparison:
     cpu_operands: list[CollectiveOperand]
     changes: Counter[str]
     reasons: Counter[str]
+    equal: int
     arguments: int
     xla_arguments: int
     peak: int
@@ -63,24 +65,30 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     report = _report(path)
     on_cpu = compile_with_xla(path, report.devices, python, keep)
     common = compile_with_xla(path, report.devices, python, keep, COMMON)
-    text, changes = as_on_accelerators(common["hlo"], report.devices)
-    compiled = read_hlo(path.stem, text, report.devices).operands
+    program = read_hlo(path.stem, common["hlo"], report.devices)
+    found = on_accelerators(program)
+    compiled = found.operands
     operands = list(of_report(report))
-    matches = match_collectives(operands, compiled)
+    matches = match_collectives(operands, compiled, program)
     return Comparison(
         path.stem,
         report.devices,
         operands,
         compiled,
         read_hlo(path.stem, on_cpu["hlo"], report.devices).operands,
-        changes,
+        Counter(each.kind for each in found.changes),
         Counter(match.reason for match in matches),
+        sum(any(_are_equal(ours, xla) for ours in match.ours for xla in match.theirs) for match in matches),
         report.memory.arguments,
         common["arguments"],
         report.memory.peak,
         common["peak"],
         on_cpu["arguments"] + on_cpu["results"] + on_cpu["temporaries"] - on_cpu["aliases"],
     )
+
+
+def _are_equal(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
+    return (ours.kind, ours.groups, ours.bytes) == (xla.kind, xla.groups, xla.bytes)
 
 
 def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:

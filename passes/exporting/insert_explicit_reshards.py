@@ -80,6 +80,8 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -91,7 +93,13 @@ from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
-from .explicit_reshards.insertion import ShardingCache, UseResharder, apply_plan, is_sufficient_key
+from .explicit_reshards.insertion import (
+    ShardingCache,
+    UseResharder,
+    apply_plan,
+    gather_batches,
+    is_sufficient_key,
+)
 from .explicit_reshards.reshard_plan import (
     DOTS,
     IncompatibleReductionError,
@@ -223,8 +231,14 @@ class _ReshardInserter:
             if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
                 self._plans[key] = plan
         if plan is not None:
-            before = plan_to_record(op)
-            record_plan(before, apply_plan(op, plan, self._rewriter, self._mark_partial))
+            of_results = [(len(op.operands) + index, sharding) for index, sharding in plan.results]
+            before = plan_to_record(op, (*plan.operands, *of_results))
+            created = apply_plan(op, plan, self._rewriter, self._mark_partial)
+            record_plan(before, created)
+            if self._as_partitioner and isinstance(op, GatherOp | ScatterOp):
+                mesh = self._mesh_of(plan.mesh_or_ref)
+                assert mesh is not None, "plans are over meshes"
+                gather_batches(op, created, mesh, self._rewriter)
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op, operand_shardings: Sequence[object]) -> ReshardPlan | None:

@@ -43,10 +43,11 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
 
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
     follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
-    the axis of the batch are gathered; a gather or scatter keeps the sharding of the rows of its table if
-    that sends less; other operations are computed with the sharding of their result; reshards may gather
-    whole tensors, and cumulative operations gather the dimension; each sharding constraint is met by itself;
-    and the all-reduces of a sum are merged only if it has no other terms.
+    the axis of the batch are gathered; if the axes that they agree on do not shard a product over all
+    devices, the operands are resharded for its result; a gather or scatter keeps the sharding of the rows of
+    its table if that sends less; other operations are computed with the sharding of their result; reshards
+    may gather whole tensors, and cumulative operations gather the dimension; each sharding constraint is met
+    by itself; and the all-reduces of a sum are merged only if it has no other terms.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.

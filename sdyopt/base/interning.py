@@ -24,7 +24,7 @@ because `1`, `1.0` and `True` are equal in Python. Floats are stored as bit patt
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast, dataclass_transform
 
@@ -66,12 +66,17 @@ class InternedMeta(type):
     # The names of the fields in declaration order, derived ones excluded, and their defaults.
     _names: tuple[str, ...]
     _defaults: tuple[object, ...]
-    _count: int
-    _setters: tuple[Callable[[Any, object], None], ...]
-    _has_post_init: bool
     _instances: dict[tuple[object, ...], _Reference]
-    # Removes a dead reference from `_instances`.
-    _evict: Callable[[_Reference], None]
+    # What a call needs, in one attribute because there are so many calls: the number of fields, `_instances`,
+    # a function that sets the fields, `__post_init__` or None, and one that removes a dead reference from
+    # `_instances`.
+    _parts: tuple[
+        int,
+        dict[tuple[object, ...], _Reference],
+        Callable[[Any, tuple[Any, ...]], None],
+        Callable[[Any], None] | None,
+        Callable[[_Reference], None],
+    ]
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
         own: dict[str, object] = {}
@@ -87,27 +92,25 @@ class InternedMeta(type):
         interned_class = super().__new__(cls, name, bases, namespace)
         interned_class._names = tuple(fields)
         interned_class._defaults = tuple(fields.values())
-        interned_class._count = len(fields)
         # A call of the method of a slot is faster than one of `object.__setattr__`.
-        interned_class._setters = tuple([_setter(interned_class, field) for field in fields])
-        interned_class._has_post_init = hasattr(interned_class, "__post_init__")
+        fill = _filler([_setter(interned_class, field) for field in fields])
         interned_class._instances = values = cast(dict[tuple[object, ...], _Reference], {})
-        interned_class._evict = staticmethod(_evictor(values))
+        post_init = getattr(interned_class, "__post_init__", None)
+        interned_class._parts = len(fields), values, fill, post_init, _evictor(values)
         return interned_class
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if kwargs or len(args) != cls._count:
+        count, values, fill, post_init, evict = cls._parts
+        if kwargs or len(args) != count:
             args = cls._complete(args, kwargs)
-        values = cls._instances
         reference = values.get(args)
         if reference is not None and (instance := reference()) is not None:
             return instance
         instance = _new(cls)
-        for set_field, value in zip(cls._setters, args, strict=False):
-            set_field(instance, value)
-        if cls._has_post_init:
-            instance.__post_init__()
-        reference = _Reference(instance, cls._evict)
+        fill(instance, args)
+        if post_init is not None:
+            post_init(instance)
+        reference = _Reference(instance, evict)
         reference.key = args
         # Another thread may have built an equal value meanwhile. `setdefault` is atomic.
         winner = values.setdefault(args, reference)
@@ -119,7 +122,7 @@ class InternedMeta(type):
 
     def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """The value of every field, defaults included, in declaration order."""
-        if not kwargs and len(args) <= cls._count:
+        if not kwargs and len(args) <= len(cls._names):
             defaults = cls._defaults[len(args) :]
             if _MISSING not in defaults:
                 return args + defaults
@@ -137,6 +140,38 @@ class InternedMeta(type):
 def _setter(interned_class: type, field: str) -> Callable[[Any, object], None]:
     """The method of the slot of a field, or of the property that stands in for it."""
     return cast(Callable[[Any, object], None], getattr(interned_class, field).__set__)
+
+
+def _filler(setters: Sequence[Callable[[Any, object], None]]) -> Callable[[Any, tuple[Any, ...]], None]:
+    """A function that sets the fields of an instance to values. The loop takes more than twice the time."""
+    first, second, third, fourth, fifth = [*setters, *[_ignore] * 5][:5]
+
+    def fill_few(instance: Any, values: tuple[Any, ...]) -> None:
+        first(instance, values[0])
+        if len(values) > 1:
+            second(instance, values[1])
+
+    def fill_3(instance: Any, values: tuple[Any, ...]) -> None:
+        first(instance, values[0])
+        second(instance, values[1])
+        third(instance, values[2])
+
+    def fill_5(instance: Any, values: tuple[Any, ...]) -> None:
+        first(instance, values[0])
+        second(instance, values[1])
+        third(instance, values[2])
+        fourth(instance, values[3])
+        fifth(instance, values[4])
+
+    def fill(instance: Any, values: tuple[Any, ...]) -> None:
+        for set_field, value in zip(setters, values):  # noqa: B905  an explicit `strict` takes time
+            set_field(instance, value)
+
+    return {1: fill_few, 2: fill_few, 3: fill_3, 5: fill_5}.get(len(setters), fill)
+
+
+def _ignore(instance: object, value: object) -> None:
+    """Does nothing."""
 
 
 def _evictor(values: dict[tuple[object, ...], _Reference]) -> Callable[[_Reference], None]:

@@ -7,7 +7,7 @@ record itself is `sdyopt.analysis.sharding_record`, which is imported when somet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -186,7 +186,8 @@ def record_removal(before: TensorSharding, after: TensorSharding) -> None:
 class Planned:
     """An operation before it gets reshards and all-reduces, which make its shardings compatible.
 
-    `values` are its operands and results then, `shardings` those of the values.
+    `values` are its operands and results then, `shardings` those of the values, and `planned` those that the
+    plan gives the operation.
     """
 
     op: Op
@@ -194,6 +195,7 @@ class Planned:
     rule: OpShardingRule
     values: Sequence[Value]
     shardings: Shardings
+    planned: Shardings
 
 
 @dataclass(eq=False)
@@ -232,13 +234,20 @@ def recording_reshards(recorder: ReshardRecorder) -> Iterator[None]:
         _reshard_recorders.pop()
 
 
-def plan_to_record(op: Op) -> Planned | None:
-    """The operation as it is before a plan is applied; None if nothing is recorded."""
+def plan_to_record(op: Op, changes: Iterable[tuple[int, TensorSharding]]) -> Planned | None:
+    """The operation as it is before a plan is applied; None if nothing is recorded.
+
+    `changes` are the new shardings of operands and results, by position.
+    """
     rule = sharding_rule_of(op) if _reshard_recorders else None
     if rule is None:
         return None
     values = [*op.operands, *op.results]
-    return Planned(op, op.signature, rule, values, tuple([sharding_of(value) for value in values]))
+    shardings = [sharding_of(value) for value in values]
+    planned = [*shardings]
+    for position, sharding in changes:
+        planned[position] = sharding
+    return Planned(op, op.signature, rule, values, tuple(shardings), tuple(planned))
 
 
 def record_plan(plan: Planned | None, created: Sequence[tuple[Op, int]]) -> None:

@@ -214,6 +214,19 @@ def test_the_parts_of_the_program_are_a_tree(browser: Any, folder: Path) -> None
         assert "FLOP" in page.locator("#flame [aria-live]").inner_text()
 
 
+def test_products_link_to_their_lines_and_collectives(browser: Any, folder: Path) -> None:
+    with Opened(browser, folder / "report.html") as page:
+        bound = page.locator("#bound tbody tr").first
+        # The parts of the flame graph end in lines.
+        assert page.locator("#flame [role=treeitem]", has_text=".py:").count() > 1
+        bound.locator("button.where", has_text=".py:").click()
+        assert page.locator("tr.here").count() == 1
+        bound.locator("button.where", has_text="#").first.click()
+        assert "sdy.all_" in page.locator("b.here").inner_text()
+        bound.locator("button.where", has_text="dot_general").click()
+        assert "stablehlo.dot_general" in page.locator("b.here").inner_text()
+
+
 def test_the_program_is_shown_with_its_collectives(browser: Any, folder: Path) -> None:
     with Opened(browser, folder / "report.html") as page:
         page.locator("#where .open").first.click()

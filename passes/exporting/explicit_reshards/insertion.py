@@ -8,13 +8,15 @@ from functools import partial
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRefList, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import (
+    DimensionSharding,
     ShardingOwner,
     ShardingPerValue,
     TensorSharding,
@@ -29,7 +31,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.shardy.record import record_required
+from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
+from sdyopt.shardy.sharding.reshard_to_collectives.state import axes_per_dim
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings
@@ -65,6 +69,45 @@ def apply_plan(
     if plan.reduction_axes:
         created += _all_reduce_results(op, plan, rewriter, mark_partial)
     return created
+
+
+def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewriter: Rewriter) -> None:
+    """Gathers the batch of a gather or scatter before a reshard that moves its axes to or from the rows.
+
+    XLA does so for the results of gathers, and for the updates of scatters if no axis of the batch stays.
+    """
+    for reshard, index in created:
+        if not isinstance(reshard, ReshardOp):
+            continue
+        before, after = sharding_of(reshard.input), reshard.sharding
+        if before is None:
+            continue
+        is_result = index >= len(op.operands)
+        batches = after if is_result else before
+        rows = [dim.axes for dim in (before if is_result else after).dims]
+        gathered: list[Axes] = [()] * len(rows)
+        for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)):
+            others = [axis for other, axes in enumerate(rows) if other != dim for axis in axes]
+            kept = common_prefix(old.axes, new.axes)
+            moved = sharded_size(old.axes, mesh)
+            if overlap(batches.dims[dim].axes, others) and (
+                is_result or (not kept and moved < mesh.total_size)
+            ):
+                gathered[dim] = old.axes[len(kept) :]
+        if any(gathered):
+            stage = before.with_dims(
+                DimensionSharding(old.axes[: len(old.axes) - len(axes)])
+                for old, axes in zip(before.dims, gathered, strict=True)
+            )
+            gather = rewriter.create(
+                AllGatherOp,
+                [reshard.input],
+                [reshard.input.type],
+                {"gathering_axes": axes_per_dim(gathered), "out_sharding": stage},
+                location=reshard.lazy_location,
+                before=reshard,
+            )
+            rewriter.set_operand(reshard.operand_uses[0], gather.results[0])
 
 
 def reshard_use(

@@ -78,8 +78,8 @@ class Options(AnalysisOptions):
     advise_verify: bool = flag(
         default=False,
         needs=("advise",),
-        help="compile the program before and after each change with XLA, print what XLA sends, and leave out "
-        "changes that make it slower (needs jax)",
+        help="compile the program before and after each change with XLA, print what XLA sends and its time, "
+        "and leave out changes with which XLA sends no less and takes longer (needs jax)",
     )
     memory: int | None = None
     jax: tuple[str, int, int] = "", 300, 8

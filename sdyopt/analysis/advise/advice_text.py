@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
+from sdyopt.analysis.advise.verification import Compiled
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
@@ -16,6 +17,8 @@ from sdyopt.analysis.trials.effect import Figures
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
+# So many times as much is said before everything else.
+_MUCH_MORE = Fraction(5, 4)
 # The number of columns of a text in a file.
 _WIDTH = 100
 
@@ -50,10 +53,11 @@ def header_of(advice: Advice) -> list[str]:
 def _from_scratch(advice: Advice) -> Iterator[str]:
     """The figures from scratch beside those of the given annotations."""
     if advice.given is not None and advice.final is not None:
-        yield f"in place of the given annotations: {_effect(advice.given, advice.final)}"
-    if advice.compiled is not None:
-        before, after = advice.compiled
-        yield _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
+        yield f"in place of the given annotations: {_effect(advice, advice.given, advice.final)}"
+        if advice.compiled is not None:
+            before, after = advice.compiled
+            seconds = before.seconds + advice.given.compute, after.seconds + advice.final.compute
+            yield _in_xla(advice.compiled, seconds)
 
 
 def _summary(advice: Advice) -> str:
@@ -85,29 +89,33 @@ def _limits(advice: Advice) -> str:
     if advice.failed:
         parts.append(f"{advice.failed} of them could not be partitioned")
     if advice.contradicted:
-        parts.append(f"left out: {advice.contradicted} that XLA's communication makes slower")
+        parts.append(f"left out: {len(advice.contradicted)} that XLA contradicts")
     if advice.unverified:
         parts.append(f"not verified: {advice.unverified}")
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
+    if any(_has_range(advice, each.before, each.after) for each in advice.changes):
+        parts.append(
+            "in the order of what is saved at least: of the time or, with resharded activations moved whole, "
+            "of the time at most"
+        )
+    if advice.prefers_less:
+        parts.append("what sends more comes after what is nearly as fast")
     return "; ".join(parts)
 
 
 def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
     for number, each in enumerate(advice.changes[:rows], 1):
-        section = Section(f"{number}. {each.text}")
+        section = Section(f"{number}. {each.text}{_warning(each)}")
         section.sentences += [f"now {each.now}"] if each.now else []
-        section.sentences.append(_effect(each.before, each.after))
+        section.sentences.append(_effect(advice, each.before, each.after))
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
             else f"depends on the partitioner: {_reshards(each.before, each.after)}"
         )
-        if each.compiled is not None:
-            before, after = each.compiled
-            section.sentences.append(
-                _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
-            )
+        if each.compiled is not None and each.seconds_in_xla is not None:
+            section.sentences.append(_in_xla(each.compiled, each.seconds_in_xla))
         if each.results:
             first, more = each.results[0], len(each.results) - 1
             others = f", and {more} more results otherwise" if more else ""
@@ -120,6 +128,11 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
+    if advice.contradicted:
+        section = Section("left out")
+        for each in advice.contradicted:
+            section.sentences.append(f"{each.text}: {_contradiction(each)}")
+        yield section
     if advice.annotations:
         section = Section("annotations")
         columns = "PartitionSpec", "where"
@@ -145,12 +158,60 @@ def _reshards(before: Figures, after: Figures) -> str:
     return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"
 
 
-def _effect(before: Figures, after: Figures) -> str:
-    figures = (
+def _warning(each: AdvisedChange) -> str:
+    """`; sends 13.0 × as much, saves latency`, for a change that sends much more."""
+    before, after = each.before, each.after
+    if after.wire_bytes < before.wire_bytes * _MUCH_MORE or not after.wire_bytes:
+        return ""
+    if before.wire_bytes:
+        sends = f"sends {float(after.wire_bytes / before.wire_bytes):.1f} × as much"
+    else:
+        sends = f"sends {bytes_text(after.wire_bytes)} in place of nothing"
+    saved = {
+        "latency": before.latency - after.latency,
+        "computation": before.compute - after.compute,
+        "slow links": _seconds_of_bytes(before) - _seconds_of_bytes(after),
+    }
+    most = max(saved, key=lambda name: saved[name])
+    return f"; {sends}, saves {most}" if saved[most] > 0 else f"; {sends}"
+
+
+def _seconds_of_bytes(figures: Figures) -> Fraction:
+    return figures.seconds - figures.compute - figures.latency
+
+
+def _in_xla(compiled: tuple[Compiled, Compiled], seconds: tuple[Fraction, Fraction]) -> str:
+    """What XLA sends, and the time with its communication."""
+    before, after = compiled
+    sends = _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
+    return f"{sends}, {_change_text('time', *seconds, seconds_text)}"
+
+
+def _contradiction(each: AdvisedChange) -> str:
+    """`XLA sends 1.50 MiB more, and takes 3.00 us longer`."""
+    if each.compiled is None or each.seconds_in_xla is None:
+        return "XLA does not compile it"
+    before, after = each.compiled
+    earlier, later = each.seconds_in_xla
+    more = after.wire_bytes - before.wire_bytes
+    sends = f"XLA sends {bytes_text(more)} more" if more else "XLA sends as much"
+    return f"{sends}, and takes {seconds_text(later - earlier)} longer"
+
+
+def _has_range(advice: Advice, before: Figures, after: Figures) -> bool:
+    """Whether the times that changes are ordered by are not those without reshards of activations."""
+    return any(each.at_most(advice.moves_whole) != each.seconds for each in (before, after))
+
+
+def _effect(advice: Advice, before: Figures, after: Figures) -> str:
+    figures = [
         ("on the wire", before.wire_bytes, after.wire_bytes, bytes_text),
-        ("peak memory", before.peak_bytes, after.peak_bytes, bytes_text),
+        ("peak memory", Fraction(before.peak_bytes), Fraction(after.peak_bytes), bytes_text),
         ("time", before.seconds, after.seconds, seconds_text),
-    )
+    ]
+    if _has_range(advice, before, after):
+        most = before.at_most(advice.moves_whole), after.at_most(advice.moves_whole)
+        figures.append(("at most", *most, seconds_text))
     parts = [_change_text(*each) for each in figures]
     if before.useful_share != after.useful_share and after.useful_share is not None:
         now = "unknown" if before.useful_share is None else share_text(before.useful_share)
@@ -175,35 +236,37 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "tried": advice.tried,
         "proposed": advice.proposed,
         "failed": advice.failed,
-        "contradicted": advice.contradicted,
+        "contradicted": [{"text": each.text, "why": _contradiction(each)} for each in advice.contradicted],
         "bytes_above_memory": advice.excess,
         "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
-        "given": None if advice.given is None else _figures_data(advice.given),
-        "final": None if advice.final is None else _figures_data(advice.final),
+        "given": None if advice.given is None else _figures_data(advice, advice.given),
+        "final": None if advice.final is None else _figures_data(advice, advice.final),
         "annotations": [annotation._asdict() for annotation in advice.annotations],
-        "changes": [_change_data(each) for each in advice.changes],
+        "changes": [_change_data(advice, each) for each in advice.changes],
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def _change_data(each: AdvisedChange) -> dict[str, object]:
+def _change_data(advice: Advice, each: AdvisedChange) -> dict[str, object]:
     return {
         "text": each.text,
         "now": each.now,
         "conflict_free": each.is_conflict_free,
-        "before": _figures_data(each.before),
-        "after": _figures_data(each.after),
+        "before": _figures_data(advice, each.before),
+        "after": _figures_data(advice, each.after),
         "xla_wire_bytes": None if each.compiled is None else [round(one.wire_bytes) for one in each.compiled],
+        "xla_seconds": None if each.seconds_in_xla is None else [float(one) for one in each.seconds_in_xla],
         "annotations": [annotation._asdict() for annotation in each.annotations],
         "results": [annotation._asdict() for annotation in each.results],
     }
 
 
-def _figures_data(figures: Figures) -> dict[str, object]:
+def _figures_data(advice: Advice, figures: Figures) -> dict[str, object]:
     share = figures.useful_share
     return {
         "seconds": float(figures.seconds),
+        "seconds_at_most": float(figures.at_most(advice.moves_whole)),
         "wire_bytes": round(figures.wire_bytes),
         "peak_bytes": figures.peak_bytes,
         "useful_share": None if share is None else float(share),

@@ -4,8 +4,10 @@
     for each in advice.changes: ...
 
 Programs are compared by estimated seconds, those that reshards of activations may take included. Ties are
-broken by these reshards, then by peak memory, then by the number of annotations that change. Several changes
-are made one after the other: each is the best one for the program with those before it.
+broken by these reshards, then by peak memory, then by the number of annotations that change. Alternatives are
+in the order of the share that they save of the seconds with these reshards or without, whichever is less; one
+that sends more comes after those that do not and are nearly as fast. Several changes are made one after the
+other: each is the best one for the program with those before it.
 """
 
 from __future__ import annotations
@@ -28,15 +30,13 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures
 from sdyopt.analysis.trials.layers import with_fewer_layers
-from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, mesh_of, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
 from sdyopt.analysis.trials.trials import Passes, Trial, Trials, pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import run_pipeline
@@ -54,6 +54,8 @@ _MAX_NEW, _BATCH = 24, 8
 _MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
+# A change is nearly as fast as another one that saves this much more of the program's time.
+_NEARLY = Fraction(1, 20)
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
 
@@ -93,14 +95,14 @@ class Adviser:
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
-        mesh = _largest_mesh(self._module)
+        mesh = mesh_of(self._module)
         if not self._pipeline.elements:
             return Advice(self._module, reason="it has its collectives already")
         if mesh is None or not mesh.sizes:
             return Advice(self._module, reason="it has no mesh of several devices")
         search = self.search
         program = search.module
-        advice = Advice(program, machine=self._machine)
+        advice = Advice(program, machine=self._machine, moves_whole=self._moves_whole)
         size = sum(1 for _ in program.walk())
         advice.limit = _most_trials(
             size, _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
@@ -139,8 +141,30 @@ class Adviser:
             for trial in self._trials(advice, search, likely, self._limit(before))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
+        is_choice = not advice.is_sequence and not advice.is_above_memory
         found.sort(key=lambda each: self._rank(each.after, each.move))
-        return self._verified(advice, search, list(_without_equals(found)))
+        if is_choice:
+            found.sort(key=lambda each: -each.saved(self._moves_whole))
+        found = list(_without_equals(found))
+        if is_choice:
+            ordered = self._less_sent_first(found)
+            advice.prefers_less, found = ordered != found, ordered
+        return self._verified(advice, search, found)
+
+    def _less_sent_first(self, found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
+        """The changes, those that send more after those that do not and are nearly as fast."""
+        rest, ordered = list(found), []
+        while rest:
+            first = rest[0]
+            if first.sends_more:
+                least = first.saved(self._moves_whole) - _NEARLY
+                near = (
+                    each for each in rest if not each.sends_more and each.saved(self._moves_whole) >= least
+                )
+                first = next(near, first)
+            rest.remove(first)
+            ordered.append(first)
+        return ordered
 
     def _advised(self, search: Trials, trial: Trial) -> AdvisedChange:
         """A change with the results that it shards otherwise, and that are not kept as inputs."""
@@ -261,16 +285,16 @@ class Adviser:
         if isinstance(before, str):
             advice.unverified = before
             return found
-        confirmed = []
+        kept: list[AdvisedChange] = []
         for each, compiled in zip(shown, after, strict=True):
-            if isinstance(compiled, str) or (
-                not advice.is_above_memory
-                and before.seconds + each.before.compute < compiled.seconds + each.after.compute
-            ):
-                advice.contradicted += 1
-            else:
-                confirmed.append(each._replace(compiled=(before, compiled)))
-        return confirmed
+            if isinstance(compiled, str):
+                advice.contradicted.append(each)
+                continue
+            each = each._replace(compiled=(before, compiled))
+            is_left_out = each.is_contradicted and not advice.is_above_memory
+            (advice.contradicted if is_left_out else kept).append(each)
+        # What XLA confirms by its time only, or by its bytes only, comes last.
+        return sorted(kept, key=lambda each: not each.is_confirmed)
 
     # --- Several changes ------------------------------------------------------------------------------
 
@@ -432,9 +456,11 @@ class Adviser:
 
         Excess of memory comes first.
         """
-        is_sdy = self._options.advise_partitioner == SDY
-        penalty = 0 if is_sdy else figures.penalty
-        return figures.seconds + figures.carrying + penalty + self._excess(figures)
+        return figures.at_most(self._moves_whole) + self._excess(figures)
+
+    @property
+    def _moves_whole(self) -> bool:
+        return self._options.advise_partitioner != SDY
 
     def _limit(self, before: Figures) -> Fraction | None:
         """The seconds of what is no better; a program that needs too much memory may become slower."""
@@ -460,11 +486,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def _largest_mesh(module: Op) -> MeshOfProgram | None:
-    largest = largest_mesh_op(module)
-    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
 
 
 def _remove_annotations(program: Op) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names
-from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.topology import Topology, ring_steps
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import I32
 
 
 class Compiled(NamedTuple):
-    """The bytes that a device sends under XLA, and the seconds that they take at the links of a topology."""
+    """The bytes that a device sends under XLA, and the seconds of its collectives on a topology."""
 
     wire_bytes: Fraction
     seconds: Fraction
@@ -55,11 +55,17 @@ class Verification:
         operands = read_hlo("hlo", hlo, devices).operands
         topology = self._topology.on(mesh)
         seconds = Fraction(0)
+        combined: set[str] = set()
         for each in operands:
             # Permutes, and groups that follow no axes, may need any link.
             axes = axes_of_groups(each.groups, mesh) if each.groups else ""
-            bandwidth = topology.link(axis_names(axes or mesh)).bandwidth
-            seconds += each.wire_bytes_of_runs / bandwidth if bandwidth else 0
+            link = topology.link(axis_names(axes or mesh))
+            seconds += each.wire_bytes_of_runs / link.bandwidth if link.bandwidth else 0
+            if link.latency and each.name not in combined:
+                # The operands of a combined collective take the steps of a ring together.
+                runs = 1 if each.times is None else each.times.high
+                seconds += ring_steps(each.kind, each.group_size) * link.latency * runs
+                combined.add(each.name)
         return Compiled(wire_bytes(operands), seconds)
 
 

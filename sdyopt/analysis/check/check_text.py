@@ -9,6 +9,7 @@ from functools import partial
 
 from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
 from sdyopt.analysis.figures.figures import (
+    LIVE_KINDS,
     Collective,
     Total,
     flop_totals,
@@ -26,6 +27,7 @@ from sdyopt.analysis.figures.units import (
     share_text,
     total_text,
 )
+from sdyopt.analysis.pages.section import ReportTable
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -48,7 +50,12 @@ _SHORTER = (
 )
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
+_UNLIMITED = 1000
 _GRADIENT = "grad "
+_NO_MESH = (
+    "nothing is sharded: the program has no mesh; give its arguments shardings, as",
+    "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
+)
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
@@ -62,13 +69,12 @@ _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 def check_text(check: Check, width: int) -> str:
     """The text of a check, in lines of at most `width` columns."""
-    lines = [*_figures(check, width)]
     is_tried = any(place.best is not None for place in check.places)
+    lines = [*_figures(check, width)]
     if is_tried and len(check.places) == PLACES:
-        # There is no line left.
-        number = min(range(len(lines)), key=lambda number: len(lines[number]))
-        texts = [f"{lines[number]}; {text}" for text in (f"changes: {_UNVERIFIED}", "changes unverified")]
-        lines[number] = next((text for text in texts if len(text) <= width), texts[-1])
+        # There is no line left. What most of the peak is may have to make room.
+        fitting = (_with_unverified([*_figures(check, width, kinds)], width) for kinds in (True, False))
+        lines = next(filter(None, fitting), lines)
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
@@ -77,11 +83,22 @@ def check_text(check: Check, width: int) -> str:
         ]
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
+    if not check.report.mesh and not check.report.collectives:
+        lines += _NO_MESH
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
+def _with_unverified(lines: list[str], width: int) -> list[str]:
+    """Lines of which the shortest also says that changes are not verified; [] if it has no room for that."""
+    number = min(range(len(lines)), key=lambda number: len(lines[number]))
+    for text in (f"changes: {_UNVERIFIED}", "changes unverified"):
+        if len(lines[number]) + len(text) + 2 <= width:
+            return [*lines[:number], f"{lines[number]}; {text}", *lines[number + 1 :]]
+    return []
+
+
 def _tight(text: str, width: int) -> str:
-    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names."""
+    """A text that has too many columns with `P('x',None)` for `P('x')`, and the ends of names."""
     if len(text) > width:
         text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
     short = text
@@ -109,10 +126,10 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: Check, width: int) -> Iterator[str]:
+def _figures(check: Check, width: int, kinds: bool = True) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
     room = width - len("communication  ")
-    yield f"memory         {memory_of(check, room)}"
+    yield f"memory         {memory_of(check, room, kinds)}"
     yield f"compute        {compute_of(check, room)}"
 
 
@@ -132,15 +149,21 @@ def communication_of(check: Check) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: Check, width: int = 1000) -> str:
-    """The peak, whether that fits, and what is left."""
+def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
+    """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
     memory, fits = check.report.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
     text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
     left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
-    return text + left if len(text + left) <= width else text
+    text = text + left if len(text + left) <= width else text
+    # What most of it is.
+    total, (kind, size) = sum(memory.kinds.values()), next(iter(memory.kinds.items()), ("", 0))
+    if not kinds:
+        return text
+    most = f": {share_text(Fraction(size, total))} {LIVE_KINDS[kind]}" if size else ""
+    return text + most if len(text + most) <= width else text
 
 
 def compute_of(check: Check, width: int = 1000) -> str:
@@ -183,6 +206,23 @@ def _part_text(part: Part, is_one_of_several: bool) -> str:
     """`2 all_gather along x`, and what they send if others are at the same line."""
     count = f"{part.total.count} " if part.total.count > 1 else ""
     return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
+
+
+def places_table(check: Check, is_tried: bool) -> ReportTable | None:
+    """The places as a table, with what was tried there; None without places."""
+    columns = ("bytes", "share", "where", "what", "why", *(("change",) if is_tried else ()))
+    rows = [
+        (
+            total_text(place.total),
+            share_text(place.total.high / check.wire.high) if has_share(check, place) else "",
+            place.name,
+            ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
+            reasons_text(place.parts[0]),
+            *((change_of(check, place, _UNLIMITED),) if is_tried else ()),
+        )
+        for place in check.places
+    ]
+    return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 
 def has_share(check: Check, place: Place) -> bool:
@@ -244,6 +284,8 @@ def _unquoted(kind: str) -> str:
 
 def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
+    if place.shared:
+        return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.best is not None:
         return trial_text(place.best, width, place.name)
     if not check.can_try:
@@ -252,11 +294,13 @@ def change_of(check: Check, place: Place, width: int) -> str:
         return "no change of one annotation was found to try"
     if not place.tried:
         return f"{place.proposed} changes were not tried, because the program is large"
-    return f"none of {place.tried} changes tried here makes it cheaper; --advise tries more"
+    none = "the one change" if place.tried == 1 else f"none of {place.tried} changes"
+    fails = "does not help" if place.tried == 1 else "helps"
+    return f"{none} tried here {fails}; --advise tries more"
 
 
 def trial_text(trial: Trial, width: int, line: str = "") -> str:
-    """`tried: P('x', None) for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
+    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
     tried = "tried" if trial.effect.holds else "XLA may differ"
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
@@ -267,6 +311,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
     if more_flops > flops:
         figures += f", +{round(100 * (more_flops / flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
+    if trial.replaced:
+        both = f"{trial.replaced} → {spec}"
+        spec = both if len(f"{tried}: {both} for {subject}{figures}") <= width else spec
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
     room = width - len(f"{tried}:  for {results}{figures}")
@@ -274,6 +321,7 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
         subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
+        subject = re.sub(r" and (\d+) other lines?", r" +\1", subject).replace("constraint at", "constraint")
     if len(spec) + len(subject) > room:
         subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
         room, results = room + len(results) - len(shorter), shorter
@@ -281,8 +329,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
         # The line is in the title.
         subject = _NAME.sub(partial(_end_of, 1), subject.replace(line, "here") if line else subject)
     # Where there is little room, the figures are worth more than their names.
+    least = len(subject) if trial.replaced else min(len(subject), _LEAST_OF_SUBJECT)
     for long, short in ((results, ""), (" sent", ""), (" memory", " mem"), (" between steps", " a step")):
-        if len(spec) + min(len(subject), _LEAST_OF_SUBJECT) > room and long:
+        if len(spec) + least > room and long:
             before = len(results + figures)
             results, figures = results.replace(long, short), figures.replace(long, short)
             room += before - len(results + figures)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import (
@@ -35,15 +35,16 @@ from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.annotation_edits import Change, place_of
 from sdyopt.analysis.trials.blamed import Alike, Proposals
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, Measure, figures_of
-from sdyopt.analysis.trials.moves import Move, written
+from sdyopt.analysis.trials.moves import Move, constraint_moves, mesh_of, written
 from sdyopt.analysis.trials.originals import Gradients, Originals
-from sdyopt.analysis.trials.outcome import changed_results, shardings_of_results
-from sdyopt.analysis.trials.roles import roles_of
+from sdyopt.analysis.trials.outcome import Outcome, Reported, changed_results, shardings_of_results
+from sdyopt.analysis.trials.roles import Role, roles_of
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -56,19 +57,25 @@ PLACES = 3
 _MAX_TRIALS = 6
 # They are those for so many of its parts.
 _PARTS_TRIED = 2
+# So many changes of the constraints of so many roles are tried, for all places together.
+_CONSTRAINTS, _CONSTRAINTS_TRIED = 2, 6
+# A constraint is to blame for a place of which at least this share is gone without it.
+_BLAMED = Fraction(1, 10)
 _MAX_OPERATIONS = 60_000
 
 
 class Trial(NamedTuple):
     """A change that was tried. `subject` is what it shards, in words, and `spec` how.
 
-    `results` is the number of other results that are sharded otherwise then.
+    `results` is the number of other results that are sharded otherwise then. `replaced` is the spec that the
+    constraint has in the program, if the subject is one.
     """
 
     subject: str
     spec: str
     effect: Effect
     results: int
+    replaced: str = ""
 
     @property
     def sent(self) -> Fraction:
@@ -115,7 +122,8 @@ class Place:
 
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
     step that they are in. `tried` of the `proposed` changes were tried; `best` is the one of them with the
-    best effect, if a device sends less then.
+    best effect, if a device sends less then. `shared` is the number of an earlier place whose change is also
+    the best one here, and `shared_bytes` what that saves here.
     """
 
     parts: Sequence[Part]
@@ -124,6 +132,13 @@ class Place:
     proposed: int = 0
     tried: int = 0
     best: Trial | None = None
+    shared: int = 0
+    shared_bytes: Fraction = Fraction(0)
+
+    @property
+    def key(self) -> str:
+        """What tells places apart."""
+        return _key(self.largest)
 
     @property
     def largest(self) -> Collective:
@@ -197,12 +212,14 @@ class Checker:
         made = shardings_of_results(module)
         originals = Originals(self._module, self._record.values, self._copies)
         proposals = Proposals.on(module, originals)
-        alike = Alike(self._module, roles_of(self._module))
+        roles = roles_of(self._module)
+        alike = Alike(self._module, roles)
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
         for place in places:
             blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
             each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
-            changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
+            proposed = map(self._writable, filter(None, chain.from_iterable(each_in_turn)))
+            changes = list(dict.fromkeys(filter(None, proposed)))
             place.proposed = len(changes)
             chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
             remaining -= len(chosen)
@@ -211,28 +228,98 @@ class Checker:
                 if trial.figures is not None:
                     results = changed_results(made, trial.results or {}, written((trial.move,)))
                     self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
+        outcome = Outcome(Reported(module, report, before), originals)
+        self._blame_constraints(found, trials, roles, outcome, max(remaining, 0))
         return found
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
-        if after.wire_bytes + after.carried - before.carried > (1 - NOISE) * before.wire_bytes:
+        if not _sends_less(before, after):
             return
         trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
-            place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
+            place.best = trial._replace(
+                subject=self._subject(move.changes, place), replaced=_replaced_spec(move.changes[0])
+            )
 
-    def _subject(self, change: Change, count: int, place: Place) -> str:
-        """The subject of a change: an argument or result by its name, any other value by its line."""
+    def _writable(self, change: Change) -> Change | None:
+        """A change that JAX programs can write: the gradient of a value is constrained with the value."""
         subject = change.subject
+        if not change.is_new_constraint or not isinstance(subject, OpResult):
+            return change
+        if source_location(subject.location).phase is not Phase.BACKWARD:
+            return change
+        value = self._gradients.value(subject)
+        return change._replace(subject=place_of(value)) if isinstance(value, OpResult) else change
+
+    def _blame_constraints(
+        self, check: Check, trials: Trials, roles: Sequence[Role], outcome: Outcome, remaining: int
+    ) -> None:
+        """Tries changes of the constraints that most is sent for, and gives the best one to its places."""
+        mesh = mesh_of(self._module)
+        constrained = [each for each in roles if any(one.constraints for one in each.classes)]
+        sent = [(outcome.wire_bytes(each), each) for each in constrained]
+        sent.sort(key=lambda pair: -pair[0])
+        moves: list[Move] = []
+        for size, role in sent[:_CONSTRAINTS]:
+            if mesh is not None and size > _BLAMED * outcome.figures.wire_bytes:
+                moves += islice(constraint_moves(role, mesh, outcome), _CONSTRAINTS_TRIED)
+        before = outcome.figures
+        better = [
+            (effect.cost, trial)
+            for trial in trials.of_moves(moves[:remaining], 1, None)
+            if trial.figures is not None and _sends_less(before, trial.figures)
+            for effect in (Effect(before, trial.figures),)
+        ]
+        if not better:
+            return
+        _, best = min(better, key=lambda pair: pair[0])
+        assert best.figures is not None
+        effect, changes = Effect(before, best.figures), best.move.changes
+        changed = trials.after(best.move).outcome
+        left = {} if changed is None else _totals(changed.report.collectives)
+        first = 0
+        for number, place in enumerate(check.places, 1):
+            gone = _cost(place) - left.get(place.key, Fraction(0))
+            if gone < _BLAMED * _cost(place) or (place.best and place.best.effect.cost < effect.cost):
+                continue
+            if first:
+                place.shared, place.shared_bytes = first, gone
+            else:
+                first = number
+                results = changed_results(shardings_of_results(outcome.module), best.results or {}, ())
+                place.best = Trial(
+                    self._subject(changes, place),
+                    changes[0].jax or "",
+                    effect,
+                    sum(1 for _ in results),
+                    _replaced_spec(changes[0]),
+                )
+
+    def _subject(self, changes: Sequence[Change], place: Place) -> str:
+        """The subject of changes: an argument or result by its name, any other value by its line."""
+        subject = changes[0].subject
         if isinstance(subject, FunctionResult):
             return result_text(*subject)
         if name := name_of(subject):
-            return pattern_of(name) if count > 1 else name
+            return pattern_of(name) if len(changes) > 1 else name
+        if changes[0].replaced is not None:
+            lines = (self._constraint_line(each) for each in changes if each.replaced is not None)
+            first, *others = dict.fromkeys(lines)
+            more = f" and {counted(len(others), 'other line')}" if others else ""
+            return f"the constraint {f'at {first}' if first else ''}{more}".rstrip()
         if (value := self._gradients.value(subject)) is not None:
             return f"the gradient of {name_of(value) or self._line(value, place)}"
         what = self._line(subject, place)
         # It is that of an operand of this line.
         is_gradient = source_location(subject.location).phase is Phase.BACKWARD
         return f"a gradient of {what}" if is_gradient else what
+
+    def _constraint_line(self, change: Change) -> str:
+        """The line that writes a constraint, which may call a helper."""
+        subject = change.subject
+        assert isinstance(subject, OpResult)
+        location = self._calls.completed(source_location(subject.op.location), subject.op)
+        return self._lines.chosen(location).file_text if location.line else ""
 
     @cached_property
     def _gradients(self) -> Gradients:
@@ -263,8 +350,7 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
     lines: dict[str, list[Collective]] = {}
     for each in collectives:
-        # Without a line, a place is a weight.
-        lines.setdefault(each.location.path_text or each.moved or each.updated, []).append(each)
+        lines.setdefault(_key(each), []).append(each)
     found = []
     for line in lines.values():
         parts = [
@@ -277,6 +363,27 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
         found.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
     found.sort(key=_cost, reverse=True)
     return [place for place in found if place.total.high or place.total.unknown]
+
+
+def _key(each: Collective) -> str:
+    """The line of a collective; without one, the weight."""
+    return each.location.path_text or each.moved or each.updated
+
+
+def _totals(collectives: Sequence[Collective]) -> dict[str, Fraction]:
+    """What collectives send, by place."""
+    return {place.key: _cost(place) for place in places_of(collectives)}
+
+
+def _sends_less(before: Figures, after: Figures) -> bool:
+    """Whether a change saves more than noise, also between two steps."""
+    return after.wire_bytes + after.carried - before.carried <= (1 - NOISE) * before.wire_bytes
+
+
+def _replaced_spec(change: Change) -> str:
+    """The spec that a constraint has in the program; "" for a change of anything else."""
+    op = change.replaced
+    return "" if op is None else change._replace(sharding=op.sharding).jax or ""
 
 
 def kind_of(each: Collective) -> str:

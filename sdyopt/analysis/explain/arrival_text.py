@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from textwrap import wrap
 
 from sdyopt.analysis.explain.names import Names
@@ -24,6 +25,8 @@ _FIRST_STEPS, _LAST_STEPS = 3, 1
 
 # The maximum number of further sources of an axis that are named.
 _SHOWN_SOURCES = 3
+# Of so many, equal ones are named once.
+_READ_SOURCES = 12
 
 
 def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> None:
@@ -50,7 +53,9 @@ def add_other_sources(parent: Sentence, found: Sequence[Source], arrival: Arriva
     own = arrival.origin
     others = [each.annotation for each in found if each.annotation[:3] != own[:3]]
     if others:
-        shown = [where_annotated(each, names).removeprefix("in ") for each in others[:_SHOWN_SOURCES]]
+        # A line may write several annotations.
+        texts = (where_annotated(each, names).removeprefix("in ") for each in others)
+        shown = list(islice(dict.fromkeys(islice(texts, _READ_SOURCES)), _SHOWN_SOURCES))
         more = len(others) - len(shown)
         parent.add(f"also from: {', '.join(shown)}{f' and {more} more annotations' if more else ''}")
 
@@ -217,7 +222,7 @@ _KIND_TEXT = {
 
 # A tree of sentences as text, wrapped to a width.
 #
-#     %0 of @main: f32[8,32] is sharded P('data', None)
+#     %0 of @main: f32[8,32] is sharded P('data')
 #     ├─ in sdy: tensor<8x32xf32> [{"data"}, {}]
 #     └─ "data" shards dimension 0
 #        ├─ from %x (dimension 0), forward along stablehlo.tanh

@@ -12,7 +12,7 @@ from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
@@ -32,7 +32,11 @@ from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import Planned, Required, Reshard
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
-from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    Alternative,
+    already_common_axes,
+    alternatives,
+)
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
@@ -42,7 +46,7 @@ _SHOWN_ALTERNATIVES = 3
 
 def collectives_of(module: Op) -> list[Op]:
     """The collectives of a program, by their numbers in the report."""
-    return [op for op in module.walk() if isinstance(op, COLLECTIVES)]
+    return counted_collectives(module)
 
 
 def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
@@ -134,12 +138,13 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     tensors = projections(plan, mesh)
     types = (*plan.signature.operand_types, *plan.signature.result_types)
     sizes = [_elements(type) for type in types]
-    found = alternatives(plan.rule, tensors, sizes, mesh)
+    made = already_common_axes(plan.rule, project(plan.rule, plan.planned, mesh, closed_if_missing=True))
+    found = alternatives(plan.rule, tensors, sizes, mesh, made=made)
     if not found:
         root.add(f"{plan.signature.name} is on a mesh with another device order", source_line)
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
-    chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost)
+    chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
     name = plan.signature.name
     name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
     what = f"{name}: {_tensor(plan, cause.position, names)}"

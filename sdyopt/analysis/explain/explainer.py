@@ -9,6 +9,7 @@ explainer.answer(target, width)
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -65,6 +66,10 @@ _MAX_VALUES = 4
 
 # Any width will do to see whether two answers are the same.
 _COMPARED_WIDTH = 100
+# Of a line, so many values are explained, of which those in other layers may have the same answer.
+_MAX_EXPLAINED = 12
+# The names and numbers that differ between layers.
+_OF_LAYER = re.compile(r"%[\w$.]+(?:#\d+)?|(?<=\[)\d+(?=\])")
 
 
 class Explainer:
@@ -176,13 +181,24 @@ class Explainer:
             return [title, *(self._listed(each, run) for each, run in subjects.items())]
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
+        alike: dict[str, list[str]] = {}
         seen = 0
         for subject, run in subjects.items():
-            if len(different) == _MAX_VALUES:
+            if len(different) == _MAX_VALUES or seen == _MAX_EXPLAINED:
                 break
             tree = explain_subject(self.record, run, subject, self.names, self.advice)
-            different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
+            text = tree_text(tree, _COMPARED_WIDTH)
+            # So have those of a line in all layers.
+            key = _OF_LAYER.sub("*", text) if line else text
+            if key in different and text != tree_text(different[key], _COMPARED_WIDTH):
+                alike.setdefault(key, []).append(self.names.title(run, subject)[1])
+            different.setdefault(key, tree)
             seen += 1
+        for key, named in alike.items():
+            names = list(dict.fromkeys(filter(None, named)))
+            such = f", such as {names[0]}" if names else ""
+            more = f"{counted(len(named), 'more value')} of this line{such}"
+            different[key].add(f"the answer is the same for {more}")
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
         trees = list(different.values()) if line else _numbered(list(different.values()), asked)
         for value in values:
@@ -331,7 +347,7 @@ def explain_subject(
     names = names.within(run, subject)
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
     state = "is sharded" if is_sharded else "is not sharded"
-    # `P(None)` would only repeat that it is not sharded.
+    # `P()` would only repeat that it is not sharded.
     is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
     shown = f" {sharding_words(sharding)}" if is_shown else ""
     root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))

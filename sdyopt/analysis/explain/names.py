@@ -192,7 +192,7 @@ def axis_text(axis: AxisRef) -> str:
 
 
 def sharding_words(sharding: TensorSharding | None) -> str:
-    """`P('x', None)`, as JAX writes it if it can."""
+    """`P('x')`, as JAX writes it if it can."""
     return sharding_text(sharding) if sharding is None else short_spec(sharding) or sharding_text(sharding)
 
 

@@ -7,7 +7,7 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
@@ -106,6 +106,23 @@ class Undecided:
 
 # What values are to a program.
 ARGUMENT, COPY, RESULT, TEMPORARY = "argument", "copy", "result", "temporary"
+# The same in the words of a training step, and in the plural. A saved activation is one that the backward
+# pass uses; an intermediate value is of none of the passes, such as one of the optimizer's.
+GATHERED, PART = "gathered argument", "part or copy of an argument"
+SAVED, ACTIVATION, RECOMPUTED = "saved activation", "activation", "recomputed activation"
+GRADIENT, INTERMEDIATE = "gradient", "intermediate value"
+LIVE_KINDS = {
+    ARGUMENT: "arguments",
+    RESULT: "results",
+    GATHERED: "gathered arguments",
+    PART: "parts and copies of arguments",
+    SAVED: "activations saved for the backward pass",
+    ACTIVATION: "other activations",
+    RECOMPUTED: "recomputed activations",
+    GRADIENT: "gradients",
+    INTERMEDIATE: "intermediate values",
+}
+_COPIES = {GATHERED: "gathered", PART: "part or copy of"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +132,7 @@ class LiveValue:
     `value` is its SSA name, `name` that of the argument of the program that it is, or is a part or a copy of,
     or of the result that it is. `role` is "argument", "copy" (of one, or of a part), "result" or "temporary".
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
-    is no such axis.
+    is no such axis. `what` is the role in the words of a training step, as in `LIVE_KINDS`.
     """
 
     value: str
@@ -128,11 +145,18 @@ class LiveValue:
     spare_bytes: int | None = None
     name: str = ""
     role: str = TEMPORARY
+    what: str = ""
 
     @property
-    def shown_name(self) -> str:
-        """The name for people: that of an argument is not the name of its copies."""
-        return (f"of {self.name}" if self.role == COPY else self.name) if self.name else self.value
+    def described(self) -> str:
+        """The name, or what the value is: `saved activation (dot_general)`, `gathered params['w']`."""
+        kind = self.what or self.role
+        if self.name:
+            return self.name if self.role != COPY else f"{_COPIES.get(kind, kind)} {self.name}"
+        if self.role == ARGUMENT:
+            return self.value
+        op = self.location.name_stack.rpartition("/")[2] if self.location.line else ""
+        return f"{kind} ({op or self.value})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +171,8 @@ class MemoryPoint:
 class LiveGroup:
     """Values of a timeline with one role, type, sharding and line, whose names differ in indices only.
 
+    `what` is the role as in `LiveValue`.
+
     From each point in `changes` on, so many values of so many bytes are live: (point, number, bytes).
     """
 
@@ -155,6 +181,7 @@ class LiveGroup:
     sharding: str
     location: SourceLocation
     role: str
+    what: str
     changes: Sequence[tuple[int, int, int]]
 
 
@@ -180,7 +207,8 @@ class Memory:
     """Bytes on one device. `peak` is an estimate of what arguments, results and temporaries take together.
 
     `replicated` are the bytes at the peak that this device would not need if the devices that have the same
-    shard divided it among themselves. `unknown_values` is the number of values of unknown size, which no
+    shard divided it among themselves. `kinds` are the bytes at the peak of each of `LIVE_KINDS`, the most
+    first. `unknown_values` is the number of values of unknown size, which no
     other figure includes.
     """
 
@@ -193,6 +221,7 @@ class Memory:
     curve: Sequence[MemoryPoint] = ()
     unknown_values: int = 0
     replicated: Fraction = Fraction(0)
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +346,8 @@ class Report:
     `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
     grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
     the bytes of a device, if they are given. `unknown_loops` are the loops of unknown trip count. `topology`
-    is the name of the topology that times are estimated for. `boundary` has the arguments and results.
+    is the name of the topology that times are estimated for, `speeds` what it says in words. `boundary` has
+    the arguments and results.
     """
 
     devices: int = 1
@@ -336,6 +366,7 @@ class Report:
     device_memory: int | None = None
     topology: str = ""
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
+    speeds: str = ""
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
 
 

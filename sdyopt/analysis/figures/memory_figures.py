@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from heapq import nsmallest
 from itertools import accumulate
 from typing import overload
@@ -20,8 +21,17 @@ from sdyopt.analysis.figures.execution_counts import (
     nested_regions,
 )
 from sdyopt.analysis.figures.figures import (
+    ACTIVATION,
+    COPY,
+    GATHERED,
+    GRADIENT,
+    INTERMEDIATE,
     NEVER,
     NO_TIMELINE,
+    PART,
+    RECOMPUTED,
+    SAVED,
+    TEMPORARY,
     BoundaryValue,
     LiveGroup,
     LiveValue,
@@ -30,7 +40,13 @@ from sdyopt.analysis.figures.figures import (
     Timeline,
 )
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    NO_LOCATION,
+    Phase,
+    SourceLocation,
+    source_location,
+)
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -49,6 +65,8 @@ from sdyopt.mlir.value_names import pattern_of
 
 # A report has at most this many of the values that are live at the peak, the largest ones.
 MAX_LIVE_VALUES = 64
+# What the values of these parts of a step are.
+_KINDS = {Phase.BACKWARD: GRADIENT, Phase.REMATERIALIZED: RECOMPUTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +96,25 @@ class ValueTexts:
             smaller,
             name,
             role,
+            self.what(value, role),
         )
+
+    def what(self, value: Value, role: str) -> str:
+        """What a value of this role is, in the words of a training step."""
+        if role == COPY:
+            return GATHERED if self.origins.is_gathered(value) else PART
+        if role != TEMPORARY:
+            return role
+        location = self._completed(value, _around(value))
+        if location.phase in _KINDS:
+            return _KINDS[location.phase]
+        if not location.is_differentiated:
+            return INTERMEDIATE
+        is_saved = any(self._completed(user, user).phase in GRADIENTS for user in _users(value))
+        return SAVED if is_saved else ACTIVATION
+
+    def _completed(self, at: Value | Op, op: Op | None) -> SourceLocation:
+        return self.located(source_location(at.location), op)
 
     def boundary_value(
         self, name: str, type: Type, sharding: TensorSharding | None, is_donated: bool = False
@@ -187,6 +223,7 @@ def memory_figures(
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
+            found.kinds = _Kinds(sized, texts)
             found.curve = _Curve(peak.curve, texts.located)
     found.constants = sum(
         live.bytes(op.results[0])
@@ -216,7 +253,7 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
         for start in range(0, len(ops), size)
     ]
     counts = [0] * (len(shown) + 1)
-    groups: dict[tuple[str, str, str, SourceLocation, str], dict[int, list[int]]] = {}
+    groups: dict[tuple[str, str, str, SourceLocation, str, str], dict[int, list[int]]] = {}
     for each in buffers:
         start, end = bisect_left(shown, each.start), bisect_right(shown, each.end)
         if not each.bytes or start >= end:
@@ -227,7 +264,7 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
             value = texts.live_value(each.value, each.bytes)
             at = value.location._replace(column=0, name_stack="", frames=(), path="")
             at = at if at.line else NO_LOCATION
-            key = pattern_of(value.name), value.type, value.sharding, at, value.role
+            key = pattern_of(value.name), value.type, value.sharding, at, value.role, value.what
             changes = groups.setdefault(key, {})
             for point, sign in ((start, 1), (end, -1)):
                 change = changes.setdefault(point, [0, 0])
@@ -295,6 +332,39 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
         values += here.live
         here = here.nested
     return sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
+
+
+def _users(value: Value) -> Iterator[Op]:
+    """The users of a value, and of what a loop makes of it in place, such as the outputs of a scan."""
+    for use in value.uses:
+        yield use.owner
+        if isinstance(use.owner, WhileOp):
+            yield from use.owner.results[use.index].users
+
+
+class _Kinds(Mapping[str, int]):
+    """The bytes of each kind of values, the most first. They are computed when the first one is read."""
+
+    def __init__(self, sized: Sequence[tuple[int, Value]], texts: ValueTexts) -> None:
+        self._sized, self._texts = sized, texts
+
+    @cached_property
+    def _found(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for size, value in self._sized:
+            if size:
+                kind = self._texts.what(value, self._texts.origins.role(value)[0])
+                found[kind] = found.get(kind, 0) + size
+        return dict(sorted(found.items(), key=lambda entry: -entry[1]))
+
+    def __getitem__(self, kind: str) -> int:
+        return self._found[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def _replicated_bytes(size: int, replicas: int | None) -> Fraction:

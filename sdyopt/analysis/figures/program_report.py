@@ -39,7 +39,7 @@ from sdyopt.analysis.figures.sdy_collectives import (
 )
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.topology import Topology, time_estimate
+from sdyopt.analysis.figures.topology import Topology, speeds_text, time_estimate
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
@@ -84,7 +84,7 @@ def report_unless(
         collector = _Collector(module, assumed_trips)
         report = collector.report()
         if topology is not None:
-            report.topology = topology.name
+            report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
             report.time = time_estimate(report, topology)
         if stops(report):
             return None

@@ -13,7 +13,7 @@ from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import ARGUMENT, COPY, RESULT, TEMPORARY
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
@@ -75,6 +75,15 @@ class TensorOrigins:
             if isinstance(function, FuncOp) and self._counts.is_entry(function):
                 return RESULT, name_of_result(function, use.index)
         return TEMPORARY if self.argument(value) is None else COPY, self.name(value)
+
+    def is_gathered(self, value: Value) -> bool:
+        """Whether a part or copy of an argument has been gathered: a device has more of it then."""
+        here: Value | None = value
+        while here is not None and self.argument(here) is not here:
+            if isinstance(here, OpResult) and isinstance(here.op, AllGatherOp):
+                return True
+            here = self._source(here)
+        return False
 
     def updated(self, value: Value) -> str:
         """The name of the argument that a gradient is combined with, or of the result that it becomes.

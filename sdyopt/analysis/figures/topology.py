@@ -34,7 +34,15 @@ from sdyopt.analysis.figures.figures import (
     seconds_of_runs,
 )
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.analysis.figures.units import BYTES, BYTES_PER_SECOND, FLOPS_PER_SECOND, SECONDS, Dimension
+from sdyopt.analysis.figures.units import (
+    BYTES,
+    BYTES_PER_SECOND,
+    FLOPS_PER_SECOND,
+    SECONDS,
+    Dimension,
+    rate_text,
+    seconds_text,
+)
 from sdyopt.base.dataclasses import dataclass, replace
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
@@ -79,7 +87,9 @@ class Topology:
             link = self.local if is_local else self.network or self.local
             if link is not None:
                 links.setdefault(name, link)
-        return replace(self, links=links)
+        # In the order of the mesh.
+        ordered = {name: links[name] for name in axis_sizes(mesh) if name in links}
+        return replace(self, links=ordered | links)
 
     def link(self, axes: Iterable[str]) -> Link:
         """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown."""
@@ -90,6 +100,23 @@ class Topology:
             min(bandwidths) if links and len(bandwidths) == len(links) else None,
             max(latencies) if links and len(latencies) == len(links) else None,
         )
+
+
+def speeds_text(topology: Topology) -> str:
+    """`197 TFLOP/s, 819 GB/s of device memory, 90 GB/s sent and 1.00 us a step along data`."""
+    device = [
+        rate_text(topology.flops, "FLOP/s"),
+        f"{rate_text(topology.memory_bandwidth, 'B/s')} of device memory",
+    ]
+    axes: dict[Link, list[str]] = {}
+    for axis, link in topology.links.items():
+        axes.setdefault(link, []).append(axis)
+    links = [
+        f"{rate_text(link.bandwidth, 'B/s')} sent and {seconds_text(link.latency)} a step along "
+        f"{', '.join(names)}"
+        for link, names in axes.items()
+    ]
+    return ", ".join([*device, *links])
 
 
 def read_topology(name: str, text: str) -> Topology:
@@ -163,6 +190,12 @@ _STEPS: dict[str, Callable[[int], int]] = {
     "cross-replica-sum": lambda n: 2 * (n - 1),
     "reduce_scatter": lambda n: n - 1,
 }
+
+
+def ring_steps(kind: str, group_size: int) -> int:
+    """The number of ring steps of a collective; 0 if its kind is unknown."""
+    steps = _STEPS.get(kind)
+    return 0 if steps is None else steps(group_size)
 
 
 def time_estimate(report: Report, topology: Topology) -> TimeEstimate:

@@ -59,6 +59,15 @@ def times_text(times: Times | None, per_iteration: Times | None = None) -> str:
     return str(times.high) if times.low == times.high else f"{times.low} to {times.high}"
 
 
+def rate_text(rate: Fraction | None, unit: str) -> str:
+    """`197 TFLOP/s`, `unknown` for None."""
+    if rate is None:
+        return f"unknown {unit}"
+    text = _scaled(rate, 1000, tuple(f"{prefix}{unit}" for prefix in ("", "k", "M", "G", "T", "P")))
+    number, _, shown = text.partition(" ")
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {shown}"
+
+
 def share_text(share: Fraction) -> str:
     """A fraction as a percentage, `<1%` for a small one that is not 0."""
     return "<1%" if 0 < share < Fraction(1, 200) else f"{round(share * 100)}%"

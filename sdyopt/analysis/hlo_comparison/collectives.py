@@ -10,7 +10,39 @@ from math import prod
 from sdyopt.analysis.figures.figures import Report, Times
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
+from sdyopt.base.dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Loop:
+    """A loop of HLO: the name stack and the line of its instruction, and how often it runs, if known."""
+
+    name: str
+    location: SourceLocation
+    trips: int | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HloSource:
+    """An operand of a collective in HLO: its instruction, its value, and that of the result.
+
+    `number` is that of the operand of `count`. `type` is the text of the type of the result. `loops` are
+    around it, the innermost first. `produced_at` is where the operation is whose result it sends, `used_at`
+    where those are that use its result.
+    """
+
+    computation: str
+    op: Instruction
+    number: int
+    count: int
+    operand: Value | None
+    result: Value
+    type: str
+    loops: tuple[Loop, ...] = ()
+    produced_at: SourceLocation | None = None
+    used_at: tuple[SourceLocation, ...] = ()
+
 
 _ELEMENT = re.compile(r"tensor<((?:\d+x)*+)(.*)>")
 _ROUNDS = {"all_reduce": 2}
@@ -22,7 +54,9 @@ class CollectiveOperand:
 
     For an all-gather, the elements are those of the result. Permutes have no groups. `name` is `#3` in a
     report, and the name of the instruction in HLO. `is_sliced`: each device only uses a slice of
-    the result.
+    the result. `sent` are the bytes that a device sends in one run, where they do not follow from the rest.
+    `moved` is the name of the argument of the program that it moves. `per_iteration` is the number of runs in
+    one iteration of loops whose trip count is unknown. `hlo` says where in HLO it is.
     """
 
     kind: str
@@ -33,6 +67,10 @@ class CollectiveOperand:
     name: str = ""
     times: Times | None = None
     is_sliced: bool = False
+    sent: Fraction | None = field(default=None, compare=False)
+    moved: str = field(default="", compare=False)
+    per_iteration: Times | None = field(default=None, compare=False)
+    hlo: HloSource | None = field(default=None, compare=False, repr=False)
 
     @property
     def bytes(self) -> int:
@@ -46,7 +84,9 @@ class CollectiveOperand:
 
     @property
     def wire_bytes(self) -> Fraction:
-        """The bytes that a device sends along a ring; for a permute, those of the whole operand."""
+        """The bytes that a device sends along a ring; for a permute, on average over the devices."""
+        if self.sent is not None:
+            return self.sent
         if self.kind == "collective_permute":
             return Fraction(self.bytes)
         n = self.group_size
@@ -64,17 +104,24 @@ def of_report(report: Report) -> Iterator[CollectiveOperand]:
         if not each.wire_bytes:
             continue
         types = each.local_results if each.kind == "all_gather" else each.local_operands
-        for type in types:
-            shape = _ELEMENT.fullmatch(type)
-            if shape is None:
-                continue
-            elements = prod(map(int, shape[1].split("x")[:-1]))
-            groups: Groups = frozenset()
-            if each.kind != "collective_permute":
-                groups = groups_of_axes(each.axes, report.mesh)
-            name = f"#{each.number}"
+        groups: Groups = frozenset()
+        if each.kind != "collective_permute":
+            groups = groups_of_axes(each.axes, report.mesh)
+        shapes = [shape for type in types if (shape := _ELEMENT.fullmatch(type)) is not None]
+        sizes = [(prod(map(int, shape[1].split("x")[:-1])), bits_of(shape[2])) for shape in shapes]
+        whole = sum(elements * bits for elements, bits in sizes)
+        for elements, bits in sizes:
             yield CollectiveOperand(
-                each.kind, groups, elements, bits_of(shape[2]), each.location, name, each.times
+                each.kind,
+                groups,
+                elements,
+                bits,
+                each.location,
+                f"#{each.number}",
+                each.times,
+                sent=each.wire_bytes * elements * bits / whole if whole else None,
+                moved=each.moved,
+                per_iteration=each.per_iteration,
             )
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, islice, product
 from math import prod
 
 # Each group is a set of devices.
 Groups = frozenset[frozenset[int]]
 
 _IOTA = re.compile(r"\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
-_MESH = re.compile(r"mesh\[([^\]]*)\](?:, device_ids=\((\[[\d,]+\])(T\([\d,]+\))?\))? ?\{([^}]*)\}")
+_MESH = re.compile(
+    r"mesh\[([^\]]*)\](?:, device_ids=\((?:(\[[\d,]+\])(T\([\d,]+\))?|([\d,]+))\))? ?\{([^}]*)\}"
+)
 _AXIS = re.compile(r"""['"]([^'"]+)['"](?::\((\d{1,18})\)(\d{1,18}))?""")
 _SIZE = re.compile(r"""['"]([^'"]+)['"]=(\d{1,18})""")
 _LIST = re.compile(r"\{((?:\{[\d,]*\},?)*)\}")
 # Programs on more devices are not compared, because the lists of HLO text are as long as these.
 MAX_DEVICES = 1 << 16
+_MAX_PARTED, _MAX_CHOICES = 4, 1 << 14
 
 
 @lru_cache(maxsize=1 << 12)
@@ -25,8 +28,13 @@ def groups_of_hlo(text: str, devices: int) -> Groups:
     """The groups of `replica_groups=…`: as lists, as an iota with a transposition, or as axes of a mesh."""
     if (mesh := _MESH.match(text)) is not None:
         names, sizes = _names_and_sizes(mesh[1])
-        ids = _transposed(_numbers(mesh[2]), mesh[3]) if mesh[2] else list(range(_bounded(prod(sizes))))
-        return _along(names, sizes, ids, _AXIS.findall(mesh[4]))
+        if mesh[4]:
+            ids = _numbers(mesh[4])
+        elif mesh[2]:
+            ids = _transposed(_numbers(mesh[2]), mesh[3])
+        else:
+            ids = list(range(_bounded(prod(sizes))))
+        return _along(names, sizes, ids, _AXIS.findall(mesh[5]))
     if (iota := _IOTA.match(text)) is not None:
         ids = _transposed(_numbers(iota[2]), iota[3])
         size = max(_numbers(iota[1])[-1:], default=0) or 1
@@ -58,7 +66,28 @@ def axes_of_groups(groups: Groups, mesh: str) -> str:
                 axes = "{" + ", ".join(f'"{name}"' for name in chosen) + "}"
                 if groups_of_axes(axes, mesh) == groups:
                     return axes
+    # Parts of axes, at most one of each axis.
+    parts = [[(name, before, part) for before, part in _sub_axes(by_name[name])] for name in used]
+    choices = product(*([None, *each] for each in parts)) if len(used) <= _MAX_PARTED else ()
+    for choice in islice(choices, _MAX_CHOICES):
+        listed = [each for each in choice if each is not None]
+        if prod(part for *_, part in listed) == size:
+            axes = "{" + ", ".join(_axis_text(*each, by_name) for each in listed) + "}"
+            if groups_of_axes(axes, mesh) == groups:
+                return axes
     return ""
+
+
+def _sub_axes(size: int) -> Iterator[tuple[int, int]]:
+    """The parts of an axis, as the product of the sizes before and the own size; the whole axis, too."""
+    divisors = [each for each in range(1, min(size, MAX_DEVICES) + 1) if size % each == 0]
+    return (
+        (before, part) for before in divisors for part in divisors if part > 1 and size % (before * part) == 0
+    )
+
+
+def _axis_text(name: str, before: int, part: int, sizes: Mapping[str, int]) -> str:
+    return f'"{name}"' if part == sizes[name] else f'"{name}":({before}){part}'
 
 
 def _names_and_sizes(mesh: str) -> tuple[list[str], list[int]]:

@@ -7,16 +7,36 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.figures import Collective, Report, Times
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import bytes_text, times_text
 from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.hlo_comparison.accelerators import (
+    FOLDED,
+    MERGED,
+    NARROWED,
+    SCATTERED,
+    SUMMED,
+    OnAccelerators,
+    on_accelerators,
+)
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS, Match, match_collectives
+from sdyopt.analysis.hlo_comparison.matching import (
+    ELSEWHERE,
+    HIT,
+    MEANINGS,
+    REASONS,
+    SIZE,
+    Match,
+    label,
+    match_collectives,
+    top_k,
+)
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
-from sdyopt.analysis.report.markdown_report import markdown_text
+from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
 from sdyopt.base.dataclasses import dataclass, replace
@@ -24,15 +44,28 @@ from sdyopt.base.diagnostics.text import counted
 
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
+_UNKNOWN = "the HLO does not show why"
+# What changes on TPU and GPU, in words.
+_CHANGES = {
+    SCATTERED: "all-reduce of which each device only uses its slice: reduce-scatter",
+    FOLDED: "all-reduce of an all-reduce: one along both axes",
+    SUMMED: "terms of a sum, each reduced: one reduction of the sum",
+    MERGED: "equal collectives of one value: one",
+    NARROWED: "converted from 16-bit floats and back: sent as such",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class HloComparison:
-    """Pairs of collectives; those of XLA have the lines that a person would change."""
+    """Pairs of collectives; those of XLA have the lines that a person would change.
+
+    `accelerated` is what TPU and GPU would make of HLO for another device.
+    """
 
     report: Report
     compiled: CompiledProgram
     matches: list[Match]
+    accelerated: OnAccelerators | None = None
 
     @property
     def counts(self) -> Counter[str]:
@@ -49,6 +82,13 @@ class HloComparison:
         """The collectives of XLA."""
         return [each for match in self.matches for each in match.theirs]
 
+    @property
+    def of_top_k(self) -> list[CollectiveOperand]:
+        """The collectives of XLA whose result is only an operand of top-k."""
+        theirs = self.compiled.operands
+        by_result = {each.hlo.result: number for number, each in enumerate(theirs) if each.hlo is not None}
+        return [each for number, each in enumerate(theirs) if top_k(theirs, by_result, number) is not None]
+
     def axes(self, each: CollectiveOperand) -> str:
         """The mesh axes along which a collective communicates, as in the report."""
         if not each.groups:
@@ -61,7 +101,11 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     lines = UserLines(lambda: [each.location for each in compiled.operands])
     located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
     compiled = replace(compiled, operands=located)
-    return HloComparison(report, compiled, match_collectives(list(of_report(report)), located))
+    matches = match_collectives(list(of_report(report)), located, compiled)
+    accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
+    if accelerated is not None and not accelerated.changes:
+        accelerated = None
+    return HloComparison(report, compiled, matches, accelerated)
 
 
 def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
@@ -98,16 +142,38 @@ def compiled_report(found: HloComparison) -> Report:
 
 def comparison_data(found: HloComparison) -> dict[str, object]:
     """The data of the JSON."""
+    accelerated = found.accelerated
     return {
         "schema": SCHEMA,
         "version": VERSION,
         "mesh": found.report.mesh,
         "devices": found.compiled.devices,
+        "platform": found.compiled.platform,
         "counts": {reason: found.counts[reason] for reason in REASONS if found.counts[reason]},
         "wire_bytes": {"report": round(wire_bytes(found.ours)), "xla": round(wire_bytes(found.theirs))},
+        "on_accelerators": None
+        if accelerated is None
+        else {
+            "wire_bytes": round(wire_bytes(accelerated.operands)),
+            "changes": [
+                {"change": kind, "collectives": count, "saved": round(saved)}
+                for kind, count, saved in _changes(accelerated)
+            ],
+        },
+        "by_kind_and_axes": [
+            {
+                "kind": kind,
+                "axes": axes,
+                "report": round(ours),
+                "xla": round(theirs),
+                "on_accelerators": round(after),
+            }
+            for (kind, axes), (ours, theirs, after) in _totals(found).items()
+        ],
         "matches": [
             {
                 "reason": match.reason,
+                "why": match.why,
                 "report": [_operand_data(found, each) for each in match.ours],
                 "xla": [_operand_data(found, each) for each in match.theirs],
             }
@@ -117,34 +183,70 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
 
 
 def _operand_data(found: HloComparison, each: CollectiveOperand) -> dict[str, object]:
-    times, location = each.times, each.location
-    return {
+    data: dict[str, object] = {
         "name": each.name,
         "kind": each.kind,
         "axes": found.axes(each),
         "group_size": each.group_size,
         "bytes": each.bytes,
         "wire_bytes": round(each.wire_bytes_of_runs),
-        "times": None if times is None else [times.low, times.high],
-        "location": {
-            "file": location.file,
-            "line": location.line,
-            "column": location.column,
-            "name_stack": location.name_stack,
-        },
+        "times": _times_data(each.times),
+        "location": _location_data(each.location),
+        "argument": each.moved,
+    }
+    if (source := each.hlo) is not None:
+        data["operand"], data["operands"], data["type"] = source.number, source.count, source.type
+        data["loops"] = [
+            {"name_stack": loop.name, "location": _location_data(loop.location), "trips": loop.trips}
+            for loop in source.loops
+        ]
+    return data
+
+
+def _times_data(times: Times | None) -> list[int] | None:
+    return None if times is None else [times.low, times.high]
+
+
+def _location_data(location: SourceLocation) -> dict[str, object]:
+    return {
+        "file": location.file,
+        "line": location.line,
+        "column": location.column,
+        "name_stack": location.name_stack,
     }
 
 
 def _markdown(found: HloComparison) -> str:
     lines = (f"{markdown_text(line)}  " for line in _header(found))
-    return "\n".join([*lines, "", *markdown_lines(sections_of(found))]) + "\n"
+    sections = sections_of(found)
+    open_ones = [section for section in sections if not _is_folded(section)]
+    closed = [*filter(_is_folded, sections), listing_of(found)]
+    return "\n".join([*lines, "", *markdown_lines(open_ones), *folded_lines(closed)]) + "\n"
+
+
+def _is_folded(section: Section) -> bool:
+    return bool(section.tables) and section.tables[0].title in _FOLDED
+
+
+# Tables that are folded where they can be.
+_SAME_BY_LINE, _LISTING = "the same, by line", "collectives of XLA"
+_FOLDED = (_SAME_BY_LINE, _LISTING)
 
 
 def _header(found: HloComparison) -> list[str]:
-    return [
-        f"{name} {counted(len(each), 'collective')}, {bytes_text(wire_bytes(each))} on the wire per device"
-        for name, each in (("report:", found.ours), ("XLA:   ", found.theirs))
+    compiled, ours, theirs = found.compiled, found.ours, found.theirs
+    instructions = len({id(each.hlo.op) for each in theirs if each.hlo is not None})
+    combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
+    device = f", compiled for {compiled.platform}" if compiled.platform else ""
+    lines = [
+        f"report: {counted(len(ours), 'collective')}, {bytes_text(wire_bytes(ours))} on the wire per device",
+        f"XLA:    {counted(len(theirs), 'collective')}{combined}, {bytes_text(wire_bytes(theirs))} on the "
+        f"wire per device{device}",
     ]
+    if found.accelerated is not None:
+        size = bytes_text(wire_bytes(found.accelerated.operands))
+        lines.append(f"on TPU and GPU, as far as this HLO shows: {size}")
+    return lines
 
 
 FORMATS: dict[str, Callable[[HloComparison], str]] = {
@@ -155,32 +257,97 @@ FORMATS: dict[str, Callable[[HloComparison], str]] = {
 
 
 def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
-    """The comparison for a terminal; `rows` limits each table."""
+    """The comparison for a terminal; `rows` limits each table. Without a limit, all of XLA's are listed."""
     summary, *details = sections_of(found)
-    lines = [*section_lines(_header(found), [summary], width, None), *section_lines([], details, width, rows)]
+    if rows is None:
+        details.append(listing_of(found))
+    lines = [
+        *section_lines(_header(found), [summary], width, None),
+        *section_lines([], details, width, rows, noted_rows=rows or 0),
+    ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def sections_of(found: HloComparison) -> list[Section]:
-    """The reasons with their bytes, and the collectives that differ."""
-    same = found.counts[HIT]
+    """The bytes by kind and axes, the classes of differences, what differs, and what is the same."""
+    same = sum(len(match.ours) for match in found.matches if match.reason == HIT)
     summary = Section(f"{same} of {len(found.ours)} collectives are the same in XLA's program")
     summary.sentences.append("operands of combined collectives count each; bytes of all runs of loops")
+    summary.sentences += _unknown(found)
+    is_changed = found.accelerated is not None
+    columns = ("report", "XLA", *(["on TPU and GPU"] if is_changed else []), "kind and axes")
+    summary.add_table("by kind and axes", columns, len(columns) - 1, _by_kind_and_axes(found))
+    differing = [match for match in found.matches if match.reason != HIT]
+    if not differing:
+        return [summary, *_same_by_line(found)]
     summary.add_table(
         "by reason", ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"), 4, _by_reason(found), True
     )
-    differing = [match for match in found.matches if match.reason != HIT]
+    changes = Section("what TPU and GPU would change, in this HLO")
+    if found.accelerated is not None:
+        changed: list[Row] = [
+            (bytes_text(saved), str(count), _CHANGES[kind])
+            for kind, count, saved in _changes(found.accelerated)
+        ]
+        changes.add_table("changes", ("less", "collectives", "change"), 2, changed)
+        if of_top_k := wire_bytes(found.of_top_k):
+            changes.sentences.append(f"not changed: {bytes_text(of_top_k)} for operands of TopK")
     details = Section(counted(len(differing), "difference"))
     if not any(each.location.line for each in found.ours):
         details.sentences.append(_NO_LINES)
     columns = ("bytes", "bytes in XLA", "report", "XLA", "where and why")
     rows = [_row(found, match) for match in _by_size(differing)]
     details.add_table("differences", columns, 2, rows, has_notes=True)
-    return [summary, details] if differing else [summary]
+    return [summary, *([changes] if changes.tables else []), details, *_same_by_line(found)]
+
+
+def _unknown(found: HloComparison) -> Iterator[str]:
+    unknown = sum(each.wire_bytes is None for each in found.report.collectives)
+    if unknown:
+        yield f"not compared: {counted(unknown, 'collective')} of the report whose bytes are unknown"
+    for name, operands in (("the report", found.ours), ("XLA", found.theirs)):
+        if often := sum(each.times is None for each in operands):
+            yield f"{often} of {name} in loops of unknown trip count, as if they ran once"
+
+
+def _changes(accelerated: OnAccelerators) -> Iterator[tuple[str, int, Fraction]]:
+    """The changes by kind: their number, and the bytes that they save."""
+    for kind in _CHANGES:
+        saved = [each.saved for each in accelerated.changes if each.kind == kind]
+        if saved:
+            yield kind, len(saved), sum(saved, Fraction(0))
+
+
+def _totals(found: HloComparison) -> dict[tuple[str, str], tuple[Fraction, Fraction, Fraction]]:
+    """The bytes of the report, of XLA, and on TPU and GPU by kind and axes, the largest first."""
+    accelerated = found.theirs if found.accelerated is None else found.accelerated.operands
+    sides = []
+    for operands in (found.ours, found.theirs, accelerated):
+        sums: dict[tuple[str, str], Fraction] = {}
+        for each in operands:
+            key = each.kind, found.axes(each)
+            sums[key] = sums.get(key, Fraction(0)) + each.wire_bytes_of_runs
+        sides.append(sums)
+    totals = {
+        key: (sides[0].get(key, zero), sides[1].get(key, zero), sides[2].get(key, zero))
+        for key in dict.fromkeys(key for sums in sides for key in sums)
+        for zero in [Fraction(0)]
+    }
+    return dict(sorted(totals.items(), key=lambda entry: (-max(entry[1]), entry[0])))
+
+
+def _by_kind_and_axes(found: HloComparison) -> Iterator[Row]:
+    for (kind, axes), sizes in _totals(found).items():
+        shown = sizes if found.accelerated is not None else sizes[:2]
+        yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
 
 
 def _by_size(matches: Sequence[Match]) -> list[Match]:
-    return sorted(matches, key=lambda match: -max(wire_bytes(match.ours), wire_bytes(match.theirs)))
+    def size(match: Match) -> tuple[Fraction, Fraction]:
+        ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
+        return -abs(ours - theirs), -max(ours, theirs)
+
+    return sorted(matches, key=size)
 
 
 def _by_reason(found: HloComparison) -> Iterator[Row]:
@@ -199,20 +366,108 @@ def _by_reason(found: HloComparison) -> Iterator[Row]:
             )
 
 
+def _same_by_line(found: HloComparison) -> Iterator[Section]:
+    """What is the same, by the line of the program."""
+    lines: dict[str, list[CollectiveOperand]] = {}
+    for match in found.matches:
+        if match.reason == HIT:
+            for each in match.ours:
+                lines.setdefault(each.location.file_text or "unknown line", []).append(each)
+    rows = [
+        (bytes_text(wire_bytes(each)), str(len(each)), where, _kinds(found, each))
+        for where, each in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
+    ]
+    if rows:
+        section = Section(f"{counted(sum(map(len, lines.values())), 'collective')} in common")
+        section.add_table(_SAME_BY_LINE, ("bytes", "collectives", "where", "kinds and axes"), 2, rows)
+        yield section
+
+
+def _kinds(found: HloComparison, operands: Iterable[CollectiveOperand]) -> str:
+    counts = Counter(f"{each.kind} {found.axes(each)}".rstrip() for each in operands)
+    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+
+
+def listing_of(found: HloComparison) -> Section:
+    """All collectives of XLA with their name stacks and loops."""
+    section = Section(f"all {counted(len(found.theirs), 'collective')} of XLA's program")
+    rows = [
+        (
+            bytes_text(each.wire_bytes_of_runs),
+            bytes_text(each.bytes),
+            f"{each.kind} {found.axes(each)}".rstrip() + _runs_text(each),
+            each.location.file_text if each.location.line else "",
+            _listing_note(each),
+        )
+        for each in found.theirs
+    ]
+    columns = ("bytes", "bytes per run", "kind and axes", "line", "name stack and loops")
+    section.add_table(_LISTING, columns, 2, rows, has_notes=True)
+    return section
+
+
+def _listing_note(each: CollectiveOperand) -> str:
+    parts = [f"%{each.name}"]
+    if each.hlo is not None:
+        if each.hlo.count > 1:
+            parts[0] += f", operand {each.hlo.number} of {each.hlo.count}"
+        # Of merged operations, the first.
+        parts.append(each.location.name_stack.partition(";")[0])
+        if each.moved and each.moved != each.location.name_stack:
+            parts.append(each.moved)
+        parts += [
+            f"in {loop.name or 'a loop'} × {'n' if loop.trips is None else loop.trips}"
+            for loop in each.hlo.loops
+        ]
+    return "; ".join(filter(None, parts))
+
+
 def _row(found: HloComparison, match: Match) -> Row:
-    both = (*match.ours, *match.theirs)
-    where = next((each.location.file_text for each in both if each.location.line), "")
+    ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
+    reason = match.reason
+    if reason == SIZE:
+        reason = f"same place, other size: {bytes_text(ours)} → {bytes_text(theirs)}"
+    here, there = (_place(each) for each in (match.ours, match.theirs))
+    if reason == ELSEWHERE:
+        reason = f"same, in XLA at {there}"
+    where = here or there
+    # The other line of a same one is all there is to say.
+    why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
+    text = f"{reason}: {why}" if why else reason
+    labels = dict.fromkeys(label(each) for each in match.theirs[:3] if label(each) not in why)
+    if labels:
+        text += f" ({', '.join(labels)})"
+    moved = next((each.moved for each in (*match.ours, *match.theirs) if each.moved), "")
     return (
-        bytes_text(wire_bytes(match.ours)) if match.ours else "",
-        bytes_text(wire_bytes(match.theirs)) if match.theirs else "",
-        " + ".join(_text(found, each) for each in match.ours),
-        " + ".join(_text(found, each) for each in match.theirs),
-        f"{where}: {match.reason}" if where else match.reason,
+        bytes_text(ours) if match.ours else "",
+        bytes_text(theirs) if match.theirs else "",
+        _texts(found, match.ours),
+        _texts(found, match.theirs),
+        ": ".join(filter(None, (f"{where}, {moved}" if where and moved else where or moved, text))),
     )
 
 
+def _place(operands: Sequence[CollectiveOperand]) -> str:
+    """The line of collectives, or that of an operation that uses the result."""
+    for each in operands:
+        places = [each.location, *(() if each.hlo is None else each.hlo.used_at)]
+        for place in places:
+            if place.line:
+                return place.file_text
+    return next((each.location.file_text for each in operands if each.location.file_text), "")
+
+
+def _texts(found: HloComparison, operands: Sequence[CollectiveOperand]) -> str:
+    """The collectives of one side; equal ones once, with their number."""
+    counts = Counter(_text(found, each) for each in operands)
+    return " + ".join(text if count == 1 else f"{count} of {text}" for text, count in counts.items())
+
+
 def _text(found: HloComparison, each: CollectiveOperand) -> str:
-    times = times_text(each.times)
-    runs = "" if times == "1" else f" × {times}"
     number = f"{each.name} " if each.name.startswith("#") else ""
-    return number + f"{each.kind} {found.axes(each)}".rstrip() + runs
+    return number + f"{each.kind} {found.axes(each)}".rstrip() + _runs_text(each)
+
+
+def _runs_text(each: CollectiveOperand) -> str:
+    times = times_text(each.times, each.per_iteration)
+    return "" if times == "1" else f" × {times}"

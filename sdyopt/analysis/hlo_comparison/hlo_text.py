@@ -2,67 +2,76 @@
 
     %all-reduce.1 = f32[8,16]{1,0} all-reduce(%dot.3), replica_groups=[4,2]<=[8], metadata={… source_line=12}
 
-Each operand of a combined collective is a collective of its own. An instruction runs as often as the loops
-around it, whose numbers of trips XLA states.
+Each operand of a combined collective is a collective of its own, with the location that XLA gives the result
+of that operand. An instruction runs as often as the loops around it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from fractions import Fraction
 from math import prod
 
 from sdyopt.analysis.figures.figures import ONCE, Times
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, Loop, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_hlo
-from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.analysis.hlo_comparison.hlo_graph import (
+    COLLECTIVES,
+    REARRANGE,
+    HloGraph,
+    IndexValues,
+    Instruction,
+    Value,
+    uses_of,
+    without_rearranging,
+)
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\((?=.*\{\s*$).*?\)\s*->")
-_OP = re.compile(
-    r"\s*+(?:ROOT )?%?([\w.-]++) = (\(.*?\)|\S+) "
-    r"(all-reduce|all-gather|reduce-scatter|all-to-all|ragged-all-to-all|collective-permute)(?:-start)?\((.*)"
-)
-_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\]")
+_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^}]*\})?")
 _PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*\})")
-_CALLED = re.compile(
-    r"\b(body|condition|to_apply|calls|true_computation|false_computation|branch_computations)="
-    r"(\{[^}]*\}|%?[\w.-]+)"
-)
-_CALLS = re.compile(r"\bcalls=%?([\w.-]+)")
-_SLICE = re.compile(r"\sdynamic-slice\(")
-_PASSES_ON = re.compile(r" (?:all-gather-done|bitcast|copy|reshape|transpose|convert)\(")
-# Not the operation, nor a part of a path.
-_NAME = re.compile(r"(?<![\w./-])[A-Za-z_][\w.-]*+(?!\()")
-_TRIPS = re.compile(r'known_trip_count\\?"?:\{\\?"?n\\?"?:\\?"?(\d{1,18})')
-_METADATA = re.compile(r"metadata=\{([^{}]*)\}")
-_FIELD = re.compile(r'\b(\w++)=("[^"]*"|\d{1,9})')
+_METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*)\}")
+_FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
+_MAX_USES = 16
+# What moves an argument, or a part of it.
+_OF_ARGUMENTS = (*REARRANGE, "convert", "dynamic-slice", "slice", "all-gather", "collective-permute")
+# What only text of one kind of device has, in the order of a search.
+_DEVICES = {
+    "CPU": re.compile(r'"outer_dimension_partitions"|__ynn_fusion|__onednn|"__xla_cpu|_promoted\b'),
+    "TPU": re.compile(r":T\(\d+(?:,\d+)*\)"),
+    "GPU": re.compile(r'"operation_queue_id"|__cublas|__cudnn|__triton|"fusion_backend_config"'),
+}
 
 
 @dataclass(slots=True)
 class CompiledProgram:
     """The operands of the collectives that communicate, and the number of those of combined collectives.
 
-    `all_operands` are also those of collectives whose groups have one device.
+    `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
+    "TPU", or "" if that is unknown.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
     all_operands: list[CollectiveOperand] = field(default_factory=list)
     combined: int = 0
     devices: int = 1
+    platform: str = ""
+    graph: HloGraph | None = None
+    indices: IndexValues | None = None
 
 
-def read_hlo(name: str, text: str, devices: int = 0) -> CompiledProgram:
+def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> CompiledProgram:
     """The collectives of optimized HLO text. Raises DiagnosticError for any other text.
 
-    `devices` is the number of devices, by default that of the text.
+    `devices` is the number of devices and `platform` what they are, by default those of the text.
     """
     if _HEADER.match(text) is None:
         error = DiagnosticError.at(
@@ -70,146 +79,194 @@ def read_hlo(name: str, text: str, devices: int = 0) -> CompiledProgram:
         )
         raise error.help("write what compiled.as_text() returns in JAX")
     try:
-        return _Reader(text, devices).program()
+        found = _Reader(text, devices).program()
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
+    found.platform = platform or next(
+        (device for device, words in _DEVICES.items() if words.search(text) is not None), ""
+    )
+    return found
 
 
 class _Reader:
     def __init__(self, text: str, devices: int) -> None:
-        self._lines = text.splitlines()
-        header = dict(_COUNTS.findall(self._lines[0]))
+        lines = text.splitlines()
+        header = dict(_COUNTS.findall(lines[0]))
         self._devices = devices or int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
-        self._tables = _tables(self._lines)
-        # Computation -> the lines of its instructions.
-        self._computations: dict[str, list[str]] = {}
-        self._entry = ""
-        current: list[str] | None = None
-        for line in self._lines:
-            if not line.startswith((" ", "}")) and (match := _COMPUTATION.match(line)) is not None:
-                current = self._computations.setdefault(match[2], [])
-                self._entry = match[2] if match[1] else self._entry
-            elif line.startswith("}"):
-                current = None
-            elif current is not None:
-                current.append(line)
+        self._tables = _tables(lines)
+        self._graph = HloGraph(lines)
+        self._indices = IndexValues(self._graph, self._devices)
+        self._loops: dict[str, tuple[Loop, ...]] = {}
+        self._locations: dict[str, SourceLocation] = {}
 
     def program(self) -> CompiledProgram:
-        found = CompiledProgram(devices=self._devices)
+        found = CompiledProgram(devices=self._devices, graph=self._graph, indices=self._indices)
         times = self._times()
-        for name, lines in self._computations.items():
-            gathers = any(" all-gather" in line for line in lines)
-            users = self._users(lines) if gathers else {}
-            for line in lines:
-                if "-done(" not in line and (match := _OP.match(line)) is not None:
-                    is_sliced = match[3] == "all-gather" and self._is_sliced(match[1], users)
-                    operands = [
-                        replace(each, is_sliced=is_sliced) if is_sliced else each
-                        for each in self._operands(match, times.get(name))
-                    ]
+        for name, computation in self._graph.computations.items():
+            for op in computation.ops:
+                kind = op.opcode.removesuffix("-start")
+                if kind in COLLECTIVES and (op.opcode == kind or op.opcode.endswith("-start")):
+                    operands = list(self._operands(name, op, kind, times.get(name)))
                     found.all_operands += operands
                     found.combined += len(operands) if len(operands) > 1 else 0
-                    found.operands += [each for each in operands if self._communicates(each, match[4])]
+                    found.operands += [each for each in operands if self._communicates(each)]
         return found
 
     # --- Collectives --------------------------------------------------------------------------
 
-    def _operands(self, match: re.Match[str], times: Times | None) -> Iterator[CollectiveOperand]:
-        name, result, op, rest = match.groups()
-        kind = op.replace("-", "_")
+    def _operands(
+        self, computation: str, op: Instruction, opcode: str, times: Times | None
+    ) -> Iterator[CollectiveOperand]:
+        kind = opcode.replace("-", "_")
         shapes = [
-            (prod(map(int, re.findall(r"\d{1,18}", dims))), type) for type, dims in _SHAPE.findall(result)
+            (prod(map(int, re.findall(r"\d{1,18}", match[2]))), match[1], match[0])
+            for match in _SHAPE.finditer(op.type)
         ]
-        is_async = f"{op}-start(" in match[0]
-        if is_async and kind != "all_reduce" and result.startswith("(") and len(shapes) > 1:
+        is_tuple = op.type.startswith("(")
+        if op.opcode != opcode and kind != "all_reduce" and is_tuple and len(shapes) > 1:
             # The operand comes first in the result of a start; counters follow that of a permute.
             shapes = shapes[1:2] if kind == "collective_permute" else shapes[len(shapes) // 2 :]
+            is_tuple = len(shapes) > 1
         groups: Groups = frozenset()
-        if kind != "collective_permute":
-            _, _, listed = rest.partition("replica_groups=")
+        sent: Fraction | None = None
+        if kind == "collective_permute":
+            moving = _moving(op.attributes)
+            sent = Fraction(moving, max(self._devices, moving, 1))
+        else:
+            _, _, listed = op.attributes.partition("replica_groups=")
             groups = groups_of_hlo(_group_text(listed), self._devices)
-        if kind == "all_to_all" and result.startswith("(") and shapes:
+        if kind == "all_to_all" and is_tuple and shapes:
             # A tuple with one operand for each device of a group.
-            shapes = [(sum(elements for elements, _ in shapes), shapes[0][1])]
+            shapes = [(sum(elements for elements, *_ in shapes), *shapes[0][1:])]
+            is_tuple = False
         factor = max(map(len, groups), default=1) if kind == "reduce_scatter" else 1
-        location = self._location(rest)
-        for elements, type in shapes:
-            yield CollectiveOperand(kind, groups, elements * factor, bits_of(type), location, name, times)
-
-    def _communicates(self, each: CollectiveOperand, attributes: str) -> bool:
-        if each.kind == "collective_permute":
-            pairs = _PAIRS.search(attributes)
-            return pairs is not None and any(
-                source != target for source, target in re.findall(r"\{(\d+),(\d+)\}", pairs[1])
+        for number, (elements, type, text) in enumerate(shapes):
+            bits = bits_of(type)
+            part = number if is_tuple else -1
+            result = Value(op, part)
+            source = HloSource(
+                computation,
+                op,
+                number,
+                len(shapes),
+                op.operands[number] if number < len(op.operands) else None,
+                result,
+                text,
+                self._loops.get(computation, ()),
+                self._produced_at(op.operands[number] if number < len(op.operands) else None),
+                self._used_at(result),
             )
+            yield CollectiveOperand(
+                kind,
+                groups,
+                elements * factor,
+                bits,
+                self._location(op.parts.get(part, op.attributes)),
+                op.name,
+                times,
+                kind == "all_gather" and self._is_sliced(result),
+                None if sent is None else sent * elements * bits / 8,
+                self._argument(source.operand),
+                hlo=source,
+            )
+
+    def _produced_at(self, operand: Value | None) -> SourceLocation | None:
+        if operand is None:
+            return None
+        value = without_rearranging(operand, ("convert", "slice"))
+        return self._location(value.op.parts.get(value.part, value.op.attributes))
+
+    def _used_at(self, result: Value) -> tuple[SourceLocation, ...]:
+        """Where the operations are that use a result."""
+        found = dict.fromkeys(user.attributes for user, _ in uses_of(result, ("convert",)))
+        return tuple(dict.fromkeys(self._location(each) for each in list(found)[:_MAX_USES]))
+
+    def _argument(self, value: Value | None) -> str:
+        """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
+        for _ in range(_MAX_FRAMES):
+            if value is None:
+                break
+            operands = value.op.operands if value.op.opcode in _OF_ARGUMENTS else ()
+            if operands:
+                # That of an element of a combined collective is the operand of its number.
+                value = operands[value.part] if 0 < value.part < len(operands) else operands[0]
+            elif (carried := self._indices.kept(value)) is not None:
+                value = carried
+            elif value.op.opcode == "parameter" and value.part < 0:
+                return self._location(value.op.attributes).name_stack
+            else:
+                break
+        return ""
+
+    def _communicates(self, each: CollectiveOperand) -> bool:
+        if each.kind == "collective_permute":
+            return bool(each.sent)
         return max(map(len, each.groups), default=1) > 1
 
-    def _is_sliced(self, name: str, users: Mapping[str, Sequence[str]]) -> bool:
-        """Whether only slices use an all-gather, and devices differ by their number."""
-        names, found = [name], []
-        for each in names:
-            for line in users.get(each, ()):
-                instruction, _, text = line.partition(" = ")
-                if _PASSES_ON.search(text) is not None:
-                    names.append(instruction.removeprefix("  ROOT ").strip(" %"))
-                else:
-                    found.append(self._with_called(text))
-        is_by_device = any("partition-id(" in line for line in self._lines)
-        return bool(found) and is_by_device and all(_SLICE.search(text) is not None for text in found)
-
-    @staticmethod
-    def _users(lines: Sequence[str]) -> dict[str, list[str]]:
-        """The instructions by the names that they mention."""
-        users: dict[str, list[str]] = {}
-        for line in lines:
-            for name in dict.fromkeys(_NAME.findall(line.partition(" = ")[2])):
-                users.setdefault(name, []).append(line)
-        return users
-
-    def _with_called(self, text: str) -> str:
-        """An instruction with those of the fusion that it is."""
-        called = _CALLS.search(text) if " fusion(" in text else None
-        return text if called is None else "\n".join(self._computations.get(called[1], ()))
+    def _is_sliced(self, result: Value) -> bool:
+        """Whether only slices use an all-gather, and devices take different ones."""
+        uses = list(uses_of(result, ("convert",)))
+        return bool(uses) and all(
+            user.opcode == "dynamic-slice"
+            and number == 0
+            and any(
+                (found := self._indices.of(each)) is not None and any(value != found[0] for value in found)
+                for each in user.operands[1:]
+            )
+            for user, number in uses
+        )
 
     # --- Counts -------------------------------------------------------------------------------
 
     def _times(self) -> dict[str, Times | None]:
         """The number of times that each computation runs; those that no one calls are left out."""
-        calls: dict[str, list[tuple[str, Times | None]]] = {}
-        for caller, lines in self._computations.items():
-            for line in lines:
-                trips = _TRIPS.search(line)
-                for role, names in _CALLED.findall(line):
-                    factor: Times | None = ONCE
-                    if role in ("body", "condition"):
-                        factor = None if trips is None else Times(int(trips[1]), int(trips[1]))
-                    elif role.endswith(("computation", "computations")):
-                        factor = Times(0, 1)
-                    for callee in re.findall(r"[\w.-]+", names):
-                        if callee in self._computations:
-                            calls.setdefault(callee, []).append((caller, factor))
-        found: dict[str, Times | None] = {self._entry: ONCE}
+        graph = self._graph
+        calls: dict[str, list[tuple[str, Times | None, Instruction]]] = {}
+        trips: dict[Instruction, int | None] = {}
+        for call in graph.calls:
+            factor: Times | None = ONCE
+            if call.role in ("body", "condition"):
+                if call.op not in trips:
+                    trips[call.op] = graph.trips(call.op, self._indices)
+                count = trips[call.op]
+                factor = None if count is None else Times(count, count)
+            elif call.role.endswith(("computation", "computations")):
+                factor = Times(0, 1)
+            calls.setdefault(call.callee, []).append((call.caller, factor, call.op))
+        entry = graph.entry
+        found: dict[str, Times | None] = {entry: ONCE}
         # A computation is printed after those that it calls.
-        for name in reversed(list(self._computations)):
-            if name == self._entry or name not in calls:
+        for name in reversed(list(graph.computations)):
+            if name == entry or name not in calls:
                 continue
             total: Times | None = Times(0, 0)
-            for caller, factor in calls[name]:
+            for caller, factor, op in calls[name]:
                 if caller in found:
                     times = found[caller]
                     if total is None or times is None or factor is None:
                         total = None
                     else:
                         total = total + times * factor
+                    around = self._loops.get(caller, ())
+                    if op in trips:
+                        place = self._location(op.attributes)
+                        around = (Loop(place.name_stack, place, trips[op]), *around)
+                    self._loops.setdefault(name, around)
             found[name] = total
         return found
 
     # --- Locations ----------------------------------------------------------------------------
 
     def _location(self, rest: str) -> SourceLocation:
+        found = self._locations.get(rest)
+        if found is None:
+            found = self._locations[rest] = self._read_location(rest)
+        return found
+
+    def _read_location(self, rest: str) -> SourceLocation:
         metadata = _METADATA.search(rest)
         fields = {} if metadata is None else dict(_FIELD.findall(metadata[1]))
-        name = fields.get("op_name", "").strip('"')
+        name = fields.get("op_name", "").strip('"').replace("\\'", "'")
         numbers = {field: int(value) for field, value in fields.items() if value.isdecimal()}
         if "stack_frame_id" in numbers and (frames := self._frames(numbers["stack_frame_id"])):
             first = frames[0]
@@ -221,20 +278,29 @@ class _Reader:
     def _frames(self, number: int) -> tuple[Frame, ...]:
         """The call stack of a frame, the innermost first. The parent of frame 5 is 4 if it says 5."""
         files, functions, places, frames = (self._tables[name] for name in _TABLES)
-        found: list[Frame] = []
-        while number in frames and len(found) < _MAX_FRAMES:
+        found: dict[Frame, None] = {}
+        for _ in range(_MAX_FRAMES):
+            if number not in frames:
+                break
             frame = _numbers_of(frames[number])
             place = _numbers_of(places.get(frame.get("file_location_id", 0), ""))
-            found.append(
-                Frame(
-                    functions.get(place.get("function_name_id", 0), "").strip('"'),
-                    files.get(place.get("file_name_id", 0), "").strip('"'),
-                    place.get("line", 0),
-                    place.get("column", 0),
-                )
+            # XLA repeats the frames around a loop or a call that it inlines.
+            each = Frame(
+                functions.get(place.get("function_name_id", 0), "").strip('"'),
+                files.get(place.get("file_name_id", 0), "").strip('"'),
+                place.get("line", 0),
+                place.get("column", 0),
             )
+            found[each] = None
             number = frame.get("parent_frame_id", 0) - 1
         return tuple(found)
+
+
+def _moving(attributes: str) -> int:
+    """The number of devices that a permute sends from, to others."""
+    pairs = _PAIRS.search(attributes)
+    found = () if pairs is None else re.findall(r"\{(\d+),(\d+)\}", pairs[1])
+    return sum(source != target for source, target in found)
 
 
 def _group_text(text: str) -> str:

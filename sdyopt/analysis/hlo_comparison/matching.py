@@ -1,181 +1,668 @@
-"""Pairs the collectives of a report with those that XLA compiled, each with the class of the difference."""
+"""Pairs the collectives of a report with those that XLA compiled, each with the class of the difference.
+
+Those of one place in the program come first: the line, the name stack, the argument that is moved, or the
+line of an operation that uses the result. The number of bytes only decides between several of one place.
+Reasons are read off the HLO; where it does not show one, there is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
 
+from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.hlo_comparison.accelerators import (
+    REDUCTIONS,
+    joined,
+    narrow_operand,
+    narrow_type,
+    own_part,
+    sums_of,
+)
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of, without_rearranging
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.base.dataclasses import dataclass
 
-HIT = "same"
-AXIS_BY_AXIS = "axis by axis"
-REPEATED, ONLY_REPORT, ONLY_XLA = "repeated", "only in the report", "only in XLA"
-REMATERIALIZED = "full rematerialization"
-_REDUCTIONS = ("all_reduce", "reduce_scatter")
-
-Key = Callable[[CollectiveOperand], Hashable]
-
-# The reasons for pairs, from the least difference to the greatest, with the key that is equal in a pair.
-_PAIRED: tuple[tuple[str, Key], ...] = (
-    (HIT, lambda each: (each.kind, each.groups, each.bytes)),
-    ("other element type", lambda each: (each.kind, each.groups, each.elements)),
-    (
-        "reduce-scatter or all-reduce",
-        lambda each: ("reduction" if each.kind in _REDUCTIONS else each, each.groups, each.bytes),
-    ),
-    ("other axes", lambda each: (each.kind, each.bytes)),
-    ("other kind", lambda each: (each.groups, each.bytes)),
-    ("other tensor", lambda each: (each.kind, each.groups)),
+HIT, ELSEWHERE = "same", "same at another line"
+STEPS, UNROLLED, SUMS, REPEATED, ONCE = "in steps", "unrolled", "separate sums", "sent again", "sent once"
+SCATTER, TYPE, RUNS, SIZE = (
+    "reduce-scatter or all-reduce",
+    "other element type",
+    "other number of runs",
+    "other size",
 )
+AXES, KIND, TOP_K = "other axes", "other kind", "operand of top-k"
+REMATERIALIZED = "full rematerialization"
+ONLY_REPORT, ONLY_XLA = "only in the report", "only in XLA"
 
-# What each class of differences means.
+# What each class says. Why it is so is said of each pair, where the HLO shows it.
 MEANINGS = {
-    HIT: "the same kind, the same groups of devices and the same bytes",
-    AXIS_BY_AXIS: "XLA sums along one mesh axis and then along another, the report along both at once",
-    "other element type": "the same elements in another type: XLA for CPU sums, and often moves, 16-bit "
-    "floats as float32",
-    "reduce-scatter or all-reduce": "one side sums and keeps a shard (reduce-scatter), the other sums the "
-    "whole tensor and slices it (all-reduce), which sends twice as much",
-    "other axes": "as many bytes along other mesh axes: XLA changes one PartitionSpec to the next in another "
-    "order, or along a part of an axis",
-    "other kind": "as many bytes along the same mesh axes: XLA changes one PartitionSpec to the next by "
-    "another collective",
-    "other tensor": "the same kind along the same mesh axes, with other bytes: XLA sends before a slice, a "
-    "pad or a change of dtype what the report sends after it, or the other way round",
-    REPEATED: "one side sends the same tensor more often: XLA gathers a weight again for the backward pass, "
-    "or sends once what the report sends twice",
-    REMATERIALIZED: "XLA gathers a tensor, and each device takes its slice in another sharding: it "
-    "warns of an involuntary full rematerialization",
-    ONLY_REPORT: "XLA has no such collective: it computes the tensor on each device, keeps it sharded, or "
-    "moves it with another one",
-    ONLY_XLA: "XLA's partitioner adds it: borders of convolutions and pads, steps of sorts, gathers and "
-    "scatters, or a change of sharding between operations",
+    HIT: "the same kind, mesh axes, and bytes of all runs",
+    ELSEWHERE: "the same, but XLA names another operation of the program as its place",
+    STEPS: "XLA sends it by several collectives, each of the result of the one before",
+    UNROLLED: "XLA has a collective for each run of the loop, or for some of them",
+    SUMS: "XLA sums up the terms of a sum by a collective each, the report sums up the sum",
+    REPEATED: "XLA sends the same value more than once",
+    ONCE: "XLA sends a value once that the report sends more than once",
+    SCATTER: "one side sums and keeps a shard (reduce-scatter), the other sums the whole tensor "
+    "(all-reduce), which sends twice as much",
+    TYPE: "as many elements of another type",
+    RUNS: "the same bytes, as often as loops run: another number",
+    SIZE: "the same kind along the same mesh axes, with other bytes",
+    AXES: "the same kind along other mesh axes",
+    KIND: "another kind of collective",
+    TOP_K: "XLA gathers the whole operand of top-k, the report what top-k finds on each device",
+    REMATERIALIZED: "XLA gathers a tensor, of which each device only uses a slice",
+    ONLY_REPORT: "nothing in XLA's program corresponds",
+    ONLY_XLA: "nothing in the report corresponds",
 }
 REASONS = tuple(MEANINGS)
+
+Key = Callable[[CollectiveOperand], Hashable]
+Feature = Callable[[CollectiveOperand], Iterable[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Collectives of the report and of XLA that correspond, or one that has no counterpart, and why."""
+    """Collectives of the report and of XLA that correspond, or one that has no counterpart.
+
+    `reason` is the class of the difference, `why` what the HLO shows of its cause; "" if it shows nothing.
+    """
 
     reason: str
     ours: tuple[CollectiveOperand, ...]
     theirs: tuple[CollectiveOperand, ...]
+    why: str = ""
 
 
-def match_collectives(report: Sequence[CollectiveOperand], xla: Sequence[CollectiveOperand]) -> list[Match]:
-    """The pairs, and the collectives without one, in the order of the report, then of XLA.
-
-    Of several that correspond equally, those of the same line that run as often do first.
-    """
-    ours, theirs = dict.fromkeys(range(len(report))), dict.fromkeys(range(len(xla)))
-    found: list[tuple[int, Match]] = []
-
-    def take(reason: str, key: Key) -> None:
-        for is_likely in _LIKELY:
-            for here, there in _pairs(report, xla, ours, theirs, key, is_likely):
-                del ours[here], theirs[there]
-                found.append((here, Match(reason, (report[here],), (xla[there],))))
-
-    take(*_PAIRED[0])
-    hits = {_PAIRED[0][1](each) for _, match in found for each in match.ours}
-    found += _pairs_with_two(report, xla, ours, theirs)
-    for reason, key in _PAIRED[1:]:
-        take(reason, key)
-    for here in ours:
-        # Repeated: the other side has an equal collective, but fewer of them.
-        is_repeated = _PAIRED[0][1](report[here]) in hits
-        found.append((here, Match(REPEATED if is_repeated else ONLY_REPORT, (report[here],), ())))
-    for there in theirs:
-        is_repeated = _PAIRED[0][1](xla[there]) in hits
-        reason = REPEATED if is_repeated else ONLY_XLA
-        match = Match(REMATERIALIZED if xla[there].is_sliced else reason, (), (xla[there],))
-        found.append((len(report) + there, match))
-    return [match for _, match in sorted(found, key=lambda pair: pair[0])]
-
-
-def _pairs(
+def match_collectives(
     report: Sequence[CollectiveOperand],
     xla: Sequence[CollectiveOperand],
-    ours: Iterable[int],
-    theirs: Iterable[int],
-    key: Key,
-    is_likely: Callable[[CollectiveOperand, CollectiveOperand], bool],
-) -> list[tuple[int, int]]:
-    """Pairs with equal keys that are likely to correspond, each collective in one of them."""
-    waiting: dict[Hashable, list[int]] = {}
-    for there in theirs:
-        waiting.setdefault(key(xla[there]), []).append(there)
+    program: CompiledProgram | None = None,
+) -> list[Match]:
+    """The pairs, and the collectives without one, in the order of the report, then of XLA.
+
+    `program` is that of `xla`.
+    """
+    return _Matching(report, xla, program).matches()
+
+
+# --- Places -----------------------------------------------------------------------------------
+
+
+def _names(location: SourceLocation) -> list[str]:
+    """The name stacks of an operation; those of merged operations are separated."""
+    joint = [*location.name_stack.split(";"), location.path]
+    return [each for each in dict.fromkeys(joint) if "/" in each]
+
+
+def _ends(location: SourceLocation) -> list[str]:
+    """The name stacks, and their ends: within a function, name stacks of a report start with it."""
     found = []
-    for here in ours:
-        candidates = waiting.get(key(report[here]), [])
-        likely = next((each for each in candidates if is_likely(report[here], xla[each])), None)
-        if likely is not None:
-            candidates.remove(likely)
-            found.append((here, likely))
+    for name in _names(location):
+        parts = name.split("/")
+        found += ["/".join(parts[start:]) for start in range(min(len(parts) - 1, _MAX_ENDS))]
     return found
 
 
-def _share_a_line(ours: CollectiveOperand, theirs: CollectiveOperand) -> bool:
-    here = ours.location
-    return bool(here.line) and any(
-        (frame.file, frame.line) == (here.file, here.line) for frame in theirs.location.frames
-    )
+_MAX_ENDS = 12
 
 
-def _run_equally(ours: CollectiveOperand, theirs: CollectiveOperand) -> bool:
-    return ours.times == theirs.times
+def _line(location: SourceLocation) -> list[Hashable]:
+    """The line, with the pass of a training step: forward and backward are not the same place."""
+    return [(location.file, location.line, each) for each in _passes(location) if location.line]
 
 
-# Of several that correspond, those of the same line that run as often do first.
-_LIKELY: tuple[Callable[[CollectiveOperand, CollectiveOperand], bool], ...] = (
-    lambda ours, theirs: _run_equally(ours, theirs) and _share_a_line(ours, theirs),
-    _run_equally,
-    _share_a_line,
-    lambda ours, theirs: True,
+def _lines(location: SourceLocation) -> list[Hashable]:
+    """The lines of the call stack, with the pass."""
+    lines = dict.fromkeys((frame.file, frame.line) for frame in location.frames)
+    return [(*line, each) for line in lines for each in _passes(location)]
+
+
+def _passes(location: SourceLocation) -> Sequence[str]:
+    """The pass that an operation is of; all of them if its name stack is that of a function, or unknown."""
+    path = location.path or location.name_stack
+    if "rematted_computation" in path:
+        return _PASSES[2:]
+    if "transpose(" in path:
+        return _PASSES[1:2]
+    return _PASSES[:1] if "jit(" in path or "jvp(" in path else _PASSES
+
+
+_PASSES = ("forward", "backward", "rematerialized")
+
+
+def _line_and_name(location: SourceLocation) -> list[Hashable]:
+    return [(line, name) for line in _line(location) for name in _names(location)]
+
+
+def _line_and_end(location: SourceLocation) -> list[Hashable]:
+    return [(line, name) for line in _line(location) for name in _ends(location)]
+
+
+def _lines_and_name(location: SourceLocation) -> list[Hashable]:
+    return [(line, name) for line in _lines(location) for name in _ends(location)]
+
+
+def _produced_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
+    return () if each.hlo is None or each.hlo.produced_at is None else (each.hlo.produced_at,)
+
+
+def _used_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
+    return () if each.hlo is None else each.hlo.used_at
+
+
+# What corresponding collectives have in common, of the report and of XLA, the strongest first.
+_PLACES: tuple[tuple[Feature, Feature], ...] = (
+    (lambda ours: _line_and_name(ours.location), lambda xla: _line_and_end(xla.location)),
+    (lambda ours: _line_and_name(ours.location), lambda xla: _lines_and_name(xla.location)),
+    (
+        lambda ours: [(ours.moved, each) for each in _line_and_name(ours.location) if ours.moved],
+        lambda xla: [
+            (xla.moved, each) for place in _used_at(xla) for each in _lines_and_name(place) if xla.moved
+        ],
+    ),
+    (
+        lambda ours: [(ours.moved, name) for name in _names(ours.location) if ours.moved],
+        lambda xla: [(xla.moved, name) for place in _used_at(xla) for name in _names(place) if xla.moved],
+    ),
+    (lambda ours: [ours.moved] if ours.moved else [], lambda xla: [xla.moved] if xla.moved else []),
+    (
+        lambda ours: _line_and_name(ours.location),
+        lambda xla: [each for place in _used_at(xla) for each in _lines_and_name(place)],
+    ),
+    (
+        lambda ours: _line_and_name(ours.location),
+        lambda xla: [each for place in _produced_at(xla) for each in _lines_and_name(place)],
+    ),
+    (
+        # Many lines have one name stack, so it only tells where one of them has no line.
+        lambda ours: [(name, bool(ours.location.line)) for name in _names(ours.location)],
+        lambda xla: [
+            (name, has_line)
+            for name in _ends(xla.location)
+            for has_line in ((False,) if xla.location.line else (False, True))
+        ],
+    ),
+    (lambda ours: _line(ours.location), lambda xla: _line(xla.location)),
+    (
+        lambda ours: _line(ours.location),
+        lambda xla: [each for place in _used_at(xla) for each in _line(place)],
+    ),
+)
+# Those above of one line or name stack of the operation itself, or of the one whose result it sends.
+_OWN = (_PLACES[0], _PLACES[1], *_PLACES[6:9])
+_ANYWHERE: tuple[Feature, Feature] = (lambda ours: [()], lambda xla: [()])
+# The same pass, and the same argument if XLA's is one.
+_ELSEWHERE: tuple[Feature, Feature] = (
+    lambda ours: [(each, moved) for each in _passes(ours.location) for moved in (ours.moved, "")],
+    lambda xla: [(each, xla.moved) for each in _passes(xla.location)],
+)
+
+# --- Keys -------------------------------------------------------------------------------------
+
+
+def _runs(each: CollectiveOperand) -> int | None:
+    return None if each.times is None else each.times.high
+
+
+def _bytes(each: CollectiveOperand) -> int:
+    # Where dimensions are not divisible, one side may round.
+    return each.bytes
+
+
+def _elements_of_shard(each: CollectiveOperand, kind: str) -> int:
+    """The elements on a device, before a collective if `kind` is all_gather, after it if reduce_scatter."""
+    return each.elements // each.group_size if each.kind == kind else each.elements
+
+
+def _family(each: CollectiveOperand) -> str:
+    return "reduction" if each.kind in REDUCTIONS else each.kind
+
+
+_SAME: Key = lambda each: (each.kind, each.groups, _bytes(each), _runs(each))  # noqa: E731
+# The classes of pairs of one place, from the least difference to the greatest, with what is equal.
+_OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
+    (TYPE, lambda each: (each.kind, each.groups, each.elements, _runs(each))),
+    (SCATTER, lambda each: (_family(each), each.groups, each.elements, _runs(each))),
+    (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
+    (SIZE, lambda each: (each.kind, each.groups)),
+    (AXES, lambda each: (each.kind, each.elements, _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "all_gather"), _runs(each))),
+    (KIND, lambda each: (each.groups, _elements_of_shard(each, "reduce_scatter"), _runs(each))),
+)
+# The same for pairs of which one has no place.
+_ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
+    (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
+    (TYPE, lambda each: (each.kind, each.groups, each.elements)),
+    (SCATTER, lambda each: (_family(each), each.groups, _bytes(each))),
+    (AXES, lambda each: (each.kind, _bytes(each))),
+    (KIND, lambda each: (each.groups, _bytes(each))),
+    (SIZE, lambda each: (each.kind, each.groups)),
 )
 
 
-def _pairs_with_two(
-    report: Sequence[CollectiveOperand],
-    xla: Sequence[CollectiveOperand],
-    ours: dict[int, None],
-    theirs: dict[int, None],
-) -> list[tuple[int, Match]]:
-    """Removes each all-reduce of a report that XLA splits into two all-reduces, and these two."""
-    found = []
-    by_elements: dict[int, list[int]] = {}
-    for there in theirs:
-        if xla[there].kind == "all_reduce":
-            by_elements.setdefault(xla[there].elements, []).append(there)
-    for here in [each for each in ours if report[each].kind == "all_reduce"]:
-        whole = report[here]
-        parts = by_elements.get(whole.elements, [])
-        # One candidate for each set of groups, and a second one of the same.
-        distinct: dict[object, list[int]] = {}
-        for there in parts:
-            if xla[there].groups != whole.groups and len(distinct.setdefault(xla[there].groups, [])) < 2:
-                distinct[xla[there].groups].append(there)
-        candidates = [there for group in distinct.values() for there in group]
-        for first, second in combinations(candidates, 2):
-            if is_product(whole, xla[first], xla[second]):
-                for there in (first, second):
-                    del theirs[there]
-                    parts.remove(there)
-                del ours[here]
-                found.append((here, Match(AXIS_BY_AXIS, (whole,), (xla[first], xla[second]))))
-                break
-    return found
+def _has_place(each: CollectiveOperand) -> bool:
+    return bool(each.location.line) or any(place.line for place in _used_at(each))
 
 
-def is_product(whole: CollectiveOperand, first: CollectiveOperand, second: CollectiveOperand) -> bool:
-    """Whether reducing in the groups of `first`, then in those of `second`, may reduce in those of `whole`.
+def _name_is_of(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
+    """Whether one of the report is of an operation of the line and the name stack of XLA's."""
+    return not set(_line_and_name(ours.location)).isdisjoint(_line_and_end(xla.location))
 
-    The sizes of the groups of `first` and `second` multiply to that of `whole`, and each group is within a
-    group of `whole`.
+
+class _Matching:
+    def __init__(
+        self,
+        report: Sequence[CollectiveOperand],
+        xla: Sequence[CollectiveOperand],
+        program: CompiledProgram | None,
+    ) -> None:
+        self._report = report
+        self._xla = xla
+        self._program = program
+        self._ours = dict.fromkeys(range(len(report)))
+        self._theirs = dict.fromkeys(range(len(xla)))
+        # The class, and the numbers of the collectives; several matches have no ours.
+        self._found: list[tuple[str, list[int], list[int], str]] = []
+        self._match_of: dict[int, int] = {}
+        self._by_result = {each.hlo.result: number for number, each in enumerate(xla) if each.hlo is not None}
+
+    def matches(self) -> list[Match]:
+        self._take(HIT, _SAME, _PLACES[0])
+        self._take_sums()
+        for place in _PLACES[1:]:
+            self._take(HIT, _SAME, place)
+        self._take(HIT, _SAME, _ANYWHERE, needs_place_unknown=True)
+        self._take_steps()
+        self._take_unrolled()
+        self._join_sums()
+        self._take_top_k()
+        for place in _PLACES:
+            for reason, key in _OF_ONE_PLACE:
+                # A use does not tell that another kind or other axes are the same thing.
+                if place in _OWN or reason not in (SIZE, AXES, KIND):
+                    self._take(reason, key, place)
+        self._take(ELSEWHERE, _SAME, _ELSEWHERE)
+        for reason, key in _ANYWHERE_EQUAL:
+            self._take(reason, key, _ANYWHERE, needs_place_unknown=True)
+        self._join_sums()
+        self._join_repeated()
+        self._join_steps()
+        self._join_sent_once()
+        matches = [self._match(*each) for each in self._found]
+        matches += [self._alone(number) for number in self._ours]
+        matches += [self._extra(number) for number in self._theirs]
+        order = {id(each): number for number, each in enumerate((*self._report, *self._xla))}
+        return sorted(
+            matches, key=lambda match: min(order[id(each)] for each in (*match.ours, *match.theirs))
+        )
+
+    # --- Pairs --------------------------------------------------------------------------------
+
+    def _take(
+        self, reason: str, key: Key, place: tuple[Feature, Feature], needs_place_unknown: bool = False
+    ) -> None:
+        """Pairs with equal keys and a place in common; of several, those with the nearest bytes."""
+        of_ours, of_theirs = place
+        waiting: dict[Hashable, list[int]] = {}
+        for there in self._theirs:
+            for feature in dict.fromkeys(of_theirs(self._xla[there])):
+                waiting.setdefault((key(self._xla[there]), feature), []).append(there)
+        if not waiting:
+            return
+        for here in list(self._ours):
+            ours = self._report[here]
+            candidates = {
+                there: None
+                for feature in dict.fromkeys(of_ours(ours))
+                for there in waiting.get((key(ours), feature), ())
+                if there in self._theirs
+            }
+            if needs_place_unknown and _has_place(ours):
+                candidates = {there: None for there in candidates if not _has_place(self._xla[there])}
+            if candidates:
+                size = ours.wire_bytes_of_runs
+                there = min(
+                    candidates, key=lambda each: (abs(self._xla[each].wire_bytes_of_runs - size), each)
+                )
+                self._add(reason, [here], [there])
+
+    def _add(self, reason: str, ours: list[int], theirs: list[int], why: str = "") -> None:
+        for here in ours:
+            del self._ours[here]
+        for there in theirs:
+            del self._theirs[there]
+            self._match_of[there] = len(self._found)
+        self._found.append((reason, ours, theirs, why))
+
+    def _join(self, reason: str, there: int, to: int, why: str) -> None:
+        """Adds one of XLA's to the match of another."""
+        del self._theirs[there]
+        number = self._match_of[there] = self._match_of[to]
+        before, ours, theirs, reasons = self._found[number]
+        both = why if not reasons or reasons == why else f"{reasons}; {why}"
+        found = reason if before in (HIT, ELSEWHERE, TYPE) else before
+        self._found[number] = found, ours, [*theirs, there], both
+
+    def _are_of_one_place(self, here: int, theirs: Iterable[int]) -> bool:
+        ours = self._report[here]
+        return all(
+            self._rank(here, [there]) < len(_OWN) or not (_has_place(ours) and _has_place(self._xla[there]))
+            for there in theirs
+        )
+
+    def _are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
+        """Whether steps move the argument that one of the report does, for an operation of its place."""
+        ours, last = self._report[here], self._xla[chain[-1]]
+        ends = {each for place in _used_at(last) for each in _lines_and_name(place)}
+        is_used_there = not ends.isdisjoint(_line_and_name(ours.location))
+        return is_used_there and all(self._xla[each].moved == ours.moved != "" for each in chain)
+
+    def _rank(self, here: int, theirs: Iterable[int]) -> int:
+        """How strongly places are the same, the greatest number of several being the weakest."""
+        ours = self._report[here]
+        return max(
+            next(
+                (
+                    rank
+                    for rank, (of_ours, of_theirs) in enumerate(_OWN)
+                    if not set(of_ours(ours)).isdisjoint(of_theirs(self._xla[there]))
+                ),
+                len(_OWN),
+            )
+            for there in theirs
+        )
+
+    # --- Several ------------------------------------------------------------------------------
+
+    def _before(self, there: int) -> int | None:
+        """The collective of whose result one is, but for an order of elements and their type."""
+        source = self._xla[there].hlo
+        if source is None or source.operand is None:
+            return None
+        return self._by_result.get(without_rearranging(source.operand, ("convert",)))
+
+    def _take_steps(self) -> None:
+        """Pairs one of the report with several of XLA, each of the result of the one before."""
+        before = {there: step for there in self._theirs if (step := self._before(there)) in self._theirs}
+        inner = set(before.values())
+        chains = []
+        for last in self._theirs:
+            chain = [last]
+            while (step := before.get(chain[0])) is not None and step not in chain:
+                chain.insert(0, step)
+            if len(chain) > 1:
+                chains.append((last in inner, chain))
+        for _, chain in sorted(chains, key=lambda each: (each[0], -len(each[1]))):
+            # Parts of a chain may be the counterpart, too.
+            for start in range(len(chain) - 1):
+                part = chain[start:]
+                likely = [here for here in self._ours if self._is_in_steps(here, part)]
+                here = min(likely, key=lambda each: self._rank(each, part), default=None)
+                if here is not None and all(there in self._theirs for there in part):
+                    self._add(STEPS, [here], part, self._steps_text(part))
+                    break
+
+    def _steps_text(self, chain: Sequence[int]) -> str:
+        return " of the result of ".join(label(self._xla[there]) for there in reversed(chain))
+
+    def _is_in_steps(self, here: int, chain: Sequence[int]) -> bool:
+        ours, steps = self._report[here], [self._xla[there] for there in chain]
+        last = steps[-1]
+        if _family(last) != _family(ours) or any(_runs(each) != _runs(ours) for each in steps):
+            return False
+        if last.elements != ours.elements:
+            return False
+        if not self._are_of_one_place(here, chain) and not self._are_of_one_argument(here, chain):
+            return False
+        if not all(each.kind == last.kind for each in steps):
+            # Other steps may move shards first.
+            return last.kind == "all_gather" and _has_place(ours) and _has_place(last)
+        groups = steps[0].groups
+        for each in steps[1:]:
+            both = joined(groups, each.groups)
+            if both is None:
+                return False
+            groups = both
+        return groups == ours.groups
+
+    def _take_unrolled(self) -> None:
+        """Pairs one of the report, in a loop, with several of XLA, whose runs are as many."""
+        of_place: dict[Hashable, list[int]] = {}
+        for there in self._theirs:
+            xla = self._xla[there]
+            for feature in dict.fromkeys(_line_and_name(xla.location)):
+                of_place.setdefault((xla.kind, xla.groups, xla.bytes, feature), []).append(there)
+        for here in list(self._ours):
+            ours = self._report[here]
+            runs = _runs(ours)
+            for feature in dict.fromkeys(_line_and_name(ours.location)):
+                key = ours.kind, ours.groups, ours.bytes, feature
+                parts = [there for there in of_place.get(key, ()) if there in self._theirs]
+                counts = [_runs(self._xla[there]) for there in parts]
+                known = [count for count in counts if count is not None]
+                if runs is not None and len(parts) > 1 and len(known) == len(parts) and sum(known) == runs:
+                    why = f"{len(parts)} collectives of this place run {' + '.join(map(str, known))} times"
+                    self._add(UNROLLED, [here], parts, why)
+                    break
+
+    def _take_sums(self) -> None:
+        """Pairs one of the report with the all-reduces of its line whose results XLA adds up."""
+        for terms in self._sums:
+            if not all(there in self._theirs for there in terms):
+                continue
+            lines = [line for there in terms for line in _lines(self._xla[there].location)]
+            first = self._xla[terms[0]]
+            for here in self._ours:
+                ours = self._report[here]
+                if (
+                    (ours.kind, ours.groups, ours.elements, _runs(ours))
+                    == (first.kind, first.groups, first.elements, _runs(first))
+                    and not set(_line(ours.location)).isdisjoint(lines)
+                    and not any(_name_is_of(ours, self._xla[there]) for there in terms)
+                ):
+                    self._add(SUMS, [here], terms, self._sums_text(terms))
+                    break
+
+    def _join_sums(self) -> None:
+        """Adds to a pair the other terms of the sum that XLA's is a term of."""
+        for terms in self._sums:
+            paired = [there for there in terms if there in self._match_of]
+            for there in terms:
+                if paired and there in self._theirs:
+                    self._join(SUMS, there, paired[0], self._sums_text(terms))
+
+    def _sums_text(self, terms: Sequence[int]) -> str:
+        return f"XLA adds up the results of {', '.join(label(self._xla[there]) for there in terms)}"
+
+    @cached_property
+    def _sums(self) -> list[list[int]]:
+        """The all-reduces whose results XLA adds up."""
+        program = self._program
+        if program is None or program.graph is None:
+            return []
+        of: dict[str, dict[int, Value]] = {}
+        for number, each in enumerate(self._xla):
+            if each.hlo is not None and each.kind == "all_reduce":
+                of.setdefault(each.hlo.computation, {})[number] = each.hlo.result
+        found = []
+        for name, results in of.items():
+            around = {number: [number] for number in results}
+            ops = program.graph.computations[name].ops
+            for second, first in sums_of(program, self._xla, ops, results, is_any_use=True):
+                if around[first] is not around[second]:
+                    around[first] += around[second]
+                    for term in around[second]:
+                        around[term] = around[first]
+            distinct = {id(terms): sorted(terms) for terms in around.values() if len(terms) > 1}
+            found += list(distinct.values())
+        return found
+
+    def _take_top_k(self) -> None:
+        """Pairs the gathers whose result is the operand of top-k with what is sent at its line."""
+        found: dict[tuple[SourceLocation, str], list[int]] = {}
+        for there in self._theirs:
+            if (user := top_k(self._xla, self._by_result, there)) is not None:
+                found.setdefault(user, []).append(there)
+        for (place, name), theirs in found.items():
+            lines = set(_lines_and_name(place)) or set(_lines(place))
+            ours = [
+                here
+                for here in self._ours
+                if self._report[here].kind == "all_gather"
+                and lines
+                & {*_line_and_name(self._report[here].location), *_line(self._report[here].location)}
+            ]
+            if ours:
+                self._add(TOP_K, ours, theirs, f"the result is only used by {name}")
+
+    def _join_repeated(self) -> None:
+        """Adds to a pair what XLA sends of the same value."""
+        first: dict[Hashable, int] = {}
+        for there, xla in enumerate(self._xla):
+            source = xla.hlo
+            if source is None or source.operand is None:
+                continue
+            key = without_rearranging(source.operand), xla.kind, xla.groups, xla.bytes
+            same = first.setdefault(key, there)
+            if same == there:
+                continue
+            value = f"%{key[0].op.name}" + (f", {xla.moved}" if xla.moved else "")
+            why = f"{label(self._xla[same])} and {label(xla)} are of {value}"
+            if there in self._theirs and same in self._match_of:
+                self._join(REPEATED, there, same, why)
+            elif there in self._match_of and same in self._theirs:
+                self._join(REPEATED, same, there, why)
+
+    def _join_steps(self) -> None:
+        """Adds to a pair the steps before and after the one of XLA, if they are of the same place."""
+        for there in list(self._theirs):
+            before = self._before(there)
+            if before is not None and before in self._match_of:
+                _, ours, _, _ = self._found[self._match_of[before]]
+                if ours and self._are_of_one_place(ours[0], [there]):
+                    self._join(STEPS, there, before, self._steps_text([before, there]))
+                    continue
+            for following in self._match_of:
+                if self._before(following) == there:
+                    _, ours, _, _ = self._found[self._match_of[following]]
+                    if ours and self._are_of_one_place(ours[0], [there]):
+                        self._join(STEPS, there, following, self._steps_text([there, following]))
+                        break
+
+    def _join_sent_once(self) -> None:
+        """Adds to a pair what the report sends of the same argument as often, which XLA does not."""
+        of_argument = {
+            self._argument_key(self._report[ours[0]]): number
+            for number, (reason, ours, theirs, _) in enumerate(self._found)
+            if reason == HIT and self._report[ours[0]].moved and self._xla[theirs[0]].moved
+        }
+        for here in list(self._ours):
+            number = of_argument.get(self._argument_key(self._report[here]))
+            if number is not None:
+                _, ours, theirs, _ = self._found[number]
+                name = self._report[here].moved
+                others = [each for each in self._theirs if self._xla[each].moved == name]
+                if not others:
+                    del self._ours[here]
+                    why = f"XLA has no other collective of {name}"
+                    self._found[number] = ONCE, [*ours, here], theirs, why
+
+    def _argument_key(self, each: CollectiveOperand) -> Hashable:
+        return each.moved, each.kind, each.groups, each.bytes
+
+    # --- Reasons ------------------------------------------------------------------------------
+
+    def _match(self, reason: str, ours: list[int], theirs: list[int], why: str) -> Match:
+        mine, other = [self._report[each] for each in ours], [self._xla[each] for each in theirs]
+        if reason == KIND and other[0].is_sliced:
+            reason = REMATERIALIZED
+        if not why and reason != HIT:
+            why = self._why(reason, mine[0], other[0])
+        return Match(reason, tuple(mine), tuple(other), why)
+
+    def _why(self, reason: str, ours: CollectiveOperand, xla: CollectiveOperand) -> str:
+        """What the HLO shows of the cause of a difference."""
+        source, program = xla.hlo, self._program
+        if source is None or program is None:
+            return ""
+        found = []
+        if reason == SCATTER and xla.kind == "all_reduce":
+            if own_part(program, xla) is not None:
+                found.append(
+                    f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
+                )
+            elif uses := list(uses_of(source.result, ("convert",))):
+                whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
+                if whole is not None:
+                    found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
+        if ours.bits != xla.bits and (narrow := narrow_operand(source)):
+            back = ", and the result back" if narrow_type(xla) else ""
+            found.append(f"the operand is converted from {narrow}{back}")
+        if reason == RUNS:
+            runs = [
+                f"{each.name or 'a loop'} × {'?' if each.trips is None else each.trips}"
+                for each in source.loops
+            ]
+            found.append(
+                f"in XLA's program, it is in {' in '.join(runs)}"
+                if runs
+                else "in XLA's program, it is in no loop"
+            )
+        if xla.is_sliced:
+            found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
+        return "; ".join(found)
+
+    def _alone(self, number: int) -> Match:
+        return Match(ONLY_REPORT, (self._report[number],), ())
+
+    def _extra(self, number: int) -> Match:
+        xla = self._xla[number]
+        if xla.is_sliced:
+            why = f"each use of {label(xla)} is a slice, and devices take different ones"
+            return Match(REMATERIALIZED, (), (xla,), why)
+        user = top_k(self._xla, self._by_result, number)
+        return Match(ONLY_XLA, (), (xla,), "" if user is None else f"the operand of {user[1]}")
+
+
+def top_k(
+    xla: Sequence[CollectiveOperand], by_result: Mapping[Value, int], number: int
+) -> tuple[SourceLocation, str] | None:
+    """The place of the call of top-k that is the only use of a gather, and its name.
+
+    `by_result` has the numbers of collectives by their results: other gathers may be in between.
     """
-    size, one, two = whole.group_size, first.group_size, second.group_size
-    return size == one * two and all(
-        any(group <= around for around in whole.groups) for group in (*first.groups, *second.groups)
-    )
+    found: list[tuple[SourceLocation, str]] = []
+    pending = [number] if xla[number].kind == "all_gather" else []
+    for each in pending:
+        source = xla[each].hlo
+        uses = [] if source is None else list(uses_of(source.result, ("convert",)))
+        if source is None or not uses:
+            return None
+        for user, _ in uses:
+            following = by_result.get(Value(user))
+            if following is not None and xla[following].kind == "all_gather":
+                pending += [] if following in pending else [following]
+            elif user.opcode == "custom-call" and 'custom_call_target="TopK"' in user.attributes:
+                found.append((source.used_at[0], f"TopK, %{user.name}"))
+            else:
+                return None
+    return found[0] if found else None
+
+
+def label(each: CollectiveOperand) -> str:
+    """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
+    is_combined = each.hlo is not None and each.hlo.count > 1
+    return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"
+
+
+def _described(opcode: str) -> str:
+    return "it is a result" if opcode == "return" else f"one is {opcode}"
+
+
+def total_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
+    """The bytes on the wire per device, of all runs of loops."""
+    return sum((each.wire_bytes_of_runs for each in operands), Fraction(0))

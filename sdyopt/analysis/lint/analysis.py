@@ -62,7 +62,7 @@ def summary_text(result: LintResult) -> str:
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else counted(total, "finding")
     if result.untried:
-        text += f"; {result.untried} more could not be tried, because the program is large"
+        text += f"; {counted(result.untried, 'more value')} not tried, --advise tries more"
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:

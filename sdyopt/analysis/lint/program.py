@@ -15,7 +15,7 @@ from sdyopt.analysis.figures.execution_counts import (
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -46,8 +46,7 @@ class LintedProgram(CostedProgram):
     @cached_property
     def collectives(self) -> Mapping[Op, Collective]:
         """The figures of each collective, in program order."""
-        ops = [op for op in self.module.walk() if isinstance(op, COLLECTIVES)]
-        return dict(zip(ops, self.report.collectives, strict=True))
+        return dict(zip(counted_collectives(self.module), self.report.collectives, strict=True))
 
     @cached_property
     def products(self) -> Mapping[Op, Product]:

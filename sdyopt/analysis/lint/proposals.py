@@ -197,6 +197,21 @@ class Proposals:
                     other[first], other[second] = names[second], names[first]
                     yield from self.remedy(subjects, other)
 
+    def opened(self, dimensions: Iterable[tuple[OpResult, int]]) -> Remedy:
+        """Dimensions of constraints opened."""
+        shardings: dict[OpResult, TensorSharding] = {}
+        for output, dim in dimensions:
+            assert isinstance(output.op, ShardingConstraintOp)
+            sharding = shardings.get(output, output.op.sharding)
+            dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+            shardings[output] = sharding.with_dims(dims)
+        changes = []
+        for output, sharding in shardings.items():
+            mesh = find_mesh(sharding.mesh_or_ref, self.module)
+            assert mesh is not None
+            changes.append(Change(output, sharding, mesh))
+        return remedy_of(changes, self._names)
+
     def removed(self, constraints: Sequence[OpResult]) -> Remedy:
         """Constraints removed."""
         changes = []

@@ -32,6 +32,10 @@ _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 # More points than this are rather a mistake.
 MAX_POINTS = 512
 _BAR = 20
+_NO_MESH = (
+    "give its arguments shardings, such as NamedSharding(mesh, P('data')); -sdy-lift-inlined-meshes names "
+    "meshes without a name"
+)
 
 
 def read_sizes(text: str) -> dict[str, list[int]]:
@@ -80,7 +84,7 @@ def check_axes(module: Op, axes: Sequence[str]) -> None:
     for axis in axes:
         if axis not in known:
             place = next((op for op in module.walk() if isinstance(op, MeshOp)), module)
-            help = nearest_or_all(axis, known) if known else "run -sdy-lift-inlined-meshes to name the mesh"
+            help = nearest_or_all(axis, known) if known else _NO_MESH
             raise _error(place, f"the program has no mesh axis '{axis}'", help)
     for op in module.walk():
         if isinstance(op, ManualComputationOp):

@@ -41,10 +41,19 @@ def _html(found: Reported) -> str:
     return html_report(found.report, found.program(), found.title, found.check, found.source_root)
 
 
+def _markdown(found: Reported) -> str:
+    from sdyopt.analysis.check.check_text import places_table
+    from sdyopt.analysis.check.checker import PLACES, Check, places_of
+
+    report = found.report
+    check = found.check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
+    return markdown_report(report, places_table(check, found.check is not None))
+
+
 _WRITERS: dict[str, Callable[[Reported], str]] = {
     ".html": _html,
     ".json": lambda found: json_report(found.report),
-    ".md": lambda found: markdown_report(found.report),
+    ".md": _markdown,
     ".txt": lambda found: text_report(found.report, DEFAULT_WIDTH, None),
 }
 

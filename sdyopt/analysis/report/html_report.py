@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import repeat
 from pathlib import Path, PurePath
 
 import htpy as h
@@ -39,14 +38,13 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
-from sdyopt.analysis.pages.section import ReportTable, Row, Section
+from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
     boundary_data,
     files_of,
-    lines_of,
     live_data,
     loop_of,
 )
@@ -54,12 +52,11 @@ from sdyopt.analysis.report.sections import (
     BOUND_PRODUCTS,
     COLLECTIVES,
     PHASES,
-    bound_products,
     bound_text,
+    kinds_text,
     most_repeated,
     sections_of,
 )
-from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
 _SCRIPT = Path(__file__).with_name("report.js")
@@ -68,7 +65,7 @@ _SCRIPT = Path(__file__).with_name("report.js")
 MAX_POINTS = 600
 # Tables that the page has in another form.
 _SHOWN_OTHERWISE = (
-    *("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work"),
+    *("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work", BOUND_PRODUCTS),
     "live at the peak",
 )
 _WIDTH_OF_CHANGE = 1000
@@ -76,6 +73,8 @@ _WIDTH_OF_CHANGE = 1000
 _PARTS, _NAMES = 4, 6
 # And so many reasons for those of one kind.
 _REASONS = 4
+# And so many kinds of what is live at the peak in the summary.
+_KINDS = 3
 
 
 def html_report(
@@ -96,7 +95,12 @@ def html_report(
     page.add_data("boundary", boundary_data(report))
     page.add_text("text-of-program", "\n".join(program_lines(program)))
     communication, memory, compute, *others = sections_of(report)
-    charts = [h.h3["by line, module or weight"], h.div("#where"), h.h3["by module or call"], h.div("#flame")]
+    charts = [
+        h.h3["by line, module or weight"],
+        h.div("#where"),
+        h.h3["by module, function or call"],
+        h.div("#flame"),
+    ]
     body = [
         _header(page, report, sizes),
         h.main("#main", tabindex="-1")[
@@ -114,7 +118,8 @@ def html_report(
                 _section(
                     page,
                     "time" if report.time and not position else "accuracy",
-                    _with_lines(each, report, program),
+                    each,
+                    *([h.h3[BOUND_PRODUCTS], h.div("#bound")] if report.time and not position else []),
                 )
                 for position, each in enumerate(others)
             ],
@@ -138,6 +143,7 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
             f"{'' if sizes else ', '}topology {replace_unprintable(PurePath(report.topology).name)}"
             if report.topology
             else None,
+            h.span(".note")[f": {replace_unprintable(report.speeds)}"] if report.speeds else None,
         ],
         h.p(".note")[replace_unprintable(report.assumption)] if report.assumption else None,
         h.nav(aria_label="sections")[(h.a(href=f"#{anchor}")[text] for anchor, text in links)],
@@ -204,8 +210,9 @@ def _memory_card(report: Report, check: Check) -> h.Node:
         if memory.unknown_values
         else ""
     )
+    kinds = kinds_text(memory, _KINDS)
     return card(
-        "memory", bytes_text(memory.peak), f"at the peak{f', {where}' if where else ''}", fits, unknown
+        "memory", bytes_text(memory.peak), f"at the peak{f', {where}' if where else ''}", fits, kinds, unknown
     )
 
 
@@ -313,27 +320,6 @@ def _reason(page: Page, part: Part) -> h.Node:
 def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
     tables = [each for each in section.tables if not _is_shown_otherwise(each)]
     return page.section(anchor, section, tables, *children)
-
-
-def _with_lines(section: Section, report: Report, program: str) -> Section:
-    """The section with the lines of the program for products: names repeat in other functions and loops."""
-    if report.time is None:
-        return section
-    numbers = lines_of(program, report.products)
-    at = {id(each): line for each, line in zip(report.products, numbers, strict=True)}
-    lines = [at[id(product)] for product, _ in bound_products(report, report.time)]
-    tables = [
-        replace(table, rows=list(map(_with_line, repeat(table), table.rows, lines)))
-        if table.title == BOUND_PRODUCTS
-        else table
-        for table in section.tables
-    ]
-    return replace(section, tables=tables)
-
-
-def _with_line(table: ReportTable, row: Row, line: int) -> Row:
-    pairs = zip(table.columns, row, strict=True)
-    return tuple(f"{cell}, line {line}" if line and name == "value" else cell for name, cell in pairs)
 
 
 def _is_shown_otherwise(table: ReportTable) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
         return point | {"scope": value.scope, "phase": value.phase}
     if is_dataclass(value):
         return {name: _plain(getattr(value, name)) for name in fields(value)}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]

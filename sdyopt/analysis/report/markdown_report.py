@@ -11,34 +11,28 @@ from html import escape
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.pages.section import ReportTable, Section
 from sdyopt.analysis.report.sections import ACCURACY, sections_of
-from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20
-# Of the places where most is sent, this many are in the summary.
-PLACES = 3
 
 # GitHub would notify the user whose name follows an "@", even after a backslash.
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
 
 
-def markdown_report(report: Report) -> str:
-    """The report as GitHub-flavoured Markdown."""
-    return "\n".join(_lines(report)) + "\n"
+def markdown_report(report: Report, places: ReportTable | None = None) -> str:
+    """The report as GitHub-flavoured Markdown, with the places where devices send most in the summary."""
+    return "\n".join(_lines(report, places)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, places: ReportTable | None) -> Iterator[str]:
     if report.mesh:
         yield f"{report.devices} devices, mesh {markdown_text(report.mesh)}"
         yield ""
     if report.assumption:
         yield markdown_text(report.assumption)
         yield ""
-    sections = sections_of(report)
-    noted = [table for table in sections[0].tables if table.has_notes]
-    first = replace(noted[0], title="where devices send most", rows=noted[0].rows[:PLACES]) if noted else None
-    yield from folded_lines(sections, first)
+    yield from folded_lines(sections_of(report), places)
 
 
 def folded_lines(sections: Sequence[Section], first: ReportTable | None = None) -> Iterator[str]:

@@ -28,7 +28,7 @@ from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.sections import PHASES
+from sdyopt.analysis.report.sections import PHASES, product_text, sharers_of
 from sdyopt.mlir.value_names import pattern_of
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
@@ -118,6 +118,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             **_groups(each),
         )
     timed = report.time.products if report.time else [None] * len(report.products)
+    sharers = sharers_of(report)
     times = _times(report.time.products if report.time else None, report.products)
     lines = lines_of(program, report.products)
     for product, time, limits, line in zip(report.products, times, timed, lines, strict=True):
@@ -133,6 +134,12 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             useful=_useful(report, product),
             spare=", ".join(f'"{axis}"' for axis in product.spare_axes) if report.is_sharded else "",
             limit="" if limits is None else limits.limit,
+            # The time of its collectives, and these with the number of products that need them.
+            communication=None
+            if limits is None or limits.communication is None
+            else number(limits.communication),
+            needs=" ".join(f"{each}:{sharers[each]}" for each in product.collectives),
+            shown=product_text(product),
             bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
             value=product.value,
             program=line,
@@ -221,13 +228,14 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
 
 def _live_name(group: LiveGroup) -> str:
     """`argument params['w']`; of a copy, that of the argument."""
-    if group.role == COPY:
-        return f"part or copy of {group.name or 'an argument'}"
-    return f"{group.role} {group.name}".rstrip()
+    what = group.what or group.role
+    if group.role == COPY and group.name:
+        return what.replace("an argument", group.name).replace("gathered argument", f"gathered {group.name}")
+    return f"{what} {group.name}".rstrip()
 
 
 def spec_of(sharding: str) -> str:
-    """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
+    """`P('x')` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
     found = _SHARDING.fullmatch(sharding)
     if found is None:
         return sharding

@@ -104,6 +104,8 @@ const placeNode = (row, grouping) => {
 const programLink = (item) => (item.program ? element("button", { type: "button", class: "where", text: item.value, onclick: () => showProgram(item.program) }) : item.value);
 // Names repeat in other functions and loops; a line is one operation.
 const valueNode = (item) => [programLink(item), item.program ? element("span", { class: "note", text: `, line ${item.program}` }) : null];
+const lineLink = (item) => (item.at ? element("button", { type: "button", class: "where", text: item["call-site"], onclick: () => showLine(item.file, item.at) }) : item["call-site"] || "no line");
+const operationLink = (item, text, title) => (item.program ? element("button", { type: "button", class: "where", title, text, onclick: () => showProgram(item.program) }) : text);
 const kindsNode = (row) => {
   const kinds = [...groupsOf(row.items, (item) => `${item.kind} ${item.axes}`)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
   return [kinds.slice(0, 4).map(([name, items]) => element("div", {}, kinds.length > 1 ? element("span", { class: "note", text: `${totalText(items, bytesText)} ` }) : null, coloured(name))), kinds.length > 4 ? element("span", { class: "note", text: `and ${kinds.length - 4} more` }) : null];
@@ -167,9 +169,33 @@ function usefulText(items) {
   return Number.isNaN(share) ? "unknown" : shareText(share);
 }
 
+// --- The products that wait for their collectives.
+const boundProducts = products.filter((item) => item.bound);
+const neededBy = (item) => item.needs.split(" ").map((each) => each.split(":").map(Number)).map(([number, sharers]) => [collectives[number], sharers]).filter(([each]) => each);
+const collectiveText = (each) => `#${each.number} ${each.kind}${each.weight ? `${each.weight.startsWith("sums") ? "," : " of"} ${each.weight}` : ""}`;
+if (at("bound")) {
+  if (boundProducts.length) dataTable(at("bound"), {
+    label: "communication-bound products",
+    what: "product",
+    rowsOf: (matches) => boundProducts.filter((item) => matches([item.shown, item["call-site"], ...neededBy(item).map(([each]) => collectiveText(each))].join(" "), item)),
+    columns: [
+      { name: "communication", figure: true, text: (item) => (item.communication === null ? "unknown" : secondsText(item.communication)), order: (item) => item.communication || 0 },
+      { name: "product", figure: true, text: (item) => timeText([item]), order: (item) => item.seconds || 0 },
+      { name: "where", class: "place", text: (item) => item["call-site"], node: (item) => [lineLink(item), codeOf(item.file, item.at) ? element("code", { class: "code", text: codeOf(item.file, item.at) }) : null] },
+      { name: "operation", text: (item) => item.shown, node: (item) => [operationLink(item, item.shown, `${item.value} in the program`)] },
+      { name: "its collectives", class: "why", text: (item) => item.needs, node: (item) => neededBy(item).map(([each, sharers]) => element("div", {}, sharers > 1 ? element("span", { class: "note", text: `1/${sharers} of ` }) : null,
+        operationLink(each, collectiveText(each), `${each.axes}, at ${each["call-site"] || "no line"}: ${each.why}`))) },
+    ],
+  });
+  else at("bound").append(element("p", { class: "note", text: "None: each product takes longer than its collectives." }));
+}
+
 // --- A flame graph: a part of a row is a module or a call, as wide as its share; below it is what it contains.
+// Without scopes and modules, the functions that call each other are the parts, and then lines.
+const functionsOf = (item) => stacks[item.stack].map((frame) => strings[frames[frame][2]]).filter((name) => name && name !== "<module>").reverse();
 const pathOf = {
-  module: (item) => [...(item.scope ? item.scope.split("/") : []), ...(item.phase ? [item.phase] : []), item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
+  module: (item) => [...(item.scope ? item.scope.split("/") : functionsOf(item)), ...(item.phase ? [item.phase] : []), ...(item["call-site"] ? [item["call-site"]] : []),
+    item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
   call: (item) => [...stacks[item.stack].map((frame) => {
     const [file, line, name] = frames[frame];
     return `${strings[name] && strings[name] !== "<module>" ? `${strings[name]} ` : ""}${nameOf(strings[file])}:${line}`;
@@ -203,7 +229,7 @@ const flame = (host) => {
   const scopes = [...collectives, ...products].some((item) => item.scope);
   const draw = () => { root = treeOf(MEASURES[measure.value].items, MEASURES[measure.value].value, pathOf[by.value]); zoom(root); };
   const measure = element("select", { "aria-label": "measure", onchange: draw }, measures.map((name) => element("option", { text: name })));
-  const by = element("select", { "aria-label": "parts", onchange: draw }, Object.keys(pathOf).map((name) => element("option", { value: name, text: `by ${name}`, selected: name === (scopes ? "module" : "call") })));
+  const by = element("select", { "aria-label": "parts", onchange: draw }, Object.keys(pathOf).map((name) => element("option", { value: name, text: `by ${name === "module" && !scopes ? "function" : name}` })));
   const chart = element("div", { class: "flame", role: "tree", "aria-label": "parts of the program by cost" });
   const told = element("p", { class: "note", "aria-live": "polite" });
   let root;

@@ -9,8 +9,10 @@ from pathlib import PurePath
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.figures import (
+    LIVE_KINDS,
     Collective,
     LiveValue,
+    Memory,
     Product,
     Report,
     TimedCollective,
@@ -43,6 +45,7 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
 _PHASES = {
     Phase.FORWARD: "",
@@ -64,6 +67,13 @@ ACCURACY = (
     "accuracy: of 104 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 95, "
     "and wire bytes are within 10% in 90; where they differ, mostly XLA sends more"
 )
+# How figures are computed.
+METHODS = (
+    "wire bytes by the ring model, times the number of runs",
+    "an estimate: arguments, results and what is computed between, with fusion and reuse of buffers",
+)
+# A kind of values is told of if it is at least this part of the peak.
+_LEAST_KIND = 100
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -85,7 +95,7 @@ def _communication(report: Report) -> Section:
     wire = f"communication: {total_text(total)} on the wire per device"
     section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
-        section.sentences.append("wire bytes by the ring model, times the number of runs")
+        section.sentences.append(METHODS[0])
         if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
             section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
@@ -166,8 +176,8 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
 
 
 def reason_text(each: Collective) -> str:
-    """The cause of a collective, and the change of the sharding by its chain."""
-    return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, each.change)))
+    """The cause of a collective, and the change of the sharding by its chain, as JAX writes shardings."""
+    return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, specs_of(each.change))))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -210,9 +220,9 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append(
-        "an estimate: arguments, results and temporaries, with fusion and reuse of buffers"
-    )
+    section.sentences.append(METHODS[1])
+    if kinds := kinds_text(memory):
+        section.sentences.append(f"at the peak: {kinds}")
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
@@ -256,6 +266,16 @@ def _memory(report: Report) -> Section:
     return section
 
 
+def kinds_text(memory: Memory, most: int | None = None) -> str:
+    """`25% activations saved for the backward pass (24.0 MiB), …`: what is live at the peak."""
+    total = sum(memory.kinds.values())
+    return ", ".join(
+        f"{share_text(Fraction(size, total))} {LIVE_KINDS[kind]} ({bytes_text(size)})"
+        for kind, size in list(memory.kinds.items())[:most]
+        if size * _LEAST_KIND >= total
+    )
+
+
 def _fit_text(needed: int, memory: int) -> str:
     """Whether a program fits into the memory of a device."""
     share = f", {share_text(Fraction(needed, memory))} of it" if memory else ""
@@ -268,8 +288,8 @@ def _fit_text(needed: int, memory: int) -> str:
 
 def _live_row(each: LiveValue, devices: int) -> Row:
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
-    where = "" if each.location.file_text == each.shown_name else each.location.file_text
-    return bytes_text(each.bytes), copies, each.shown_name, where, each.type
+    where = "" if each.location.file_text == each.name else each.location.file_text
+    return bytes_text(each.bytes), copies, each.described, where, jax_type(each.type)
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -288,13 +308,13 @@ def _compute(report: Report) -> Section:
     section = Section(heading)
     section.add_table(
         "repeated or padded work",
-        ("FLOPs", "useful", "value", "where", "not sharded along"),
+        ("FLOPs", "useful", "product", "where", "not sharded along"),
         2,
         [
             (
                 flops_text(each.flops),
                 share_text(part),
-                each.value,
+                product_text(each),
                 each.location.file_text,
                 ", ".join(f'"{axis}"' for axis in each.spare_axes),
             )
@@ -353,10 +373,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     if bound := bound_text(report, estimate):
         section.sentences.append(bound)
     machine = f" for {PurePath(report.topology).name}" if report.topology else ""
-    section.sentences.append(
-        f"an estimate{machine} from wire bytes, bandwidths and "
-        "latencies, and from FLOPs and bytes of operations"
-    )
+    speeds = f": {report.speeds}" if report.speeds else ""
+    section.sentences.append(f"an estimate from FLOPs, bytes and wire bytes{machine}{speeds}")
     rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
     section.add_table(
         "operations by time",
@@ -370,14 +388,14 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     )
     section.add_table(
         BOUND_PRODUCTS,
-        ("communication", "compute", "value", "where", "its collectives"),
+        ("communication", "compute", "where", "product", "its collectives"),
         2,
         [
             (
                 seconds_text(timed.communication),
                 seconds_text(seconds_of_runs(timed.seconds, product.times)),
-                product.value,
                 product.location.file_text,
+                product_text(product),
                 _shares_of(product, report),
             )
             for product, timed in bound_products(report, estimate)
@@ -393,11 +411,30 @@ def bound_products(report: Report, estimate: TimeEstimate) -> list[tuple[Product
     return sorted(bound, key=lambda pair: -(pair[1].communication or 0))
 
 
+def product_text(product: Product) -> str:
+    """`dot_general, backward`; `%3 (dot_general)` for one without a line of JAX."""
+    if not product.location.name_stack:
+        return f"{product.value} ({product.kind})"
+    phase = product.location.phase
+    return product.kind if phase in (Phase.FORWARD, Phase.UNKNOWN) else f"{product.kind}, {PHASES[phase]}"
+
+
 def _shares_of(product: Product, report: Report) -> str:
-    """`#6, 1/2 of #31`: the collectives of a product, and its share of those that others need, too."""
-    sharers = Counter(number for each in report.products for number in each.collectives)
-    shares = [f"1/{sharers[number]} of #{number}" for number in product.collectives if sharers[number] > 1]
-    return ", ".join([*(f"#{number}" for number in product.collectives if sharers[number] == 1), *shares])
+    """`#6 all_gather, 1/2 of #31 all_reduce`: its collectives, and its share of those that others need."""
+    sharers = sharers_of(report)
+    texts = {
+        number: f"#{number} {report.collectives[number].kind}"
+        for number in product.collectives
+        if number < len(report.collectives)
+    }
+    alone = [text for number, text in texts.items() if sharers[number] == 1]
+    shares = [f"1/{sharers[number]} of {text}" for number, text in texts.items() if sharers[number] > 1]
+    return ", ".join([*alone, *shares])
+
+
+def sharers_of(report: Report) -> Counter[int]:
+    """The number of products that each collective is needed for."""
+    return Counter(number for each in report.products for number in each.collectives)
 
 
 def bound_text(report: Report, estimate: TimeEstimate) -> str:

@@ -17,12 +17,13 @@ from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.pages.section import ReportTable, Section, without_empty
-from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
+from sdyopt.analysis.report.sections import COLLECTIVES, METHODS, sections_of
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
-MAX_LINES = 39
+MAX_LINES = 46
 MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
@@ -43,6 +44,11 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
     """
     sections, width = sections_of(report), max(width, MIN_WIDTH)
     lines, fewer = list(_lines(report, sections, width, rows)), ROWS
+    if rows == ROWS and len(lines) > MAX_LINES:
+        # Rather rows are shown than how figures are computed, which docs/reports.md has.
+        for section in sections:
+            section.sentences = [each for each in section.sentences if each not in METHODS]
+        lines = list(_lines(report, sections, width, rows))
     while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
         fewer -= 1
         lines = list(_lines(report, sections, width, fewer))
@@ -57,9 +63,16 @@ def _lines(report: Report, sections: Sequence[Section], width: int, rows: int | 
 
 
 def section_lines(
-    header: Sequence[str], sections: Sequence[Section], width: int, rows: int | None
+    header: Sequence[str],
+    sections: Sequence[Section],
+    width: int,
+    rows: int | None,
+    noted_rows: int = _NOTED_ROWS,
 ) -> Iterator[str]:
-    """A header and sections in lines of at most `width` columns; `rows` limits every table."""
+    """A header and sections in lines of at most `width` columns; `rows` limits every table.
+
+    `noted_rows` limits tables with notes, too.
+    """
     for line in header:
         yield from _rendered(printable(line), width)
     for section in sections:
@@ -69,12 +82,17 @@ def section_lines(
             yield from _indented(printable(sentence), width)
         for table in section.tables:
             if rows is None or table.title not in _DETAILS:
-                yield from _table_lines(table, width, rows)
+                yield from _table_lines(table, width, rows, noted_rows)
 
 
-def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
+def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: int) -> Iterator[str]:
     """The header and the rows, each with its note below, and how many rows are left out."""
-    limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
+    if table.has_notes and limit < len(table.rows):
+        # Rather one row of each place than all of the first one.
+        firsts = list({row[table.figures]: row for row in reversed(table.rows)}.values())[::-1]
+        others = [row for row in table.rows if row not in firsts]
+        table = replace(table, rows=[*firsts, *others])
     header, *lines = _indented(_table(table, limit), width)
     yield header
     for line, row in zip(lines, table.rows[:limit], strict=True):

@@ -1,8 +1,8 @@
 """Changes of shardings that a user can write, as edits for trials.
 
 change = Change(argument, sharding, mesh)
-change.jax                     # P('x', None)
-change.text("w")               # shard the input w as P('x', None)
+change.jax                     # P('x')
+change.text("w")               # shard the input w as P('x')
 change.sdy("%arg0")            # [{"x"}, {}] on %arg0
 trials.effect(change.edit)
 """
@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import result_text
-from sdyopt.shardy.notation.partition_spec import partition_spec_text
+from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.shardy.record import FunctionResult, Subject
 
@@ -33,13 +33,15 @@ class Change(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
 
     The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
-    Other values get a new constraint, as `jax.lax.with_sharding_constraint` does.
+    Other values get a new constraint, as `jax.lax.with_sharding_constraint` does. `how` says where it is
+    written if the value is a gradient, which no statement of a program computes.
     """
 
     subject: Subject
     sharding: TensorSharding
     mesh: Mesh
     is_removal: bool = False
+    how: str = ""
 
     @property
     def is_boundary(self) -> bool:
@@ -59,12 +61,11 @@ class Change(NamedTuple):
 
     @property
     def jax(self) -> str | None:
-        """`P('x', None)`; None if a PartitionSpec cannot express the sharding."""
+        """`P('x')`; None if a PartitionSpec cannot express the sharding."""
         try:
-            text = partition_spec_text(ShardingOnMesh(self.sharding, self.mesh))
+            return annotation_spec(ShardingOnMesh(self.sharding, self.mesh))
         except NotExpressible:
             return None
-        return text.replace("PartitionSpec", "P")
 
     @property
     def named(self) -> Subject:
@@ -86,7 +87,13 @@ class Change(NamedTuple):
             return f"remove the with_sharding_constraint on {name}"
         if self.replaced is not None:
             return f"write {spec} in the with_sharding_constraint on {name}"
-        return f"jax.lax.with_sharding_constraint({name}, {spec})"
+        return f"jax.lax.with_sharding_constraint({name}, {spec}){self.how}"
+
+    def text_at(self, lines: str) -> str:
+        """The same for a constraint, at the lines that write it."""
+        if self.is_removal:
+            return f"remove the with_sharding_constraint at {lines}"
+        return f"write {self.jax or dims_text(self.sharding)} in the with_sharding_constraint at {lines}"
 
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""

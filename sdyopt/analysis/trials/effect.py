@@ -62,7 +62,7 @@ class Figures(NamedTuple):
     product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
     that are sent between two steps at most, because results are sharded otherwise than the donated arguments
     that they become, and `carrying` the seconds for them. `moved` are the bytes of the whole tensors of the
-    conflicts.
+    conflicts. `latency` are those of the seconds that pass whatever is sent.
     """
 
     seconds: Fraction
@@ -78,6 +78,11 @@ class Figures(NamedTuple):
     carried: int
     carrying: Fraction
     moved: Fraction = Fraction(0)
+    latency: Fraction = Fraction(0)
+
+    def at_most(self, moves_whole: bool) -> Fraction:
+        """The seconds with those between steps; if a partitioner may move whole tensors, with the penalty."""
+        return self.seconds + self.carrying + (self.penalty if moves_whole else 0)
 
     def measured(self, measure: Measure) -> Fraction:
         """One of the figures."""
@@ -120,7 +125,7 @@ class Effect(NamedTuple):
             f"a device sends {_figure(bytes_text, after.wire_bytes, before.wire_bytes)}",
             f"its peak memory is {_figure(bytes_text, after.peak_bytes, before.peak_bytes)}",
         ]
-        if after.flops != before.flops:
+        if flops_text(after.flops) != flops_text(before.flops):
             parts.append(f"it computes {_figure(flops_text, after.flops, before.flops)}")
         if after.carried != before.carried:
             parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")
@@ -210,18 +215,21 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
     time = report.time or time_estimate(report, machine)
     communication, products = time_totals(report, time)
     fused, _ = time.elementwise or (Fraction(0), Fraction(0))
-    conflicts = penalty = of_results = moved = Fraction(0)
+    conflicts = penalty = of_results = moved = latency = Fraction(0)
     sliced = 0
     topology = machine.on(report.mesh)
-    for op, each in zip(counted_collectives(module), report.collectives, strict=True):
+    collectives = zip(counted_collectives(module), report.collectives, time.collectives, strict=True)
+    for op, each, timed in collectives:
+        runs = 1 if each.times is None else each.times.high
+        bandwidth = topology.link(each.axis_names).bandwidth
+        if timed.seconds and each.wire_bytes and bandwidth is not None:
+            latency += (timed.seconds - each.wire_bytes / bandwidth) * runs
         if isinstance(op, CollectiveOp) and is_result_reshard(op):
             of_results += bytes_of_runs(each)
         if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
             sliced += each.bytes_in or 0
         if each.wire_bytes and each.is_activation:
-            runs = 1 if each.times is None else each.times.high
             conflicts += bytes_of_runs(each)
-            bandwidth = topology.link(each.axis_names).bandwidth
             if bandwidth is not None:
                 penalty += Fraction(_global_bytes(op)) * runs / bandwidth
             moved += _global_bytes(op) * runs
@@ -243,6 +251,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         carried,
         carried / slowest if slowest else Fraction(0),
         moved,
+        latency,
     )
 
 

@@ -2,16 +2,17 @@
 
 A move gives all places of a role one sharding that differs from theirs in an axis: added to a dimension,
 removed, moved to another dimension, swapped with another axis, or replaced by an unused one, there or in
-another dimension. Roles of equal shape also lend each other their shardings, and a role gets that of its
-values in the program after the passes. Two kinds of moves change
-several roles: sharding the first dimension of everything that is not kept from step to step, and sharding
-parameters and what belongs to them.
+another dimension; a constraint that replicates gets pairs of axes. Roles of equal shape also lend each other
+their shardings, and a role gets that of its values in the program after the passes. Two kinds of moves
+change several roles: sharding the first dimension of everything that is not kept from step to step, and
+sharding parameters and what belongs to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -22,7 +23,9 @@ from sdyopt.analysis.trials.outcome import Outcome
 from sdyopt.analysis.trials.roles import Place, Role
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -72,6 +75,12 @@ class MeshOfProgram(NamedTuple):
             size % prod(sizes.get(name, 1) for name in names) == 0
             for names, size in zip(axes, shape, strict=True)
         )
+
+
+def mesh_of(module: Op) -> MeshOfProgram | None:
+    """The mesh of a program with the most devices."""
+    largest = largest_mesh_op(module)
+    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
 
 
 # Values without annotations: so many roles are looked at, those for which most is sent.
@@ -162,6 +171,29 @@ def _of_lines(roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
                 yield Move(tuple(changes), tuple(of_line.values()))
 
 
+def constraint_moves(role: Role, mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
+    """The constraints of a role with an axis that they lack or have elsewhere, in the first dimensions first.
+
+    What the role's values have without them comes first.
+    """
+    places = [place for each in role.classes for place in each.constraints]
+    computed = (outcome.sharding(each) for each in role.classes)
+    found = [axes_of(Place(role.classes[0].first, role.shape, each)) for each in computed if each is not None]
+    for current in dict.fromkeys(axes for place in places if (axes := axes_of(place)) is not None):
+        near = sorted(_neighbours(current, mesh.sizes), key=_first_dimension)
+        for axes in dict.fromkeys([*filter(None, found), *near]):
+            changed = [each for each in places if axes_of(each) not in (None, axes)]
+            if changed and mesh.fits(axes, role.shape):
+                yield Move(
+                    tuple([Change(each.subject, mesh.sharding(axes), mesh.mesh) for each in changed]), (role,)
+                )
+
+
+def _first_dimension(axes: Axes) -> tuple[int, ...]:
+    """Sorts axes in the first dimension before those in others, and those before none."""
+    return tuple([-len(names) for names in axes])
+
+
 def line_of(value: OpResult | BlockArgument) -> str:
     """`model.py:42`; "" if that is unknown."""
     location = source_location(value.location)
@@ -207,7 +239,8 @@ def _of_role(role: Role, roles: Sequence[Role], mesh: MeshOfProgram, outcome: Ou
         if (axes := axes_of(place)) is not None
     ]
     for current in dict.fromkeys(axes for place in places if (axes := axes_of(place)) is not None):
-        for axes in dict.fromkeys((*lent, *_neighbours(current, mesh.sizes))):
+        pairs = _pairs(current, mesh.sizes) if not any(current) and not role.is_input else ()
+        for axes in dict.fromkeys((*lent, *_neighbours(current, mesh.sizes), *pairs)):
             if mesh.fits(axes, role.shape):
                 yield Move(tuple(_changes(role, axes, mesh)), (role,))
 
@@ -230,6 +263,14 @@ def _neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
                     )
                 elif used[other] != used[name] and other > name:
                     yield _renamed(current, {name: other, other: name})
+
+
+def _pairs(replicated: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
+    """Two axes in place of none: a constraint may replicate what would be sharded along both."""
+    for first, second in combinations(sizes, 2):
+        for dim in range(len(replicated)):
+            for other in range(len(replicated)):
+                yield with_axis(with_axis(replicated, dim, first), other, second)
 
 
 def with_axis(axes: Axes, dim: int, name: str) -> Axes:

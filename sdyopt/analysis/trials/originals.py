@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import Change, place_of
+from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
+from sdyopt.analysis.trials.roles import statement_of
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -62,14 +64,77 @@ class Gradients:
         return None
 
     def constrained(self, changes: Iterable[Change]) -> tuple[Change, ...]:
-        """Changes, with those of the gradients that new constraints on values of JAX constrain, too."""
+        """Changes as JAX makes them: a statement that constrains a value constrains its gradient, too.
+
+        A change that cannot be written is left out, such as one of a value within a backward pass.
+        """
         found = {change.subject: change for change in changes}
+        together: set[Subject] = set()
         for subject, change in list(found.items()):
-            if change.is_new_constraint and isinstance(subject, OpResult):
-                gradient = self.gradient(subject)
-                if gradient is not None:
-                    found.setdefault(gradient, change._replace(subject=gradient))
-        return tuple(found.values())
+            if isinstance(subject, OpResult):
+                for other in self._constrained_with(subject, change):
+                    found.setdefault(other, change._replace(subject=other))
+                    together.add(other)
+        # A value that is recomputed in the backward pass has the line of the one that is constrained.
+        lines = {
+            _line(subject.op)
+            for subject in found
+            if isinstance(subject, OpResult) and source_location(subject.op.location).phase not in GRADIENTS
+        }
+        written = []
+        for subject, change in found.items():
+            is_other = subject in together or (isinstance(subject, OpResult) and _line(subject.op) in lines)
+            how = "" if is_other else self._how(change)
+            if how is not None:
+                written.append(change._replace(how=how))
+        return tuple(written)
+
+    def _constrained_with(self, subject: OpResult, change: Change) -> Iterator[OpResult]:
+        """The other values that the statement of a change constrains."""
+        if change.is_new_constraint:
+            if (gradient := self.gradient(subject)) is not None:
+                yield gradient
+        elif change.replaced is not None:
+            yield from self._statements.get(statement_of(change.replaced), ())
+
+    def _how(self, change: Change) -> str | None:
+        """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
+        subject = change.subject
+        if not change.is_new_constraint or not isinstance(subject, OpResult):
+            return ""
+        phase = source_location(subject.op.location).phase
+        if phase not in GRADIENTS:
+            return ""
+        line = _line(subject.op)
+        # What the gradient of a statement is computed from is used by the same statement.
+        is_within = any(_line(user) == line and _is_backward(user) for user in subject.users)
+        if phase is Phase.REMATERIALIZED or is_within or not self._operands(subject):
+            return None
+        value = self.value(subject)
+        is_final = all(source_location(user.location).phase is Phase.UPDATE for user in subject.users)
+        if is_final and value is not None and is_input(value):
+            return " on what jax.grad returns"
+        return " in the backward rule of a jax.custom_vjp"
+
+    def _operands(self, gradient: OpResult) -> list[Value]:
+        """The values of the type of a gradient that its line uses, and that other lines compute."""
+        line = _line(gradient.op)
+        return [
+            operand
+            for op in self._ops.get((line, False), ())
+            for operand in op.operands
+            if operand.type is gradient.type
+            and (not isinstance(operand, OpResult) or _line(operand.op) != line)
+        ]
+
+    @cached_property
+    def _statements(self) -> dict[object, list[OpResult]]:
+        """The results of the constraints of each statement."""
+        found: dict[object, list[OpResult]] = {}
+        for op in self._module.walk():
+            if isinstance(op, ShardingConstraintOp) and (key := statement_of(op)) is not None:
+                found.setdefault(key, []).append(op.results[0])
+        return found
 
     def value(self, gradient: Value) -> OpResult | BlockArgument | None:
         """The value whose gradient this is; None if it is none, or that of one of several."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
+from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
-from sdyopt.analysis.trials.effect import CostedProgram, bytes_of_runs
+from sdyopt.analysis.trials.effect import CostedProgram, Figures, bytes_of_runs
 from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.roles import Role, ValueClass
 from sdyopt.base.diagnostics.location import UnknownLoc
@@ -51,10 +53,18 @@ def changed_results(before: Results, after: Results, written: Iterable[Subject])
             yield key
 
 
+class Reported(NamedTuple):
+    """A program after the passes whose figures are known."""
+
+    module: Op
+    report: Report
+    figures: Figures
+
+
 class Outcome:
     """A program after the passes, and where its values come from."""
 
-    def __init__(self, program: CostedProgram, originals: Originals) -> None:
+    def __init__(self, program: CostedProgram | Reported, originals: Originals) -> None:
         self.module, self.report, self.figures = program.module, program.report, program.figures
         self.originals = originals
 

@@ -2,7 +2,7 @@
 
 remedy = remedy_of([Change(argument, sharding, mesh)], names)
 found = Remedies(trials).best([remedy], Measure.WIRE)
-found.help                         # shard the input w as P('x', None): tried, a device sends …
+found.help                         # shard the input w as P('x'): tried, a device sends …
 """
 
 from __future__ import annotations
@@ -99,12 +99,30 @@ class ValueNames:
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 
+    def statements(self, changes: Sequence[Change]) -> str:
+        """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
+
+        A statement constrains the gradient, too.
+        """
+        found: dict[str, None] = {}
+        for change in changes:
+            location = source_location(change.replaced.location) if change.replaced is not None else None
+            if location is None or not location.line or not location.name_stack:
+                return ""
+            found[self._lines.chosen(location).file_text] = None
+        first, *others = found
+        if len(others) > 1:
+            return f"{first} and {len(others)} other lines"
+        return " and ".join(found)
+
 
 def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
     """The remedy of several changes to be made together."""
     first = changes[0]
     text = first.text(names.jax(first.named))
-    if others := changes[1:]:
+    if lines := names.statements(changes):
+        text = first.text_at(lines)
+    elif others := changes[1:]:
         is_inside = not first.is_boundary and first.replaced is None
         if is_inside and len(others) == 1:
             # JAX constrains the gradient by itself.

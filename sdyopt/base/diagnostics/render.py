@@ -63,17 +63,22 @@ def render(
     source: Source | None = None,
     paint: Paint = leave_plain,
     columns: int = DEFAULT_COLUMNS,
+    folds_help: bool = False,
 ) -> str:
-    """The text of a diagnostic with its notes and help. Locations in `source` are shown with an excerpt."""
-    return "".join(_Renderer(source, paint, columns).parts(diagnostic))
+    """The text of a diagnostic with its notes and help. Locations in `source` are shown with an excerpt.
+
+    `folds_help`: lines of help have at most `columns` columns.
+    """
+    return "".join(_Renderer(source, paint, columns, folds_help).parts(diagnostic))
 
 
 class _Renderer:
-    def __init__(self, source: Source | None, paint: Paint, columns: int) -> None:
+    def __init__(self, source: Source | None, paint: Paint, columns: int, folds_help: bool) -> None:
         self._source = source
         self._own: Source | None = None
         self._paint = paint
         self._columns = columns
+        self._folds_help = folds_help
 
     def parts(self, diagnostic: Diagnostic) -> Iterable[str]:
         self._own = diagnostic.source
@@ -91,7 +96,9 @@ class _Renderer:
                 yield self._culprit(note)
             shown = note.location
         if diagnostic.help:
-            yield f"{self._paint('help', 'note')}: {printable(diagnostic.help)}\n"
+            text = f"{_HELP}{printable(diagnostic.help)}"
+            text = _folded(text, self._columns) if self._folds_help else text
+            yield f"{self._paint('help', 'note')}{text.removeprefix('help')}\n"
 
     def _head(self, severity: Severity, location: Location, message: str) -> str:
         paint, where = self._paint, printable_line(_where(location))
@@ -128,6 +135,20 @@ class _Renderer:
         return f"{text}\n{self._paint(marks, 'caret')}\n"
 
 
+def _folded(text: str, columns: int) -> str:
+    """A text with lines of at most so many columns. The lines that are added are indented further."""
+    # Most runs print no help to a terminal.
+    from textwrap import wrap  # noqa: PLC0415 - see above
+
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + (len(_HELP) if line.startswith(_HELP) else 2))
+        width = max(columns, MIN_WINDOW)
+        folded = wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        lines += folded or [line]
+    return "\n".join(lines)
+
+
 def _where(location: Location) -> str:
     point = resolve_file_location(location)
     if point is None:
@@ -146,6 +167,7 @@ def _underlined(point: FileLoc | FileRange, source: Source, start: int, rest_of_
     return max(1, end - start) if end is not None else 1
 
 
+_HELP = "help: "
 TAB_STOP = 8
 ELLIPSIS = "..."
 # A window has at least this number of columns, even on a narrower terminal.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from enum import Enum
 from math import inf
+from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass
 
@@ -22,7 +23,7 @@ class Specials(Enum):
     FINITE_ONLY = "neither infinity nor NaN"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class FloatFormat:
     """The bit layout of a float type."""
 
@@ -90,8 +91,7 @@ FLOAT_FORMATS: dict[str, FloatFormat] = {
 _NATIVE = {FLOAT_FORMATS["f16"]: "<e", FLOAT_FORMATS["f32"]: "<f", FLOAT_FORMATS["f64"]: "<d"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finite:
+class Finite(NamedTuple):
     """The number `significand * 2**exponent`, negated if `is_negative`."""
 
     is_negative: bool
@@ -183,11 +183,21 @@ def float_text(bits: int, format: FloatFormat) -> str:
     digits, exponent = _decimal(number, 6)
     leading = exponent + len(digits) - 1
     text = f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if leading < 0 else '+'}{abs(leading):02}"
-    if _encode_decimal(number.is_negative, int(digits), exponent, format) == bits:
+    # Most numbers need either at most three digits or more than six.
+    if _is_near(float(text), bits, format) and (
+        _encode_decimal(number.is_negative, int(digits), exponent, format) == bits
+    ):
         return text
     digits, exponent = _decimal(number, 2 + format.precision * 59 // 196)
     text = sign + _natural_text(digits, exponent, 2 + format.precision * 59 // 196)
     return text if "." in text else f"0x{bits:X}"
+
+
+def _is_near(value: float, bits: int, format: FloatFormat) -> bool:
+    """Whether the value, rounded to the format, may have these bits, or those of a neighbor."""
+    if format not in _NATIVE:
+        return True
+    return abs(encode_double(value, format) - bits) <= 1
 
 
 def _nearest_magnitude(numerator: int, denominator: int, format: FloatFormat) -> int:

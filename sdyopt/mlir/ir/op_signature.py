@@ -23,9 +23,11 @@ F = TypeVar("F", covariant=True)
 
 
 # Keys in the cache of a signature that the parser made from that of a form, in which a hole stands for each
-# tensor type: that signature, and the text, as it is printed with a line break for each SSA name and without
-# discardable attributes.
-FORM, TEXT = "form", "text"
+# tensor type: that signature, if it has no number holes, and the text, as it is printed without discardable
+# attributes, as a format string with `%s` for each SSA name.
+FORM, FORMAT = "form", "format"
+# The key of a signature that is valid if and only if this one is: that of a constant with another value.
+EQUALLY_VALID = "equally valid"
 
 
 class SignatureField(Protocol[F]):

@@ -31,6 +31,8 @@ def are_compatible_sizes(*sizes: int) -> bool:
 def are_compatible_shapes(types: Iterable[Type]) -> bool:
     """Whether no type is shaped, or all are, and the ranked ones have the same rank and compatible sizes."""
     types = list(types)
+    if len(set(types)) == 1:
+        return True
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
         return not shaped

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
-from sdyopt.mlir.ir.op_signature import FORM, OpSignature, SignatureError
+from sdyopt.mlir.ir.op_signature import EQUALLY_VALID, FORM, OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import (
     ATTR_SIZED_OPERANDS,
@@ -22,7 +23,7 @@ from sdyopt.mlir.ir.traits import (
     GRAPH_REGION,
     InfersTypes,
 )
-from sdyopt.mlir.ir.types import HoleInspected, Type
+from sdyopt.mlir.ir.types import DYNAMIC, HoleInspected, Type, hole_numbers, size_hole, tensor
 
 PrintType = Callable[[Type], str]
 
@@ -37,8 +38,17 @@ def signature_problem(signature: OpSignature, print_type: PrintType) -> Signatur
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
-    form = signature.cache.get(FORM)
-    checks = _checks(signature.op_class) if form is None else form.cached(_open_checks)
+    cache = signature.cache
+    form = cache.get(FORM)
+    if form is None:
+        if EQUALLY_VALID in cache:
+            return signature_problem(cache[EQUALLY_VALID], print_type)
+        checks = _checks(signature.op_class)
+    else:
+        open_checks = form.cached(_OpenChecks)
+        if open_checks.pass_for(signature):
+            return None
+        checks = open_checks.checks
     try:
         for check in checks:
             check(signature, print_type)
@@ -73,17 +83,88 @@ def _check_inferred_types(signature: OpSignature, print_type: PrintType) -> None
     check_inferred_types(signature, (), print_type)
 
 
-def _open_checks(form: OpSignature) -> list[_Check]:
+class _OpenChecks:
     """The checks that depend on what is in the holes of a form.
 
     Equal types of a signature are equal holes in its form and different ones are different holes, so the
     signatures of a form pass the other checks if the form does.
+
+    If a check passes when it can only compare sizes with each other, it passes for all signatures in which
+    the same sizes are equal, and the same ones are dynamic, 0 or 1.
     """
-    return [
-        _types_check(form) if check is _check_types else check
-        for check in _checks(form.op_class)
-        if not _passes(check, form)
-    ]
+
+    def __init__(self, form: OpSignature) -> None:
+        self._form = form
+        self.checks = [
+            _types_check(form) if check is _check_types else check
+            for check in _checks(form.op_class)
+            if not _passes(check, form)
+        ]
+        places = [(type, (False, index)) for index, type in enumerate(form.operand_types)]
+        places += [(type, (True, index)) for index, type in enumerate(form.result_types)]
+        # For each hole, whether it is the type of a result, and its index.
+        self._holes = dict(reversed(places))
+        self._has_only_holes = all(type in hole_numbers for type in self._holes)
+        # The keys of checks, with the shapes for which they pass, and the keys of those that do more than
+        # compare sizes. The check of element types alone is as fast as finding equal sizes.
+        self._passed: set[tuple[object, _Shapes]] = set()
+        self._computing: set[object] = set() if len(self.checks) > 1 else {None}
+
+    def pass_for(self, signature: OpSignature) -> bool:
+        """Whether the checks pass for a signature; False if they must run to find out."""
+        return self.passes(signature, None, self._run)
+
+    def _run(self, signature: OpSignature) -> None:
+        for check in self.checks:
+            check(signature, lambda type: "")
+
+    def passes(self, signature: OpSignature, key: object, check: Callable[[OpSignature], None]) -> bool:
+        """Whether a check with this key passes for a signature; False if it must run to find out."""
+        if not self._has_only_holes or key in self._computing:
+            return False
+        numbers, shapes = _SPECIAL_SIZES.copy(), []
+        for is_result, index in self._holes.values():
+            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
+            shapes.append(type.element)
+            shapes += [numbers.setdefault(size, len(numbers)) for size in type.shape]
+        known = key, tuple(shapes)
+        if known in self._passed:
+            return True
+        sizes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
+        try:
+            check(self._with_sizes(signature, sizes))
+        except (HoleInspected, SignatureError):
+            self._computing.add(key)
+            return False
+        self._passed.add(known)
+        return True
+
+    def _with_sizes(self, signature: OpSignature, sizes: dict[int, int]) -> OpSignature:
+        """The signature with other sizes in the types."""
+        types: dict[Type, Type] = {}
+        for hole, (is_result, index) in self._holes.items():
+            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
+            types[hole] = tensor(tuple([sizes[size] for size in type.shape]), type.element)
+        operand_types = tuple([types[hole] for hole in self._form.operand_types])
+        return self._form.with_types(operand_types, tuple([types[hole] for hole in self._form.result_types]))
+
+
+def passes_for_equal_shapes(
+    signature: OpSignature, key: object, check: Callable[[OpSignature], None]
+) -> bool:
+    """Whether a check with this key has passed for a signature of the same form with the same equal sizes.
+
+    False if it must run, for instance because it does more than compare sizes. The check must depend only on
+    the signature and the key, which must not contain sizes.
+    """
+    form = signature.cache.get(FORM)
+    return form is not None and form.cached(_OpenChecks).passes(signature, key, check)
+
+
+# Element types and numbers of sizes.
+_Shapes = tuple[object, ...]
+# Sizes that checks may compare others with.
+_SPECIAL_SIZES = {DYNAMIC: 0, 0: 1, 1: 2}
 
 
 def _passes(check: _Check, form: OpSignature) -> bool:

@@ -27,8 +27,8 @@ _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
 _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
 _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 
-# `[{"x", "y"}, {}]`, without sub-axes.
-_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
+# `[{"x", "y"}, {}]`.
+_DIMS = re.compile(r"\[((?:\{[^{}]*\}(?:, )?)*)\]")
 _DIM = re.compile(r"\{([^{}]*)\}")
 _SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
@@ -36,7 +36,19 @@ _SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
 
 def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
-    """The PartitionSpec of a sharding. Raises NotExpressible."""
+    """The PartitionSpec of a sharding, with an entry for each dimension. Raises NotExpressible."""
+    entries, keywords = _parts(on_mesh)
+    return f"PartitionSpec({', '.join([*entries, *keywords])})"
+
+
+def annotation_spec(on_mesh: ShardingOnMesh) -> str:
+    """`P('x')`: the PartitionSpec of a sharding as short as JAX accepts it. Raises NotExpressible."""
+    entries, keywords = _parts(on_mesh)
+    return _short_text([each.replace("PartitionSpec.", "P.") for each in entries], keywords)
+
+
+def _parts(on_mesh: ShardingOnMesh) -> tuple[list[str], list[str]]:
+    """The entries of a PartitionSpec, and its keyword arguments."""
     sharding = on_mesh.sharding
     if on_mesh.mesh.is_maximal:
         raise NotExpressible("a single device without axes is a SingleDeviceSharding in JAX")
@@ -45,20 +57,24 @@ def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
             raise NotExpressible(
                 f"{axis_ref_text(axis)} is a sub-axis, and a PartitionSpec has full axes only"
             )
-    parts = [_dimension_text(index, dim) for index, dim in enumerate(sharding.dims)]
+    entries = [_dimension_text(index, dim) for index, dim in enumerate(sharding.dims)]
     if sharding.replicated_axes and not sharding.is_fully_closed:
         raise NotExpressible(
             f"axis {axis_ref_text(sharding.replicated_axes[0])} must not shard the open dimensions"
         )
-    if sharding.unreduced_axes:
-        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    keywords = _unreduced(sharding)
     if sharding.reduction is not ReductionKind.SUM:
-        parts.append(f"unreduced_kind=UnreducedKind.{sharding.reduction}")
-    return f"PartitionSpec({', '.join(parts)})"
+        keywords.append(f"unreduced_kind=UnreducedKind.{sharding.reduction}")
+    return entries, keywords
+
+
+def _unreduced(sharding: TensorSharding) -> list[str]:
+    axes = [repr(axis.name) for axis in sharding.unreduced_axes]
+    return [f"unreduced={{{', '.join(axes)}}}"] if axes else []
 
 
 def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
-    """`P('x', None)`: the axes that shard each dimension; "" for sub-axes, which a PartitionSpec cannot have.
+    """`P('x')`: the axes that shard each dimension; "" for sub-axes, which a PartitionSpec cannot have.
 
     It is what the sharding is at present: dimensions that are open look like others. In an annotation, an
     open dimension without axes is `P.UNCONSTRAINED`.
@@ -72,20 +88,26 @@ def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
             parts.append("P.UNCONSTRAINED")
         else:
             parts.append(repr(names if len(names) > 1 else names[0]) if names else "None")
-    if sharding.unreduced_axes:
-        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
-    return f"P({', '.join(parts)})"
+    return _short_text(parts, _unreduced(sharding))
+
+
+def _short_text(entries: list[str], keywords: list[str]) -> str:
+    """`P('x')`: the dimensions at the end that are not sharded are left out, as JAX allows it."""
+    while entries and entries[-1] == "None":
+        entries = entries[:-1]
+    return f"P({', '.join([*entries, *keywords])})"
 
 
 def specs_of(text: str) -> str:
-    """A text with `P('x', None)` for `[{"x"}, {}]`."""
+    """A text with `P('x')` for `[{"x"}, {}]`; a sub-axis, which JAX has no word for, is `'x':(1)2`."""
 
-    def spec(match: re.Match[str]) -> str:
-        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
-        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
-        return f"P({', '.join(entries)})"
+    def entry(dim: str) -> str:
+        names = [axis.replace('"', "'") for axis in dim.split(", ") if axis and axis != "?"]
+        if not names:
+            return "P.UNCONSTRAINED" if dim == "?" else "None"
+        return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
-    return _DIMS.sub(spec, text)
+    return _DIMS.sub(lambda found: _short_text([entry(dim) for dim in _DIM.findall(found[1])], []), text)
 
 
 def jax_type(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,19 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.errors import Location, PassError, as_parse_error, from_source, path_text, require_text
+from sdyopt.tools.api.errors import (
+    Location,
+    PassError,
+    as_parse_error,
+    as_value_error,
+    from_source,
+    require_text,
+)
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard, session
-from sdyopt.tools.api.reports import Report
+from sdyopt.tools.api.reports import Report, memory_of_device, topology_file_of, topology_of
 
 if TYPE_CHECKING:  # imported only for checks
     from sdyopt.analysis.check import checker
@@ -224,16 +232,14 @@ def mesh_sweep(
     ValueError for malformed sizes, and ParseError for an axis that the program does not have or a malformed
     topology. The memory of a device is that of the topology if `device_memory` is not given.
     """
-    from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep
-    from sdyopt.analysis.report.entry import topology_text
 
-    require_text("sizes", sizes)
-    if device_memory is not None:
-        require_text("device_memory", device_memory)
-    axes, memory = read_sizes(sizes), memory_size("device-memory", device_memory)
-    lowered = _module(program, arguments, keywords)._program
-    speeds = None if topology is None else topology_text(path_text("topology", topology))
+    require_text("sizes", sizes, "such as 'data=1..8', before the arguments of the function")
+    memory = memory_of_device(device_memory)
+    with as_value_error():
+        axes = read_sizes(sizes)
+    lowered = _module("mesh_sweep", program, arguments, keywords)._program
+    speeds = None if topology is None else topology_file_of(topology)
     with as_parse_error(TOPOLOGY_ERROR):
         memory = memory_of(memory, speeds)
     request = {
@@ -265,17 +271,13 @@ def check(
     """
     from sdyopt.analysis.check.checker import Checker
     from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
-    from sdyopt.analysis.figures.machines import memory_size
-    from sdyopt.analysis.report.entry import read_topology, report_on
+    from sdyopt.analysis.report.entry import report_on
 
-    if device_memory is not None:
-        require_text("device_memory", device_memory)
-    memory = memory_size("device-memory", device_memory)
-    copy = _module(program, arguments, keywords)._program.clone()
+    memory = memory_of_device(device_memory)
+    speeds = None if topology is None else topology_of(topology)
+    copy = _module("check", program, arguments, keywords)._program.clone()
     collector = copy.collector()
     with session(collector.handle, copy.sdy_version):
-        with as_parse_error(TOPOLOGY_ERROR):
-            speeds = None if topology is None else read_topology(path_text("topology", topology))
         _, pipeline = assumed_pipeline(copy.op)
         checker = Checker(copy.op, has_passes=False)
         with checker.recording():
@@ -287,19 +289,54 @@ def check(
     return Check(found, title, str(Module(copy, ())))
 
 
-def _module(program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
+def _module(caller: str, program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
+    """The module of a program, which is lowered for the arguments if it is a function of `jax.jit`."""
     if isinstance(program, Module):
         return program
     # Text has a method `lower`, too.
-    is_function = hasattr(program, "lower") and not isinstance(program, str | bytes)
-    return parse(_lowered(program, arguments, keywords) if is_function else program)
+    if hasattr(program, "lower") and not isinstance(program, str | bytes):
+        return parse(_lowered(caller, program, arguments, keywords))
+    if callable(program) and not hasattr(program, "as_text"):
+        name = _name(program)
+        raise TypeError(f"{name} is no function of jax.jit: write {_call(caller, f'jax.jit({name})')}")
+    return parse(program)
 
 
-def _lowered(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def _lowered(caller: str, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """A function of `jax.jit`, lowered; for TPUs if its mesh has no devices."""
+    name = _name(function)
+    try:
+        bind = signature(function).bind
+    except (TypeError, ValueError):  # it has no signature
+        bind = None
+    try:
+        if bind is not None:
+            bind(*arguments, **keywords)
+    except TypeError as error:
+        help = f"write {_call(caller, name)}: {_ARGUMENTS}"
+        raise TypeError(f"{name} takes other arguments: {error}; {help}") from None
     try:
         return function.lower(*arguments, **keywords)
     except ValueError as error:
         if "lowering_platforms" not in str(error):
             raise
         return function.trace(*arguments, **keywords).lower(lowering_platforms=("tpu",))
+    except TypeError as error:
+        error.add_note(f"sdyopt.{caller} lowered {name} for these arguments: they are {_ARGUMENTS}")
+        raise
+
+
+_ARGUMENTS = (
+    "arrays, or jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(…))), in the structure "
+    "that the function takes"
+)
+
+
+def _name(function: Any) -> str:
+    name = str(getattr(function, "__name__", "function"))
+    return name if name.isidentifier() else "function"
+
+
+def _call(caller: str, name: str) -> str:
+    sizes = ', "data=1..8"' if caller == "mesh_sweep" else ""
+    return f"sdyopt.{caller}({name}{sizes}, *args)"

@@ -21,6 +21,8 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.tools.driver.display import LazyExplainer
 
+# What messages about flags start with.
+_FLAG = re.compile(r"^for the --([a-z-]+) option: ")
 # Characters of Python strings that have no UTF-8 encoding.
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -227,10 +229,20 @@ def as_parse_error(id: str, source: Source | None = None) -> Iterator[None]:
         raise ParseError([diagnostic_of(error.diagnostic, source or error.diagnostic.source)]) from None
 
 
-def require_text(name: str, value: object) -> None:
+@contextmanager
+def as_value_error() -> Iterator[None]:
+    """Raises ValueError, with the help, in place of a UsageError; flags become arguments of Python."""
+    try:
+        yield
+    except UsageError as error:
+        message = _FLAG.sub(lambda flag: f"for {flag[1].replace('-', '_')}: ", error.message)
+        raise ValueError(f"{message}; {error.help}" if error.help else message) from None
+
+
+def require_text(name: str, value: object, example: str = "") -> None:
     """Raises TypeError or ValueError for an argument that is not text, or that no UTF-8 encodes."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} is text, not {value!r}")
+        raise TypeError(f"{name} is text{f' {example}' if example else ''}, not {value!r}")
     if SURROGATE.search(value):
         raise ValueError(f"{name} has half of a surrogate pair: {value!r}")
 

@@ -58,7 +58,7 @@ _RULES = (
 # Adjacent segments of a bar differ in color.
 _PARTS = ("#3b82f6", "#f97316", "#10b981", "#a855f7", "#eab308", "#6b7280")
 
-# `'x'` in `P('x', None)`, but not in `params['x']`.
+# `'x'` in `P('x')`, but not in `params['x']`.
 _SPEC_AXIS = re.compile(r"(?:(?<=[({])|(?<=, ))&#x27;(?P<name>[^&]*)&#x27;(?=[,)}])")
 _AXIS = re.compile(r"(?:(?<=[{\[])|(?<=, ))&quot;(?P<name>[^&]*)&quot;(?::\(\d+\)\d+)?(?=[,=}\]])")
 

@@ -14,7 +14,14 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
-from sdyopt.tools.api.errors import Diagnostic, as_parse_error, diagnostic_of, path_text, require_text
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    as_parse_error,
+    as_value_error,
+    diagnostic_of,
+    path_text,
+    require_text,
+)
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.program import Program, discard, session
 
@@ -57,7 +64,8 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
     for rule in rules:
         require_text("a rule", rule)
     if rules:
-        settings.selected = select(rules)
+        with as_value_error():
+            settings.selected = select(rules)
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     with session(discard, program.sdy_version):
         module, _ = parse_module(source, program.dialects, program.options)

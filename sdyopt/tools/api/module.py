@@ -34,7 +34,7 @@ from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.tools.api.program import Pickled, Program, discard, session, unpickled
-from sdyopt.tools.api.reports import Explanation, Report, explanation, report_of
+from sdyopt.tools.api.reports import Explanation, Report, assumed_passes, explanation, report_of
 from sdyopt.tools.api.rewriting import Rewriter
 from sdyopt.tools.driver.chunk import resource_error
 
@@ -65,6 +65,7 @@ class Module(ProgramView):
         exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
         """
         program = self._program.clone()
+        program.is_written = False
         collector = program.collector()
         with session(collector.handle, program.sdy_version):
             pipeline = combined_pipeline(passes, options)
@@ -89,14 +90,25 @@ class Module(ProgramView):
     ) -> Report:
         """What the program communicates, stores and computes on each device.
 
+        The passes of `sdy-jax-pipeline` run before, as they do in JAX, on a program with shardings on which
+        no pass has run. Raises PassError if one of them fails.
+
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
         the file is malformed, ValueError for a malformed size. `device_memory`, such as "16GiB", adds whether
         the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have
         none of their own: of all, or of the loops at lines.
         """
+        assumption, module = self._assumed()
         with session(discard, self._program.sdy_version):
-            title = symbol_name(self.ir) or self._program.source.name
-            return report_of(self.ir, title, str(self), topology, device_memory, assume_trips)
+            title = symbol_name(module.ir) or self._program.source.name
+            found = report_of(module.ir, title, str(module), topology, device_memory, assume_trips)
+            found.ir.assumption = assumption
+            return found
+
+    def _assumed(self) -> tuple[str, Module]:
+        """The program after the pipeline that is assumed if no pass has run, and a sentence about that."""
+        assumption, passes = assumed_passes(self._program)
+        return assumption, self.run(passes) if passes else self
 
     def advise(
         self,
@@ -149,10 +161,12 @@ class Module(ProgramView):
 
         `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
         the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
-        `sdy-propagation-pipeline` runs. The answer is a string that a notebook shows in colour. Raises
-        ParseError if there is nothing of this name, and PassError.
+        `sdy-jax-pipeline` runs as for a report, and `sdy-propagation-pipeline` on any other program. The
+        answer is a string that a notebook shows in colour. Raises ParseError if there is nothing of this
+        name, and PassError.
         """
-        return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
+        _, assumed = assumed_passes(self._program)
+        return explanation(self._program, what, passes or (assumed or "sdy-propagation-pipeline",), width)
 
     def lint(self, *rules: str, config: str | PathLike[str] | None = None) -> Findings:
         """What the shardings of the program waste, as `sdy-opt --lint` finds it.

@@ -156,9 +156,22 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
     if isinstance(program, HasAsm):
         return name, program.get_asm(enable_debug_info=True)
     raise TypeError(
-        f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
-        + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
+        f"a program is what jax.jit(f).lower(*args) returns, text, bytes or a path, not {_kind(program)}"
+        + _how_to_lower(program)
     )
+
+
+def _how_to_lower(value: object) -> str:
+    if hasattr(value, "lower"):
+        return "; lower the function first: function.lower(*args)"
+    return "; lower the function first: jax.jit(function).lower(*args)" if callable(value) else ""
+
+
+def _kind(value: object) -> str:
+    """`function step`, or the name of the type."""
+    name = getattr(value, "__name__", "")
+    kind = type(value).__name__
+    return f"the function {name}" if callable(value) and name and not isinstance(value, type) else kind
 
 
 def _file_of(path: Path) -> Path:
@@ -187,7 +200,7 @@ def _check_is_mlir(source: Source) -> None:
     text = source.text
     if text.startswith(_HLO_PREFIX):
         error = DiagnosticError.at(source.location(0), "this is HLO, not MLIR")
-        raise error.help("parse what `lower` returns, before `compile`")
+        raise error.help("pass what jax.jit(f).lower(*args) returns; report.compare_hlo(compiled) takes HLO")
     if text.endswith(".mlir") and "\n" not in text:
         error = DiagnosticError.at(source.location(0), "this is the name of a file, not a program")
         raise error.help("use pathlib.Path for the path of a file")

@@ -67,6 +67,8 @@ class Program:
         self.options = options
         self.mesh_version = mesh_version
         self.sdy_version = sdy_version
+        # Whether no pass has run.
+        self.is_written = True
         self.dialects = dialect_table(mesh_version)
         self.verifier = Verifier(self.dialects, AttributePrinter().type, print_for_note)
         # The context in which the program is edited, and diagnostics about it are emitted; None while it
@@ -94,7 +96,9 @@ class Program:
 
     def with_op(self, op: Op) -> Program:
         """Another module with the resources of this program."""
-        return Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
+        found = Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
+        found.is_written = self.is_written
+        return found
 
     def pickled(self) -> Pickled:
         """Data to make the program of again, in this process or another one."""
@@ -107,6 +111,7 @@ class Program:
             mesh_version=self.mesh_version,
             sdy_version=self.sdy_version,
             order=order if any(order) else None,
+            is_written=self.is_written,
         )
 
     def collector(self) -> Collector:
@@ -163,6 +168,7 @@ class Pickled(NamedTuple):
     mesh_version: int
     sdy_version: str
     order: list[list[tuple[int, int]] | None] | None
+    is_written: bool
 
 
 def unpickled(pickled: Pickled) -> Program:
@@ -180,7 +186,9 @@ def unpickled(pickled: Pickled) -> Program:
                 use.unlink()
             for number, operand in reversed(uses):
                 ops[number].operand_uses[operand].link(value)
-    return Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+    found = Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+    found.is_written = pickled.is_written
+    return found
 
 
 def _orders_of_uses(root: Op) -> list[list[tuple[int, int]]]:

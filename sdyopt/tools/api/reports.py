@@ -39,6 +39,7 @@ from sdyopt.tools.api.errors import (
     ParseError,
     PassError,
     as_parse_error,
+    as_value_error,
     diagnostic_of,
     from_source,
     path_text,
@@ -50,6 +51,8 @@ from sdyopt.tools.api.program import Program, session
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
+    from sdyopt.analysis.figures.topology import Topology
+    from sdyopt.analysis.flag import TextFile
     from sdyopt.analysis.hlo_comparison import hlo_comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 
@@ -112,7 +115,9 @@ class ComparedCollective:
 
     `name` is `#3` in a report, and the name of the instruction in HLO. `bytes` are those that all devices of
     a group have together after an all-gather or before any other collective, on one device. `wire_bytes` are
-    those of all `times`, the least and the greatest number of runs; None for an unknown number.
+    those of all `times`, the least and the greatest number of runs; None for an unknown number. `argument` is
+    the name of the argument of the program that it moves, or "". `loops` are those around one of XLA, the
+    innermost first: the name stack, and how often it runs, if that is known.
     """
 
     name: str
@@ -123,6 +128,8 @@ class ComparedCollective:
     wire_bytes: int
     times: Times | None
     location: Location
+    argument: str = ""
+    loops: tuple[tuple[str, int | None], ...] = ()
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.name, self.kind, self.axes)))
@@ -132,12 +139,14 @@ class ComparedCollective:
 class HloMatch:
     """Collectives of the report and of XLA that correspond, and the class of their difference.
 
-    One side is empty if the other has no counterpart.
+    One side is empty if the other has no counterpart. `why` is what the HLO shows of the cause; "" if it
+    shows none.
     """
 
     reason: str
     report: tuple[ComparedCollective, ...]
     xla: tuple[ComparedCollective, ...]
+    why: str = ""
 
 
 class HloComparison:
@@ -163,11 +172,19 @@ class HloComparison:
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
     @property
+    def on_accelerators(self) -> int:
+        """The bytes that a device would send on TPU or GPU, as far as HLO for another device shows it."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+
+        found = self.ir.accelerated
+        return round(wire_bytes(self.ir.theirs if found is None else found.operands))
+
+    @property
     def matches(self) -> tuple[HloMatch, ...]:
         """The pairs, and the collectives without a counterpart, in the order of the report, then of XLA."""
         return tuple(
             [
-                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs))
+                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs), each.why)
                 for each in self.ir.matches
             ]
         )
@@ -184,6 +201,8 @@ class HloComparison:
                     round(each.wire_bytes_of_runs),
                     None if each.times is None else Times(each.times.low, each.times.high),
                     from_source(each.location),
+                    each.moved,
+                    () if each.hlo is None else tuple([(loop.name, loop.trips) for loop in each.hlo.loops]),
                 )
                 for each in found
             ]
@@ -221,6 +240,14 @@ class HloComparison:
         return html_fragment(
             sections(sections_of(self.ir), list(figures.axis_sizes(self.ir.report.mesh)), MAX_ROWS)
         )
+
+
+def _platform(compiled: object) -> str:
+    """The kind of device that JAX compiled a program for; "" for text."""
+    executable = getattr(compiled, "runtime_executable", None)
+    client = getattr(executable() if callable(executable) else None, "client", None)
+    name = str(getattr(client, "platform", "")).upper()
+    return "GPU" if name in ("CUDA", "ROCM") else name if name in ("CPU", "GPU", "TPU") else ""
 
 
 class Report:
@@ -286,9 +313,13 @@ class Report:
         from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
         from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
+        if not isinstance(compiled, str) and not hasattr(compiled, "as_text"):
+            raise TypeError(
+                f"compiled is what jax.jit(f).lower(*args).compile() returns, or its text, not {compiled!r}"
+            )
         text = compiled if isinstance(compiled, str) else compiled.as_text()
         with as_parse_error(INPUT_ERROR):
-            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text)))
+            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text, platform=_platform(compiled))))
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""
@@ -366,21 +397,64 @@ def report_of(
 ) -> Report:
     """The report on a module, whose text is `program`."""
     from sdyopt.analysis.figures.execution_counts import AssumedTrips
-    from sdyopt.analysis.figures.machines import memory_size
-    from sdyopt.analysis.report.entry import read_topology, report_on
+    from sdyopt.analysis.report.entry import report_on
 
-    with as_parse_error(TOPOLOGY_ERROR):
-        speeds = None if topology is None else read_topology(path_text("topology", topology))
+    speeds = None if topology is None else topology_of(topology)
     if assume_trips is None or isinstance(assume_trips, int):
         trips = AssumedTrips({}, assume_trips)
     else:
         trips = AssumedTrips(assume_trips)
-    if device_memory is not None:
-        require_text("device_memory", device_memory)
+    memory = None if device_memory is None else memory_of_device(device_memory)
     found = report_on(op, speeds, trips)
-    if device_memory is not None:
-        found.device_memory = memory_size("device-memory", device_memory)
+    if memory is not None:
+        found.device_memory = memory
     return Report(found, title, program)
+
+
+def assumed_passes(program: Program) -> tuple[str, str]:
+    """The passes that are assumed for a program on which none has run, and a sentence about them.
+
+    Both are "" if it needs no pass.
+    """
+    from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline, reason_to_leave
+
+    if not program.is_written or reason_to_leave(program.op):
+        return "", ""
+    sentence, pipeline = assumed_pipeline(program.op)
+    return sentence, str(pipeline)
+
+
+def topology_of(name: str | PathLike[str]) -> Topology:
+    """The topology of a machine or a file. Raises ParseError, and FileNotFoundError with the machines."""
+    from sdyopt.analysis.figures.topology import read_topology
+
+    with as_parse_error(TOPOLOGY_ERROR):
+        return read_topology(*topology_file_of(name))
+
+
+def topology_file_of(name: str | PathLike[str]) -> TextFile:
+    """The text of a topology. Raises FileNotFoundError with the machines."""
+    from sdyopt.analysis.figures.machines import MACHINES
+    from sdyopt.analysis.report.entry import topology_text
+
+    path = path_text("topology", name)
+    try:
+        with as_parse_error(TOPOLOGY_ERROR):
+            return topology_text(path)
+    except FileNotFoundError:
+        machines = ", ".join(MACHINES)
+        raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
+
+
+def memory_of_device(size: str | None) -> int | None:
+    """The bytes of a `device_memory`. Raises TypeError and ValueError."""
+    from sdyopt.analysis.figures.machines import memory_size
+
+    if size is None:
+        return None
+    require_text("device_memory", size, "such as '16GiB'")
+    with as_value_error():
+        return memory_size("device-memory", size)
 
 
 def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -419,7 +493,7 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     from sdyopt.analysis.explain.explainer import Explainer
     from sdyopt.analysis.explain.recorded_program import RecordedProgram
 
-    require_text("what is explained", what)
+    require_text("what is explained", what, "such as \"params['w']\", 'train.py:12' or '#3'")
     pipeline = combined_pipeline(passes, {})
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))

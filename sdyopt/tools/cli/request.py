@@ -109,6 +109,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         write_file=write_file,
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
+        folds_help=_terminal_columns(STDERR_NUMBER) > 0,
         max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"]),
         split_marker=arguments["split-input-file"],
         output_split_marker=arguments["output-split-marker"],

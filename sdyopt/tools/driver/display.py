@@ -96,7 +96,7 @@ class DiagnosticDisplay:
         if rule and (text := self._python(diagnostic.location)) is not None:
             diagnostic = replace(diagnostic, source=text, culprit=None)
         source = None if self._repeats_excerpt(diagnostic) else self.source
-        job.write_log(render(diagnostic, source, job.paint, job.columns))
+        job.write_log(render(diagnostic, source, job.paint, job.columns, job.folds_help))
 
     def _python(self, location: Location) -> Source | None:
         """The text of the Python file that a finding is in, if it may be shown."""

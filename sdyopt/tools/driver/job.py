@@ -67,6 +67,8 @@ class Job:
     paint: Paint = leave_plain
     # The maximum width of excerpts in diagnostics.
     columns: int = DEFAULT_COLUMNS
+    # Whether help is folded to this width, as for a terminal.
+    folds_help: bool = False
     # The maximum number of lines of the operation in a note; 0 for no limit.
     max_op_lines: int = 0
     # Receives each diagnostic that is shown, the input, and whether `werror` makes it an error.

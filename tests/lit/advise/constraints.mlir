@@ -23,7 +23,7 @@ func.func @main(
 // Without a constraint, the activations get the sharding of the embedding instead of that of the tokens. A
 // constraint after the lookup is one of the changes that help.
 //
-// LOST:      {{[0-9]+}}. model.py:7 (gather): jax.lax.with_sharding_constraint(…, P('data', None, None))
+// LOST:      {{[0-9]+}}. model.py:7 (gather): jax.lax.with_sharding_constraint(…, P('data'))
 // LOST-NEXT:   now without an annotation
 
 //--- lost.mlir

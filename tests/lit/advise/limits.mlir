@@ -26,7 +26,7 @@
 // The only change that helps shards the result otherwise, which is said.
 //
 // CHANGES: 1 change, one after the other, of {{[0-9]+}} tried
-// CHANGES: result 0, which has no annotation, becomes P(('data', 'model'), None)
+// CHANGES: result 0, which has no annotation, becomes P(('data', 'model'))
 
 // PASSES:      sdy-opt: the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes
 // PASSES-NEXT: help: leave the passes out

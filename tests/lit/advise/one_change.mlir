@@ -14,12 +14,12 @@
 // CHECK:      changes make the program cheaper, each alone, of {{[0-9]+}} tried
 // CHECK-NEXT: times are for --topology=tpu-v5e
 // CHECK:      1. shard weights['up'] as P(None, 'model')
-// CHECK-NEXT:   now P('data', None)
+// CHECK-NEXT:   now P('data')
 // CHECK-NEXT:   on the wire 14.0 KiB → 2.00 KiB (−85.7%), peak memory 40.0 KiB → 26.0 KiB (−35.0%), time 5.20 us →
 // CHECK-NEXT:   2.07 us (−60.3%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
-// CHECK:      2. shard weights['up'] as P(None, None)
+// CHECK:      2. shard weights['up'] as P()
 // CHECK:      … and {{[0-9]+}} more
 
 // A page has a chart of time against memory, and the changes.

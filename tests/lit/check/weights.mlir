@@ -10,8 +10,8 @@
 // CHECK-NEXT: memory {{.*}} MiB at the peak (model.py:20), fits in 1.00 GiB, {{.*}} left
 // CHECK-NEXT: compute        536.9 MFLOP per device, 100% of them useful
 // CHECK-NEXT: 1. model.py:20  768.0 KiB (100%)  4 all_gather along x, forward + backward
-// CHECK-NEXT:    params[*]['up'] and 1 more: P('x', None) → P(None, None) for dot_general
-// CHECK-NEXT:    tried: P(None, None) for params[*]['up']: -384.0 KiB sent, +{{.*}} memory
+// CHECK-NEXT:    params[*]['up'] and 1 more: P('x') → P() for dot_general
+// CHECK-NEXT:    tried: P() for params[*]['up']: -384.0 KiB sent, +{{.*}} memory
 // CHECK-NEXT: changes are not verified with XLA, as --advise-verify does
 // CHECK-NOT: {{.}}
 

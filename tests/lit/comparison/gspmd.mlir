@@ -11,7 +11,7 @@
 // CHECK-NEXT:   change  count  where {{ *}} what {{ *}} value
 // CHECK-NEXT:   -224 B      1 {{ *}} result  result 1
 // CHECK-NEXT:         tensor<8x8xf32>: {replicated} → [{"y"}, {"x"}]
-// CHECK-NEXT:        0      1  shardy.mlir:6  tanh    %4
+// CHECK-NEXT:        0      1  shardy.mlir:6  tanh    %5
 // CHECK-NEXT:         tensor<8x8xf32>: [{"x"}, {"y"}] → [{}, {"y", "x"}]
 // CHECK-EMPTY:
 // CHECK-NEXT: communication, memory and compute are unknown for shardings of GSPMD

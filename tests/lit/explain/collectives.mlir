@@ -21,7 +21,7 @@
 
 // An elementwise operation whose operand and result are sharded along different axes runs on the shards of one.
 // CHECK: #2 all_slice along {"y"} of %2: a device sends 0 B  collectives.mlir:41
-// CHECK-NEXT: ├─ resharded: P(None, 'x') → P('y', None)
+// CHECK-NEXT: ├─ resharded: P(None, 'x') → P('y')
 // CHECK-NEXT: │  └─ in sdy: [{}, {"x"}] → [{"y"}, {}]
 // CHECK-NEXT: ├─ stablehlo.negate: the result (%2) does not fit "x" on dimension 1 of operand 0 and dimension 1 of
 // CHECK-NEXT: │  │  the result  collectives.mlir:41

@@ -4,11 +4,11 @@
 
 // Of a line of Python, the forward value comes before that of the backward pass, which is earlier in the program here.
 // What a function computes that the line calls comes last. A constraint in a helper is at the line that calls the helper, as in reports. Values say which operation they are of.
-// CHECK:      {{^}}dot_general: f32[8,8] is sharded P('x', None) model.py:7
+// CHECK:      {{^}}dot_general: f32[8,8] is sharded P('x') model.py:7
 // CHECK-NEXT: ├─ in sdy: %1: tensor<8x8xf32> [{"x"}, {}]
 // CHECK:      ├─ with_sharding_constraint on the dot_general, which its input got before propagation
-// CHECK:      {{^}}dot_general (backward): f32[8,8] is sharded P('x', None) model.py:7
-// CHECK:      {{^}}tanh: f32[8,8] is sharded P('x', None) model.py:20
+// CHECK:      {{^}}dot_general (backward): f32[8,8] is sharded P('x') model.py:7
+// CHECK:      {{^}}tanh: f32[8,8] is sharded P('x') model.py:20
 
 // The number of a collective in a report is that which --explain takes.
 // REPORT: model.py:9 all_reduce {"x"}

@@ -22,7 +22,7 @@
 // ALL-NEXT: result 2 of the while: f32[3,8,16] P(None, ('x', 'y'), 'z') '%r#2'
 
 // COLLECTIVE:      #0 all_slice along {"z"} of h: a device sends 0 B
-// COLLECTIVE-NEXT: resharded: P(('x', 'y'), None) → P(('x', 'y'), 'z')
+// COLLECTIVE-NEXT: resharded: P(('x', 'y')) → P(('x', 'y'), 'z')
 // COLLECTIVE:      see --explain="h" for the sharding of what it moves
 
 #scan = loc("jit(step)/jvp()/while"("step"("model.py":4:1)))

@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=2]>
 
 // The answer says what the value is in the input.
-// CHECK: output %0 is %sum: f32[4,8] is sharded P('x', None)
+// CHECK: output %0 is %sum: f32[4,8] is sharded P('x')
 // CHECK-NEXT: ├─ in sdy: tensor<4x8xf32> [{"x", ?}, {?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: ├─ "x" shards dimension 0
 // CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add

@@ -49,7 +49,7 @@ func.func @replicated(
 }
 
 // Nor an unreduced one. (Since 2026-08, dropping an unreduced axis like this is an error after propagation.)
-// CHECK: %b of @unreduced: f32[8] is not sharded P(None, unreduced={'x'})  reasons.mlir:59
+// CHECK: %b of @unreduced: f32[8] is not sharded P(unreduced={'x'})  reasons.mlir:59
 // CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{?}], unreduced={"x"}; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:60
 // CHECK-NEXT:    ├─ stablehlo.add: %b is unreduced along "x": its shards are to be summed along it
@@ -62,7 +62,7 @@ func.func @unreduced(
 }
 
 // Of two dimensions that claim an axis, the aggressive strategy prefers that of the earlier operand.
-// CHECK: %0 of @dimensions: f32[8,8] is sharded P('x', None)  reasons.mlir:79
+// CHECK: %0 of @dimensions: f32[8,8] is sharded P('x')  reasons.mlir:79
 // CHECK-NEXT: ├─ in sdy: tensor<8x8xf32> [{"x", ?}, {?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: ├─ "x" shards dimension 0
 // CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add  reasons.mlir:79
@@ -89,7 +89,7 @@ func.func @dimensions(
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:98
 // CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 1 of %0: it propagated along stablehlo.add with
 // CHECK-NEXT:    │    user priority p0, before the other
-// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x', None))  reasons.mlir:98
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x'))  reasons.mlir:98
 // CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
 // CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>
 func.func @priorities(
@@ -104,13 +104,13 @@ func.func @priorities(
 // CHECK-NEXT: ├─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:119
 // CHECK-NEXT: │  ├─ stablehlo.add: dimension 0 of %b is sharded along "y", and neither list is a prefix of the
 // CHECK-NEXT: │  │    other; "y" comes from the input %b
-// CHECK-NEXT: │  └─ help: jax.lax.with_sharding_constraint(%0, P('x', None))  reasons.mlir:119
+// CHECK-NEXT: │  └─ help: jax.lax.with_sharding_constraint(%0, P('x'))  reasons.mlir:119
 // CHECK-NEXT: │     ├─ tried: "x" shards it; no figures, because @main does not run this function
 // CHECK-NEXT: │     └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>
 // CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 0 of %b  reasons.mlir:119
 // CHECK-NEXT:    ├─ stablehlo.add: dimension 0 of %a is sharded along "x", and neither list is a prefix of the
 // CHECK-NEXT:    │    other; "x" comes from the input %a
-// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('y', None))  reasons.mlir:119
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('y'))  reasons.mlir:119
 // CHECK-NEXT:       ├─ tried: "y" shards it; no figures, because @main does not run this function
 // CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {}]>
 func.func @axes(

@@ -23,7 +23,7 @@ func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 // CHECK: %0 of @overflow_of_neighbor: f32[6,4] is not sharded
 // CHECK-NEXT: └─ "z" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: the size of "z" does not divide the corresponding part of %a
-// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('z', None))
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('z'))
 // CHECK-NEXT:       ├─ tried: "z" shards it; no figures, because @main does not run this function
 // CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"z"}, {}]>
 func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>}) -> tensor<6x4xf32> {

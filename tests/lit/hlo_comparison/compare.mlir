@@ -11,12 +11,18 @@
 // CHECK-NEXT: XLA:    2 collectives, 2.19 MiB on the wire per device
 // CHECK-EMPTY:
 // CHECK-NEXT: 1 of 1 collectives are the same in XLA's program
-// CHECK:      report XLA bytes bytes in XLA reason
+// CHECK:      report XLA kind and axes
+// CHECK-NEXT: 0 B 2.00 MiB all_reduce {"x":(2)2}
+// CHECK-NEXT: 192.0 KiB 192.0 KiB all_gather {"x"}
+// CHECK-NEXT: report XLA bytes bytes in XLA reason
 // CHECK-NEXT: 1 1 192.0 KiB 192.0 KiB same
 // CHECK:      0 1 0 B 2.00 MiB only in XLA
 // CHECK:      1 difference{{$}}
-// CHECK:      2.00 MiB all_reduce groups of 2
-// CHECK-NEXT: model.py:20: only in XLA
+// CHECK:      2.00 MiB all_reduce {"x":(2)2}
+// CHECK-NEXT: model.py:20: only in XLA: the HLO does not show why
+// CHECK:      1 collective in common
+// CHECK-NEXT: bytes collectives where kinds and axes
+// CHECK-NEXT: 192.0 KiB 1 model.py:20 all_gather {"x"}
 
 // BUDGET: model.py:20:5: error: all_reduce collectives: 2.00 MiB on the wire, over the budget of 1.00 MiB
 
@@ -24,10 +30,14 @@
 // JSON-NEXT: "version": 1,
 // JSON:      "reason": "same",
 // JSON:      "reason": "only in XLA",
+// JSON-NEXT: "why": "",
 // JSON-NEXT: "report": [],
 
 // MARKDOWN: ### 1 of 1 collectives are the same in XLA's program
 // MARKDOWN: | 1 | 1 | 192.0 KiB | 192.0 KiB | same |
+// MARKDOWN: <details><summary>1 collective in common</summary>
+// MARKDOWN: <details><summary>all 2 collectives of XLA&#x27;s program</summary>
+// MARKDOWN: %all-gather; jit(step)/dot\_general
 
 // FORMAT:      .html' has the suffix of no comparison format
 // FORMAT-NEXT: help: choose from .json, .md, .txt

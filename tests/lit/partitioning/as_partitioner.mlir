@@ -24,6 +24,81 @@ func.func @batch_against_weights(
   return %0 : tensor<64x2048xf32>
 }
 
+// Only the operands agree on "x" for the batch, and "y" is not used: the result decides.
+// CONFLICT-LABEL: @batch_of_operands
+// CONFLICT:         %[[ROWS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}, {"x"}]>
+// CONFLICT-NEXT:    %[[OTHER:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}, {}]>
+// CONFLICT-NEXT:    stablehlo.dot_general %[[ROWS]], %[[OTHER]]
+// SIZES-LABEL:    @batch_of_operands
+func.func @batch_of_operands(
+    %arg0: tensor<8x256x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>},
+    %arg1: tensor<8x256x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>})
+    -> (tensor<8x64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [1] x [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>}
+      : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x64x64xf32>
+  return %0 : tensor<8x64x64xf32>
+}
+
+// With "y", two tensors agree on axes of all devices: the operands decide.
+// CONFLICT-LABEL: @batch_on_all_devices
+// CONFLICT-NEXT:    stablehlo.dot_general %arg0, %arg1
+// CONFLICT:         sdy.reshard %{{.*}} <@mesh, [{}, {"x"}, {"y"}]>
+// SIZES-LABEL:    @batch_on_all_devices
+func.func @batch_on_all_devices(
+    %arg0: tensor<8x256x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>},
+    %arg1: tensor<8x256x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {"y"}]>})
+    -> (tensor<8x64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {"y"}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [0], contracting_dims = [1] x [1]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {"y"}]>]>}
+      : (tensor<8x256x64xf32>, tensor<8x256x64xf32>) -> tensor<8x64x64xf32>
+  return %0 : tensor<8x64x64xf32>
+}
+
+// The result is not sharded along "x": the operand is gathered, not the result, however large it is.
+// CONFLICT-LABEL: @rows_of_operand
+// CONFLICT:         %[[ROWS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
+// CONFLICT-NEXT:    stablehlo.dot_general %[[ROWS]], %arg1
+// SIZES-LABEL:    @rows_of_operand
+func.func @rows_of_operand(
+    %arg0: tensor<64x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %arg1: tensor<2048x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<64x2048xf32>, tensor<2048x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// Only one operand is sharded along the contracting dimension, and with "x" not over all devices: it is gathered.
+// CONFLICT-LABEL: @contracting_of_operand
+// CONFLICT:         %[[ALL:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CONFLICT-NEXT:    stablehlo.dot_general %[[ALL]], %arg1
+// SIZES-LABEL:    @contracting_of_operand
+func.func @contracting_of_operand(
+    %arg0: tensor<64x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %arg1: tensor<2048x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<64x2048xf32>, tensor<2048x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// With "y" it is, and a sum sends less than a gather.
+// CONFLICT-LABEL: @contracting_on_all_devices
+// CONFLICT:         %[[PART:.*]] = sdy.reshard %arg1 <@mesh, [{"x", "y"}, {}]>
+// CONFLICT-NEXT:    %[[TERM:.*]] = stablehlo.dot_general %arg0, %[[PART]]
+// CONFLICT:         sdy.all_reduce {"x", "y"} %[[TERM]]
+// SIZES-LABEL:    @contracting_on_all_devices
+func.func @contracting_on_all_devices(
+    %arg0: tensor<64x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>},
+    %arg1: tensor<2048x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<64x2048xf32>, tensor<2048x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
 // An elementwise operation is computed with the sharding of its result.
 // CONFLICT-LABEL: @elementwise
 // CONFLICT:         %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
@@ -35,6 +110,41 @@ func.func @elementwise(
     -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
   %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
+}
+
+// The rows of the table take "x" from the indices, whose work the devices along "y" share. XLA gathers what was
+// looked up, and what is added to a table, before the axis moves.
+// CONFLICT-LABEL: @rows
+// CONFLICT:         %[[INDICES:.*]] = sdy.reshard %arg1 <@mesh, [{"y"}, {}]>
+// CONFLICT:         stablehlo.gather"(%arg0, %[[INDICES]])
+// CONFLICT-SAME:      <@mesh, [{"y"}, {"x"}]>
+// CONFLICT:         %[[LOOKED_UP:.*]] = sdy.all_gather [{"y"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {"x"}]>
+// CONFLICT-NEXT:    sdy.reshard %[[LOOKED_UP]] <@mesh, [{"x"}, {}]>
+// CONFLICT:         %[[ALL:.*]] = sdy.all_gather [{"x"}, {}] %arg2 out_sharding=<@mesh, [{}, {}]>
+// CONFLICT-NEXT:    %[[UPDATES:.*]] = sdy.reshard %[[ALL]] <@mesh, [{"y"}, {"x"}]>
+// CONFLICT:         stablehlo.scatter"(%arg0, %{{.*}}, %[[UPDATES]])
+// CONFLICT:         sdy.all_reduce {"y"}
+func.func @rows(
+    %arg0: tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %arg1: tensor<64x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg2: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = "stablehlo.gather"(%arg0, %arg1) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 512>}>
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+      : (tensor<4096x512xf32>, tensor<64x1xi32>) -> tensor<64x512xf32>
+  %1 = "stablehlo.scatter"(%arg0, %arg1, %arg2) <{
+    indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>,
+    unique_indices = false}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+      : (tensor<4096x512xf32>, tensor<64x1xi32>, tensor<64x512xf32>) -> tensor<4096x512xf32>
+  return %0, %1 : tensor<64x512xf32>, tensor<4096x512xf32>
 }
 
 // The numbers of shards are not multiples of each other, so the tensor is gathered and sliced.

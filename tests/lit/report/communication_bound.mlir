@@ -3,8 +3,8 @@
 
 // CHECK: 6.00 s    75%      1  communication_bound.mlir:{{[0-9]+}}  all_gather {"x"}  communication
 // CHECK: 2.05 s    25%      1  communication_bound.mlir:{{[0-9]+}}  dot_general       compute, communication-bound
-// CHECK: communication  compute  value  where
-// CHECK:        6.00 s   2.05 s  %1     communication_bound.mlir
+// CHECK: communication  compute  where{{ +}}product{{ +}}its collectives
+// CHECK:        6.00 s   2.05 s  communication_bound.mlir:{{[0-9]+}}  %1 (dot_general)  #0 all_gather
 sdy.mesh @mesh = <["x"=4]>
 
 func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<64x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<32x2xf32> {

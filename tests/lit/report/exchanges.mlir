@@ -13,7 +13,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK:      128 B 1% 2 exchanges.mlir:{{[0-9]+}} collective_permute {"x"}
 // CHECK-NEXT:   pad needs elements of other shards
 // In the body of an exchange, each device has another value.
-// CHECK:      10.0 KiB 1 of 4 {{.*}} tensor<16x160xf32>
+// CHECK:      10.0 KiB 1 of 4 {{.*}} f32[16,160]
 // LOCAL:      communication: 15.9 KiB on the wire per device, 6 collectives
 // LOCAL:        sort needs its result
 func.func @main(%a: tensor<16x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},

@@ -15,7 +15,7 @@
 // CHECK:      model.py:22 all_gather {"x"}
 // CHECK-NEXT:   recomputed, dot_general needs this sharding of params['down']:
 // CHECK:      copies  value
-// CHECK:      1 of 4 params['down'] tensor
+// CHECK:      1 of 4 params['down'] f32
 
 // LINE:     model.py:10 all_gather {"x"}
 

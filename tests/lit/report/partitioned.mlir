@@ -6,9 +6,10 @@
 // CHECK: communication: 0 B on the wire per device, 0 collectives
 // CHECK: memory per device: peak 4.06 MiB
 // CHECK-NEXT: an estimate
+// CHECK-NEXT: at the peak: 99% arguments (4.03 MiB)
 // CHECK-NEXT: arguments 4.03 MiB, results 32.0 KiB, constants 0 B
 // CHECK-NOT: copies
-// CHECK: 32.0 KiB %0 {{.*}} tensor<8x1024xf32>
+// CHECK: 32.0 KiB  result (%0) {{.*}} f32[8,1024]
 // CHECK: compute per device: 16.8 MFLOP in 1 product, useful share unknown: no shardings
 
 sdy.mesh @mesh = <["x"=8]>

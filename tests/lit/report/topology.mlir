@@ -11,7 +11,8 @@
 // CHECK-NEXT:   communication 6.00 s, products 8.19 s, elementwise operations 0.00 s
 // CHECK-NEXT:   the least if communication overlaps with all else and elementwise operations are fused, the most
 // CHECK-NEXT:   if nothing overlaps and each runs alone
-// CHECK-NEXT:   an estimate for topology.toml from wire bytes, bandwidths and latencies, and from FLOPs and bytes
+// CHECK-NEXT:   an estimate from FLOPs, bytes and wire bytes for topology.toml: 1 kFLOP/s, 1 GB/s of device
+// CHECK-NEXT:   memory, 1.02 kB/s sent and 1.00 ms a step along x
 // CHECK:        8.19 s    58%      1  topology.mlir:{{[0-9]+}}  dot_general       compute
 // CHECK:        6.00 s    42%      1  topology.mlir:{{[0-9]+}}  all_gather {"x"}  communication
 // JSON:      "time": {

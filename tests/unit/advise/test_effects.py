@@ -5,13 +5,19 @@ from fractions import Fraction
 import pytest
 
 import sdyopt
+from sdyopt.analysis.advise import Options
+from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
+from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.roles import roles_of, statement_of
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.pipeline.tree import Pipeline
 
 
 def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carried: int = 0) -> Figures:
@@ -146,3 +152,39 @@ def test_a_new_constraint_constrains_the_gradient_as_in_jax() -> None:
     # The constraint of the gradient is in the program, and changes with the one of the same statement.
     written = Change(z, z.defining_op.sharding, mesh)
     assert gradients.constrained([written]) == (written,)
+
+
+def _change(sent: int, microseconds: int, latency: int = 0, penalty: int = 0) -> AdvisedChange:
+    """A change of a program that takes 100 us and sends 100 bytes. 10 of the us are latency."""
+    micro = Fraction(1, 10**6)
+    before = figures(100)._replace(seconds=100 * micro, compute=80 * micro, latency=10 * micro)
+    after = before._replace(
+        seconds=microseconds * micro,
+        wire_bytes=Fraction(sent),
+        latency=latency * micro,
+        penalty=penalty * micro,
+    )
+    return AdvisedChange(
+        f"{sent} bytes", "", (Annotation("w", "P()", "[]"),), Effect(before, after), Move((), ())
+    )
+
+
+def test_what_sends_more_says_so_first_and_comes_after_what_is_nearly_as_fast() -> None:
+    changes = [_change(1300, 90), _change(104, 91), _change(90, 94), _change(80, 96)]
+    module = sdyopt.parse("module {}").ir
+    adviser = Adviser(module, Pipeline("", []), None, Options())
+    ordered = adviser._less_sent_first(changes)
+    # The last is not nearly as fast as the first.
+    assert [each.text for each in ordered] == ["90 bytes", "1300 bytes", "80 bytes", "104 bytes"]
+    advice = Advice(module, ordered)
+    assert "2. 1300 bytes; sends 13.0 × as much, saves latency\n" in advice_text(advice, ".txt")
+
+
+def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
+    changes = [_change(90, 94), _change(80, 90, penalty=2), _change(70, 80, penalty=18)]
+    saved = [round(100 * each.saved(True)) for each in changes]
+    assert saved == [6, 8, 2]
+    assert [round(100 * each.saved(False)) for each in changes] == [6, 10, 20]
+    text = advice_text(Advice(sdyopt.parse("module {}").ir, changes), ".txt", 200)
+    assert "in the order of what is saved at least: of the time or, with resharded activations moved" in text
+    assert "time 100.0 us → 90.0 us (−10.0%), at most 100.0 us → 92.0 us (−8.0%)" in text

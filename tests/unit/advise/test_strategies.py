@@ -82,14 +82,14 @@ def test_dimensions_that_operations_relate_are_one_group() -> None:
 
 def test_an_axis_shards_the_batch_and_another_one_the_products() -> None:
     data, *_ = strategies().seeds("data")
-    assert specs(data) == ["P('data', None)"]
+    assert specs(data) == ["P('data')"]
     _, _, _, _, model, _ = strategies().seeds("model")
     # Pairs of products share the heads; the rows of the table have no product.
     assert specs(data | model) == [
-        "P('model', None)",
-        "P('data', None)",
-        "P(None, None, 'model', None)",
-        "P(None, 'model', None, None)",
+        "P('model')",
+        "P('data')",
+        "P(None, None, 'model')",
+        "P(None, 'model')",
     ]
 
 
@@ -97,12 +97,12 @@ def test_an_axis_shards_parameters_in_addition() -> None:
     both = frozenset({Use("data", 0), Use("data", PARAMETERS)})
     expected = [
         "P(None, 'data')",
-        "P('data', None)",
-        "P(None, 'data', None, None)",
+        "P('data')",
+        "P(None, 'data')",
         "P(None, None, None, 'data')",
     ]
     assert specs(both) == expected
     # With constraints, the rows that are looked up, and the results of products.
     constrained = specs(both | {Use("", CONSTRAINTS)})
     assert constrained[:4] == expected
-    assert constrained[4:] == ["P('data', None)", "P('data', None, None)"]
+    assert constrained[4:] == ["P('data')", "P('data')"]

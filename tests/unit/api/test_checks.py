@@ -19,7 +19,7 @@ def test_a_check_has_figures_and_places() -> None:
     [place] = check.places
     assert place.location.short == "model.py:20"
     assert place.names == ("params[*]['up']", "params[*]['down']")
-    assert place.change.startswith("tried: P(None, None) for params[*]['up']")
+    assert place.change.startswith("tried: P() for params[*]['up']")
     assert str(check).splitlines()[6:] == ["changes are not verified with XLA, as --advise-verify does"]
 
 

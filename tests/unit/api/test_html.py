@@ -158,7 +158,7 @@ def test_displays_are_well_formed_small_and_load_nothing() -> None:
 
 def test_a_module_shows_arguments_by_their_names_and_layers_in_one_row() -> None:
     text = text_of(sdyopt.parse(TRAIN)._repr_html_())
-    assert "weights['embedding']f32[8192,256]P('model', None)" in text.replace("\n", "")
+    assert "weights['embedding']f32[8192,256]P('model')" in text.replace("\n", "")
     assert "weights['layers'][*]" in text
     assert " × " in text
 

@@ -121,7 +121,11 @@ def test_an_exception_can_be_pickled() -> None:
             "this is the name of a file, not a program",
             "use pathlib.Path for the path of a file",
         ),
-        ("HloModule jit_f\n", "this is HLO, not MLIR", "parse what `lower` returns, before `compile`"),
+        (
+            "HloModule jit_f\n",
+            "this is HLO, not MLIR",
+            "pass what jax.jit(f).lower(*args) returns; report.compare_hlo(compiled) takes HLO",
+        ),
         (b"\xff", "invalid UTF-8: byte 0xff", ""),
         ("\0", "unexpected NUL character", ""),
     ],

@@ -195,7 +195,7 @@ def test_results_are_equal_on_random_layouts(program: str) -> None:
 
 # --- Statements of one form --------------------------------------------------------------------
 
-# Each `T` is a tensor type. Some parsers read a type, and some types are in attributes.
+# Each `T` is a tensor type, each `N` a number. Some parsers read a type, and some types are in attributes.
 FORMS = [
     "%R = stablehlo.add %A, %B : T",
     "%R = stablehlo.add %A, %B : (T, T) -> T",
@@ -215,12 +215,24 @@ FORMS = [
     '%R = "t.add"(%A, %B) {k = !t.box<T>} : (T, T) -> T',
     '%R = "t.add"(%A, %B) {k = dense<1> : T} : (T, T) -> T',
     '%R = "t.add"(%A, %B) : (T, T) -> (T',
+    "%R = stablehlo.slice %A [N:N] : (T) -> T",
+    "%R = stablehlo.slice %A [N:N:N] : (T) -> T",
+    "%R = stablehlo.slice %A [N:N, N:N] {t.k = N : i64, t.l = [N, N]} : (T) -> T",
+    "%R = stablehlo.pad %A, %B, low = [N], high = [N], interior = [N] : (T, T) -> T",
+    "%R = stablehlo.transpose %A, dims = [N, N] : (T) -> T",
+    "%R = stablehlo.dot_general %A, %B, contracting_dims = [N] x [N] : (T, T) -> T",
+    "%R = stablehlo.concatenate %A, %B, dim = N : (T, T) -> T",
+    "%R = stablehlo.constant dense<N.5> : T",
+    "%R = stablehlo.constant dense<N.> : T",
+    "%R = sdy.sharding_constraint %A <@m, [{}, {?}]> : T",
     "%R = call @f(%A) : (T) -> T",
     "%R = func.constant @f : (T) -> T",
     "%R = sdy.sharding_constraint %A <@m, [{}]> : T",
     "return %A : T // T",
 ]
 TYPES = ["tensor<2xi32>", "tensor<2xf32>", "tensor<f32>", "tensor<?xi32>", "tensor<2xcomplex<f32>>"]
+TYPES += [f"tensor<{sizes}xf32>" for sizes in ("02", "3", "0", "1", "2x3", "3x2", "3x3", "4x3", "1x3", "?x3")]
+TYPES += ["tensor<2xi032>"]
 
 
 @st.composite
@@ -239,6 +251,9 @@ def programs_of_forms(draw: st.DrawFn) -> str:
                 statement = statement.replace(match[0], draw(st.sampled_from(names)), 1)
             while re.search(r"\bT\b", statement):
                 statement = re.sub(r"\bT\b", draw(st.sampled_from(types)), statement, count=1)
+            while re.search(r"\bN\b", statement):
+                digits = draw(st.sampled_from(["0", "1", "2", "3", "02", "-1"]))
+                statement = re.sub(r"\bN\b", digits, statement, count=1)
             text += f"  {statement}\n"
         text += "  return\n}\n"
     return text
@@ -250,7 +265,16 @@ def test_results_are_equal_on_statements_of_one_form(program: str) -> None:
     assert_equal_results(program)
 
 
-def test_statement_of_known_form_is_not_parsed_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("type", ["tensor<02xf32>", "tensor<2x01xf32>", "tensor<2xi032>"])
+def test_types_with_leading_zeros_are_printed_without_them(type: str) -> None:
+    lines = [f"%{i} = stablehlo.tanh %a : {t}\n" for i, t in enumerate(["tensor<f32>"] * 3 + [type] * 3)]
+    assert_equal_results(f"func.func @f(%a: tensor<f32>) {{\n{''.join(lines)}  return\n}}")
+    lines = [f"%{number} = stablehlo.negate %a : {type}\n" for number in range(3)]
+    assert_equal_results(f"func.func @f(%a: {type}) {{\n{''.join(lines)}  return\n}}")
+
+
+def fully_parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operations of StableHLO that are parsed in full."""
     parsed: list[str] = []
     parse_operation = ModuleParser._parse_operation
 
@@ -260,10 +284,28 @@ def test_statement_of_known_form_is_not_parsed_in_full(monkeypatch: pytest.Monke
         return op_parser
 
     monkeypatch.setattr(ModuleParser, "_parse_operation", record)
-    lines = [f"  %{size} = stablehlo.iota dim = 0 : tensor<{size}xi32>\n" for size in range(9)]
-    text = f"func.func @f() {{\n{''.join(lines)}  return\n}}"
     ModuleParser(Source("in", text), DialectTable(find_dialect), ParseOptions()).module()
-    assert [operation for operation in parsed if operation.startswith("stablehlo")] == [
+    return [operation for operation in parsed if operation.startswith("stablehlo")]
+
+
+def test_statement_of_known_form_is_not_parsed_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"  %{size} = stablehlo.iota dim = 0 : tensor<{size}xi32>\n" for size in range(9)]
+    assert fully_parsed(f"func.func @f() {{\n{''.join(lines)}  return\n}}", monkeypatch) == [
         "stablehlo.iota dim = 0 : tensor<0xi32>",
         "stablehlo.iota dim = 0 : tensor<0>",
+    ]
+
+
+def test_statement_of_known_form_with_other_numbers_is_not_parsed_in_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [
+        f"  %{n} = stablehlo.slice %a [{n}:9] : (tensor<9xi8>) -> tensor<{9 - n}xi8>\n" for n in range(1, 9)
+    ]
+    text = f"func.func @f(%a: tensor<9xi8>) {{\n{''.join(lines)}  return\n}}"
+    assert [operation.partition(" :")[0] for operation in fully_parsed(text, monkeypatch)] == [
+        "stablehlo.slice %a [1:9]",
+        "stablehlo.slice %a [2:9]",
+        "stablehlo.slice %a [3:9]",
+        "stablehlo.slice %1 [700000000000000000:700000000000000001]",
     ]

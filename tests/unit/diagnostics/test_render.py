@@ -126,3 +126,20 @@ def test_wide_characters_count_twice() -> None:
 
 def test_a_narrow_terminal_shows_something() -> None:
     assert excerpt("x" * 100, 50, 1, 1)[0].count("x") >= 10
+
+
+def test_help_is_folded_to_the_width_of_a_terminal() -> None:
+    help = "write P('x') in the with_sharding_constraint at model.py:7\n"
+    help += '  in sdy: [{"x"}, {}] on %arg0, %arg1'
+    found = Diagnostic(Severity.WARNING, FileLoc("model.py", 7, 1), "message", help=help)
+    assert render(found, columns=40).endswith(f"help: {help}\n")
+    assert render(found, columns=40, folds_help=True).splitlines()[1:] == [
+        "help: write P('x') in the",
+        "      with_sharding_constraint at",
+        "      model.py:7",
+        '  in sdy: [{"x"}, {}] on %arg0, %arg1',
+    ]
+    assert render(found, columns=30, folds_help=True).splitlines()[-2:] == [
+        '  in sdy: [{"x"}, {}] on',
+        "    %arg0, %arg1",
+    ]

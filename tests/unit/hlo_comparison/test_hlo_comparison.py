@@ -38,6 +38,7 @@ ALL = frozenset({frozenset(range(8))})
         ("mesh['axis_0'=4,'axis_1'=2] {'axis_1'}, to_apply=%add", ALONG_Y),
         ("mesh['axis_0'=2,'axis_1'=4], device_ids=([4,2]T(1,0)) {'axis_1'}", ALONG_X),
         ("mesh['axis_0'=8] {'axis_0':(4)2}", ALONG_Y),
+        ("mesh['x'=2,'y'=4], device_ids=(0,2,4,6,1,3,5,7) {'y'}", ALONG_X),
         ("{}", ALL),
     ],
 )
@@ -56,7 +57,10 @@ def test_groups_of_axes() -> None:
 def test_axes_of_groups() -> None:
     assert axes_of_groups(ALONG_X, MESH) == '{"x"}'
     assert axes_of_groups(ALL, MESH) == '{"x", "y"}'
-    assert axes_of_groups(frozenset({frozenset({0, 1, 2, 3}), frozenset({4, 5, 6, 7})}), MESH) == ""
+    assert axes_of_groups(frozenset({frozenset({0, 1, 2, 3}), frozenset({4, 5, 6, 7})}), MESH) == (
+        '{"x":(2)2, "y"}'
+    )
+    assert axes_of_groups(frozenset({frozenset({0, 3}), frozenset({1, 2})}), MESH) == ""
 
 
 def compiled(line: str, devices: int = 8) -> CompiledProgram:
@@ -148,14 +152,15 @@ REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
                 CollectiveOperand("all_reduce", ALONG_X, 64, 32),
                 CollectiveOperand("all_reduce", ALONG_Y, 64, 32),
             ],
-            {"axis by axis": 1},
+            # Nothing says that one is of the result of the other.
+            {"other axes": 1, "only in XLA": 1},
         ),
         ([CollectiveOperand("all_reduce", ALL, 64, 16)], {"other element type": 1}),
         ([CollectiveOperand("reduce_scatter", ALL, 64, 32)], {"reduce-scatter or all-reduce": 1}),
         ([CollectiveOperand("all_reduce", ALONG_X, 64, 32)], {"other axes": 1}),
         ([CollectiveOperand("all_gather", ALL, 64, 32)], {"other kind": 1}),
-        ([CollectiveOperand("all_reduce", ALL, 60, 32)], {"other tensor": 1}),
-        ([REDUCED, REDUCED], {"same": 1, "repeated": 1}),
+        ([CollectiveOperand("all_reduce", ALL, 60, 32)], {"other size": 1}),
+        ([REDUCED, REDUCED], {"same": 1, "only in XLA": 1}),
         ([], {"only in the report": 1}),
         ([REDUCED, CollectiveOperand("all_gather", ALONG_X, 4, 8)], {"same": 1, "only in XLA": 1}),
         ([REDUCED, replace(REDUCED, is_sliced=True)], {"same": 1, "full rematerialization": 1}),

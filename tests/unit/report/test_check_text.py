@@ -7,6 +7,7 @@ import pytest
 from sdyopt.analysis.check.check_text import _tight, shortened, trial_text
 from sdyopt.analysis.check.checker import Trial
 from sdyopt.analysis.trials.effect import Effect, Figures
+from sdyopt.shardy.notation.partition_spec import specs_of
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,17 @@ def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
     effect = Effect(figures, figures._replace(wire_bytes=Fraction(1)))
     trial = Trial("the gradient of the value at model.py:7", "P('x', None)", effect, 1)
     assert trial_text(trial, width, "model.py:7") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[{"x"}, {}] → [{}, {}]', "P('x') → P()"),
+        ('[{}, {"x", "y"}, {}] for dot', "P(None, ('x', 'y')) for dot"),
+        ('[{?}, {"x", ?}]', "P(P.UNCONSTRAINED, 'x')"),
+        # JAX has no word for a part of an axis.
+        ('[{"x"}, {"tp":(1)2}, {"tp":(2)2}, {}]', "P('x', 'tp':(1)2, 'tp':(2)2)"),
+    ],
+)
+def test_shardings_have_one_notation(text: str, expected: str) -> None:
+    assert specs_of(text) == expected

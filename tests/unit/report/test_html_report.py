@@ -129,9 +129,9 @@ def test_a_page_has_arguments_and_results() -> None:
     found = data_of(html_report(report(STEP), STEP, "step.mlir"))["boundary"]
     rows = [[found["strings"][each] for each in row[:5]] + row[5:] for row in found["rows"]]
     assert rows == [
-        ["argument", "params[0]['w']", "params[*]['w']", "bf16[8,8]", "P('x', None)", 64, 1, True],
+        ["argument", "params[0]['w']", "params[*]['w']", "bf16[8,8]", "P('x')", 64, 1, True],
         ["argument", "step", "step", "f32[4]", "P()", 16, 2, False],
-        ["result", "result[0]", "result[*]", "bf16[8,8]", "P('x', None)", 64, 1, False],
+        ["result", "result[0]", "result[*]", "bf16[8,8]", "P('x')", 64, 1, False],
     ]
 
 
@@ -190,8 +190,8 @@ func.func public @main(%a: tensor<8x8xf32>,
 def test_a_place_has_each_reason_with_its_weights() -> None:
     page = html_report(report(LAYER), LAYER, "layer.mlir")
     place = html.unescape(re.sub("<[^>]*>", "", page[page.index('<ol class="places"') : page.index("</ol>")]))
-    assert "256 B in 2: up, gate: P('x', None) → P(None, None) for dot_general" in place
-    assert "128 B in 1: down: P(None, 'x') → P(None, None) for dot_general" in place
+    assert "256 B in 2: up, gate: P('x') → P() for dot_general" in place
+    assert "128 B in 1: down: P(None, 'x') → P() for dot_general" in place
 
 
 @pytest.mark.parametrize(
@@ -199,10 +199,10 @@ def test_a_place_has_each_reason_with_its_weights() -> None:
     [
         (
             150,
-            "2 of 3: up and 1 more: P('x', None) → P(None, None) for dot_general; "
-            "the other: down: P(None, 'x') → P(None, None) for dot_general",
+            "2 of 3: up and 1 more: P('x') → P() for dot_general; "
+            "the other: down: P(None, 'x') → P() for dot_general",
         ),
-        (80, "2 of 3: up and 1 more: P('x', None) → P(None, None) for dot_general"),
+        (80, "2 of 3: up and 1 more: P('x') → P() for dot_general"),
     ],
 )
 def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:
@@ -228,19 +228,19 @@ def test_the_curve_names_arguments_their_copies_and_results() -> None:
     live = data_of(html_report(report(text), text, "layer.mlir"))["live"]
     names = {live["strings"][group[0]] for group in live["groups"]}
     assert names == {
-        *("argument", "argument up", "argument down", "part or copy of up", "part or copy of down"),
-        *("part or copy of an argument", "temporary", "result result[*]"),
+        *("argument", "argument up", "argument down", "gathered up", "gathered down", "gathered argument"),
+        *("activation", "result result[*]"),
     }
-    shown = [each.shown_name for each in report(LAYER).memory.live_at_peak]
-    assert {"up", "of gate", "%arg0"} <= set(shown)
+    shown = [each.described for each in report(LAYER).memory.live_at_peak]
+    assert {"up", "gathered gate", "%arg0"} <= set(shown)
 
 
 @pytest.mark.parametrize(
     ("sharding", "spec"),
     [
-        ('<@mesh, [{"x"}, {}]>', "P('x', None)"),
+        ('<@mesh, [{"x"}, {}]>', "P('x')"),
         ("<@mesh, []>", "P()"),
-        ('<@mesh, [{}], unreduced={"x", "y"}>', "P(None, unreduced={'x', 'y'})"),
+        ('<@mesh, [{}], unreduced={"x", "y"}>', "P(unreduced={'x', 'y'})"),
         ('<@mesh, [{"x", ?}]>', '<@mesh, [{"x", ?}]>'),
         ("", ""),
     ],

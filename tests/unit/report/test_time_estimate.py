@@ -104,9 +104,9 @@ def test_a_reduction_of_a_sum_belongs_to_all_of_its_products() -> None:
     figures = report(SUM)
     assert [each.collectives for each in figures.products] == [(0, 1), (0, 1)]
     estimate = time_estimate(figures, FAST_X)
-    text = text_report(replace(figures, time=estimate), rows=None)
+    text = text_report(replace(figures, time=estimate), 120, rows=None)
     # The table says which collectives the time of a product has, and its share of them.
-    assert text.count("1/2 of #0, 1/2 of #1") == 2
+    assert text.count("1/2 of #0 all_gather, 1/2 of #1 all_reduce") == 2
     # What is summed up already is no partial result.
     after = SUM.replace(
         "return %3",

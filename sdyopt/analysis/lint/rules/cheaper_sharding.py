@@ -5,7 +5,7 @@
         {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}, {}]>}, …)
 
 Each device along `"model"` has a copy of the cache, although the heads are computed along `"model"`. With
-`P('data', None, 'model', None)`, a device stores a quarter of it, and nothing is gathered.
+`P('data', None, 'model')`, a device stores a quarter of it, and nothing is gathered.
 
 The rule tries changes of the annotations in copies of the program: axes of an input, a result or a constraint
 in another dimension, one axis more or less, a constraint removed, and a new constraint on a large value that
@@ -33,6 +33,7 @@ from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
@@ -123,6 +124,8 @@ def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
     what = "this value"
     steps: tuple[Narrowing, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
+    if isinstance(op, ShardingConstraintOp):
+        what = "this constraint"
     if isinstance(subject, FunctionResult):
         what = result_text(*subject)
     elif isinstance(subject, BlockArgument) and isinstance(op, FuncOp):

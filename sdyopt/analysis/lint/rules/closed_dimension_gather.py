@@ -12,16 +12,16 @@ program then sends less. Write `{?}`, or `P.UNCONSTRAINED`, unless the value mus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.analysis.trials.effect import CostedProgram, bytes_of_runs
-from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
@@ -29,8 +29,7 @@ from sdyopt.mlir.dialects.sdy.mesh import MeshAxis
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.error_help.table import brackets, item
-from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import OpResult
 
 
 @rule("closed-dimension-gather", Severity.WARNING, Looks.TRIALS)
@@ -43,17 +42,22 @@ class ClosedDimensionGather(Rule):
         if not trials.can_try or not _gathers(programs.with_collectives, self.limit("min_bytes")):
             return
         candidates = _candidates(trials.written_program)
+        proposals = Proposals.of(trials)
+
+        def saved_by(opened: Sequence[tuple[ShardingConstraintOp, int]]) -> Fraction | None:
+            return trials.saved_bytes(proposals.opened(_outputs(opened)).edit)
+
         # Most programs need a single trial: if all together save nothing, none of them does alone.
-        if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
+        if not candidates or not self._is_worth(saved_by(candidates)):
             return
         total = programs.with_collectives.wire_bytes
         for group in list(_by_place(candidates))[: trials.count]:
-            saved = trials.saved_bytes(_opening(group))
+            saved = saved_by(group)
             if saved is None or not self._is_worth(saved):
                 continue
             # One open dimension may be enough.
             tried = group if 1 < len(group) <= trials.count else []
-            single = next(([each] for each in tried if trials.saved_bytes(_opening([each])) == saved), group)
+            single = next(([each] for each in tried if saved_by([each]) == saved), group)
             op, dim = single[0]
             dims = sorted({each for _, each in single})
             are, they = ("are", "they are") if dims[1:] else ("is", "it is")
@@ -63,17 +67,11 @@ class ClosedDimensionGather(Rule):
                 f"the program sends {bytes_text(saved)} less of {bytes_text(total)}",
                 steps=(brackets("["), item(dim)),
                 cost=saved,
-                remedies=(_remedy(single, dims),),
+                remedies=(proposals.opened(_outputs(single)),),
             )
 
     def _is_worth(self, saved: Fraction | None) -> bool:
         return bool(saved) and saved is not None and saved >= self.limit("min_bytes")
-
-
-def _remedy(opened: Sequence[tuple[ShardingConstraintOp, int]], dims: list[int]) -> Remedy:
-    text = f"write P.UNCONSTRAINED in place of None for {_dims_text(dims)}"
-    subjects = frozenset(op.output for op, _ in opened)
-    return Remedy(text, f"`{{?}}` for {_dims_text(dims)}", _opening(opened), subjects)
 
 
 def _gathers(program: LintedProgram, least: Fraction) -> bool:
@@ -95,7 +93,10 @@ def _candidates(base: CostedProgram) -> list[tuple[ShardingConstraintOp, int]]:
         spare = _spare_axes(op.sharding, base)
         size = bytes_of(op.input.type, shape) or 0
         for dim, sharding in enumerate(op.sharding.dims):
-            if sharding.is_closed and shape and any(shape[dim] % axis.size == 0 for axis in spare):
+            # JAX has no open dimension with axes.
+            is_writable = not (sharding.axes and source_location(op.location).name_stack)
+            is_divided = shape is not None and any(shape[dim] % axis.size == 0 for axis in spare)
+            if sharding.is_closed and is_writable and is_divided:
                 found.append((size, op, dim))
     return [(op, dim) for _, op, dim in sorted(found, key=lambda each: -each[0])]
 
@@ -124,16 +125,7 @@ def _spare_axes(sharding: TensorSharding, base: CostedProgram) -> list[MeshAxis]
     return [axis for axis in (mesh.axes if mesh else ()) if axis.size > 1 and axis.name not in named]
 
 
-def _opening(dimensions: Sequence[tuple[ShardingConstraintOp, int]]) -> Edit:
-    """Opens dimensions of constraints."""
-    opened: dict[ShardingConstraintOp, TensorSharding] = {}
+def _outputs(dimensions: Iterable[tuple[ShardingConstraintOp, int]]) -> Iterator[tuple[OpResult, int]]:
     for op, dim in dimensions:
-        sharding = opened.get(op, op.sharding)
-        dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
-        opened[op] = sharding.with_dims(dims)
-
-    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-        for op, sharding in opened.items():
-            rewriter.set_attribute(copies[op], "sharding", sharding)
-
-    return edit
+        assert isinstance(op.output, OpResult)
+        yield op.output, dim

@@ -40,6 +40,7 @@ from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.op_fields import (
     AttrField,
     Field,
@@ -104,6 +105,21 @@ class Assembly:
         for element in elements:
             element.write(out, signature, attributes)
         return out
+
+    def constant_text(
+        self, signature: OpSignature, attributes: DictAttr, attribute_printer: AttributePrinter
+    ) -> str | None:
+        """The text after the name of a constant, without a template; None if it needs one.
+
+        Programs have thousands of constants.
+        """
+        if not self.is_constant or attributes.entries:
+            return None
+        value, field = signature.attributes.get("value"), signature.op_class.fields["value"]
+        if not isinstance(value, DenseElements) or signature.result_types[0] is not value.type:
+            return None
+        assert isinstance(field, AttrField)
+        return attribute_printer.attribute(value) if field.constraint.accepts(value) else None
 
 
 def assembly(

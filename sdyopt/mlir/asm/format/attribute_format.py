@@ -40,6 +40,8 @@ C = TypeVar("C", bound=type[Attribute])
 Values = list[Any]
 # Returns the error of an attribute, None if it is valid.
 Check = Callable[[Any], str | None]
+# (text, offset) -> the attribute at an offset, and its end; None if it needs the elements of the format.
+ParsePlain = Callable[[str, int], tuple[Attribute, int] | None]
 
 
 class AttributeElement(Protocol):
@@ -61,7 +63,7 @@ class AttributeFormat:
 
     `build` builds the attribute from the parameters; by default it is the class itself. `check` returns the
     error message for an invalid attribute, None for a valid one; the parser reports it at the start of the
-    attribute.
+    attribute. `parse_plain` parses the most common text faster, with the same result.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class AttributeFormat:
         elements: Sequence[AttributeElement],
         build: Callable[..., Attribute] | None,
         check: Check | None,
+        parse_plain: ParsePlain | None,
     ) -> None:
         self._elements = tuple(elements)
+        self._parse_plain = parse_plain
         self._build = build
         self._check = check
         # Cached because the same nested attributes, such as axis references, are printed many times.
@@ -89,6 +93,11 @@ class AttributeFormat:
 
     def parse(self, parser: AsmParser) -> Any:
         """Parses an attribute of the class; raises DiagnosticError."""
+        if self._parse_plain is not None:
+            plain = self._parse_plain(parser.text, parser.skip_trivia())
+            if plain is not None:
+                attribute, parser.position = plain
+                return attribute
         assert self._build is not None
         start = parser.skip_trivia() if self._check is not None else 0
         values: Values = []
@@ -112,9 +121,10 @@ def attribute_format(
     *elements: AttributeElement | str,
     build: Callable[..., Attribute] | None = None,
     check: Check | None = None,
+    parse_plain: ParsePlain | None = None,
 ) -> AttributeFormat:
     """The format with these elements; a string is a literal, with the spaces to print around it."""
-    return AttributeFormat(_elements(elements), build, check)
+    return AttributeFormat(_elements(elements), build, check, parse_plain)
 
 
 # --- Registration ---------------------------------------------------------------------------------

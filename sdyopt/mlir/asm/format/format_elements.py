@@ -268,14 +268,12 @@ class AttrDict(FormatElement):
 
 def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: frozenset[str]) -> DictAttr:
     """The inherent and discardable attributes, without elided ones, default values and segment sizes."""
-    if not signature.attributes.entries:
-        return attributes if not elided else attributes.without(*elided)
+    hidden = elided | SEGMENT_NAMES
+    inherent = [entry for entry in signature.attributes.entries if entry[0] not in hidden]
+    if not inherent:
+        return attributes.without(*elided) if elided and attributes.entries else attributes
     defaults = {field.name: field.default for field in declared_fields(signature.op_class).attributes}
-    entries = [
-        (name, value)
-        for name, value in signature.attributes.entries
-        if name not in elided and defaults.get(name) is not value and name not in SEGMENT_NAMES
-    ]
+    entries = [entry for entry in inherent if defaults.get(entry[0]) is not entry[1]]
     entries += [entry for entry in attributes.entries if entry[0] not in elided]
     return DictAttr(tuple(sorted(entries, key=lambda entry: entry[0])))
 

@@ -218,7 +218,7 @@ class AsmParser:
     def accept_dictionary(self) -> DictAttr | None:
         """Parses `{name = value, …}` if a brace is next."""
         start = self.skip_trivia()
-        if not self.looking_at("{"):
+        if not self.text.startswith("{", start) or not self.looking_at("{"):
             return None
         parsed = self.attribute_parser.dictionary_at(start)
         if parsed is not None:

@@ -29,7 +29,7 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     split_location,
     template_of,
 )
-from sdyopt.mlir.asm.parser.statement_forms import OpenScope, statement_of
+from sdyopt.mlir.asm.parser.statement_forms import Holes, OpenOpParser, OpenScope, statement_of
 from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
-from sdyopt.mlir.ir.types import HoleInspected, Type
+from sdyopt.mlir.ir.types import HoleInspected, NumberHole, Type
 from sdyopt.mlir.ir.value import LazyLocation
 
 # The maximum nesting depth of regions.
@@ -294,14 +294,17 @@ class ModuleParser:
         here, so the loop makes few calls.
         """
         text, source, scope, record, last = self.text, self.source, self.scope, self.record, -1
-        templates = self._templates.by_key
-        values, offsets, position = scope.values, scope.offsets, self._position
+        templates, locations = self._templates.by_key, self.state.locations
+        values, offsets, position, indent = scope.values, scope.offsets, self._position, ""
         if scope.forward:
             return last
         while True:
-            trivia = LEADING_TRIVIA.match(text, position)
-            assert trivia is not None
-            start = trivia.end()
+            start = position + len(indent)
+            if not indent or text[start : start + 1] != "%" or not text.startswith(indent, position):
+                trivia = LEADING_TRIVIA.match(text, position)
+                assert trivia is not None
+                start = trivia.end()
+                indent = text[position:start]
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
@@ -311,14 +314,16 @@ class ModuleParser:
             if line[-1:] == ")":
                 line, location_text = split_location(line)
                 if location_text:
-                    location = self.state.cached_location(location_text, start + len(line) + 1)
+                    location = locations.get(location_text) or self.state.cached_location(
+                        location_text, start + len(line) + 1
+                    )
                     if location is None:
                         return last
             parts = NAMES.split(line)
             key = key_of(parts)
-            statement = templates.get(key) or self._templates.derived(
-                key, start + len(line), self._parse_with_holes
-            )
+            statement = templates.get(key)
+            if statement is None:
+                statement = self._templates.derived(key, start + len(line), self._parse_with_holes)
             if statement is None:
                 return last
             template = statement[0]
@@ -334,7 +339,8 @@ class ModuleParser:
                 offsets.append(start)
                 if location is not None:
                     op._location = location
-                    self.state.defer(op)
+                    if type(location) is UnresolvedLocation:
+                        self.state.defer(op)
             elif not self._build_statement(block, statement, parts, start, location):
                 return last
             last, position = start, end
@@ -454,16 +460,19 @@ class ModuleParser:
             return
         self._templates.add(key_of(NAMES.split(body)), statement, start + len(body))
 
-    def _parse_with_holes(self, key: str, holes: dict[str, Type]) -> Statement | None:
+    def _parse_with_holes(self, key: str, holes: Holes) -> Statement | None:
         """Parses the statement with a key and these holes; None if it has no template."""
         source = Source("", statement_of(key))
         parser = _FormParser(source, self.dialects, self.options)
-        parser.attribute_parser = self.attribute_parser.with_types(source, holes)
+        parser.numbers = holes.numbers
+        parser.attribute_parser = self.attribute_parser.with_types(source, holes.types)
         parser.scope = OpenScope(source, self.type_text)
         parser._set_default_dialect(self._default_dialect)
         try:
             parser._parse_statement(Block())
         except (DiagnosticError, HoleInspected):
+            return None
+        if parser.numbers:
             return None
         return next(iter(parser._templates.by_key.values()), None)
 
@@ -482,10 +491,13 @@ class ModuleParser:
         op_class = self.dialects.op_class(name)
         if op_class is None or op_class.assembly is None:
             raise self._unknown_op(keyword, name, parser, offset)
-        op_parser = OpAsmParser(self, parser.position, name, op_class, offset)
+        op_parser = self._op_parser(parser.position, name, op_class, offset)
         op_class.assembly.parse(op_parser)
         op_parser.resolve_operands_and_types()
         return op_parser
+
+    def _op_parser(self, position: int, name: str, op_class: type[Op], offset: int) -> OpAsmParser:
+        return OpAsmParser(self, position, name, op_class, offset)
 
     def _unknown_op(self, keyword: str, name: str, parser: AsmParser, offset: int) -> DiagnosticError:
         namespace, _, mnemonic = name.partition(".")
@@ -555,7 +567,14 @@ class ModuleParser:
 
 
 class _FormParser(ModuleParser):
-    """Parses a statement with holes."""
+    """Parses a statement with holes. `numbers` has the number holes that have not been parsed."""
+
+    numbers: dict[str, NumberHole]
+
+    def _op_parser(self, position: int, name: str, op_class: type[Op], offset: int) -> OpAsmParser:
+        op_parser = OpenOpParser(self, position, name, op_class, offset)
+        op_parser.numbers = self.numbers
+        return op_parser
 
     def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
         """Does nothing: the types in the regions depend on those of the operation."""

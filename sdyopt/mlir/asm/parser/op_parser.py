@@ -251,7 +251,9 @@ class OpAsmParser(AsmParser):
             self.position = plain.end()
             attributes = self.accept_dictionary() if self.text[self.position] == " " else None
             offset = plain.start(1)
-            return Argument(plain[1], offset, plain_type, attributes, self.location_or_offset(offset))
+            is_last = self.text[self.position : self.position + 1] in (",", ")")
+            location = (self.source, offset) if is_last else self.location_or_offset(offset)
+            return Argument(plain[1], offset, plain_type, attributes, location)
         name, offset = self.argument_name()
         self.expect(":")
         type = self.type()

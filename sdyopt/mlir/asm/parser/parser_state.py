@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location, Source
@@ -28,10 +28,15 @@ T = TypeVar("T")
 
 
 class UnresolvedLocation(Location):
-    """`loc(#name)` before the alias is defined."""
+    """`loc(#name)` before the alias is defined; `owners` have this location. It is not interned."""
+
+    __slots__ = ("name", "offset", "owners")
 
     name: str
     offset: int
+    owners: list[Op | BlockArgument]
+
+    __setattr__ = object.__setattr__  # type: ignore[assignment]
 
 
 class ParserState:
@@ -46,8 +51,11 @@ class ParserState:
         self.type_text = AttributePrinter().type
         self._attributes: dict[str, Attribute] = {}
         self._types: dict[str, Type] = {}
-        self._locations: dict[str, Location] = {}
-        self._deferred: list[Op | BlockArgument] = []
+        # The aliases of locations; there may be as many as operations.
+        self._location_aliases: dict[str, Location] = {}
+        # By their text.
+        self.locations: dict[str, Location] = {}
+        self._unresolved: list[UnresolvedLocation] = []
 
     # --- Top level ------------------------------------------------------------------------
 
@@ -74,17 +82,17 @@ class ParserState:
     def _define_location(self, name: str, text: str) -> bool:
         """Defines the alias of a location whose text does not need the grammar; False for any other."""
         location = None
-        if name not in self._attributes and "." not in name:
+        if name not in self._attributes and name not in self._location_aliases and "." not in name:
             location = self.attribute_parser.plain_location(text)
         if location is not None:
-            self._attributes[name] = LocationAttr(location)
+            self._location_aliases[name] = location
         return location is not None
 
     def _define(
         self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, parse: Callable[[], T]
     ) -> None:
         name = match[0][1:]
-        if name in table:
+        if name in table or (kind == "attribute" and name in self._location_aliases):
             raise parser.unprefixed_error(f"redefinition of {kind} alias id '{name}'")
         if "." in name:
             raise parser.unprefixed_error(f"{kind} names with a '.' are reserved for dialect-defined names")
@@ -94,14 +102,13 @@ class ParserState:
 
     def finish(self, parser: AsmParser) -> None:
         """Resolves the locations that were used before their alias was defined, at the end of the source."""
-        for owner in self._deferred:
-            unresolved = owner._location
-            assert isinstance(unresolved, UnresolvedLocation)
-            attribute = self._attributes.get(unresolved.name)
-            if attribute is None:
+        for unresolved in self._unresolved:
+            location = self._location_of(unresolved.name, parser, unresolved.offset)
+            if location is None:
                 raise parser.unprefixed_error("operation location alias was never defined", unresolved.offset)
-            owner.location = _as_location(attribute, parser, unresolved.offset)
-        self._deferred.clear()
+            for owner in unresolved.owners:
+                owner._location = location
+        self._unresolved.clear()
 
     # --- Locations ------------------------------------------------------------------------
 
@@ -123,36 +130,49 @@ class ParserState:
 
         If the alias is not yet defined, the location has the offset of its first use.
         """
-        location = self._locations.get(text)
+        location = self.locations.get(text)
         if location is None:
             match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
             if match is not None and "." not in match[1]:
-                alias = self._attributes.get(match[1])
+                alias = self.find_attribute_alias(match[1])
                 if alias is None:
-                    location = UnresolvedLocation(match[1], offset + match.start(1) - 1)
+                    location = _unresolved(match[1], offset + match.start(1) - 1)
                 elif isinstance(alias, LocationAttr):
                     location = alias.location
                 if location is not None:
-                    self._locations[text] = location
+                    self.locations[text] = location
         return location
 
     def defer(self, owner: Op | BlockArgument) -> None:
         """Adds an operation or argument to those that `finish` resolves, if its location is unresolved."""
-        if type(owner._location) is UnresolvedLocation:
-            self._deferred.append(owner)
+        location = owner._location
+        if type(location) is UnresolvedLocation:
+            if not location.owners:
+                self._unresolved.append(location)
+            location.owners.append(owner)
 
     def _alias_location(self, name: str, parser: AsmParser, offset: int) -> Location:
-        attribute = self._attributes.get(name)
-        if attribute is None:
-            return UnresolvedLocation(name, offset)
-        return _as_location(attribute, parser, offset)
+        return self._location_of(name, parser, offset) or _unresolved(name, offset)
+
+    def _location_of(self, name: str, parser: AsmParser, offset: int) -> Location | None:
+        """The location of an alias that is used at an offset; None if it is not defined."""
+        location = self._location_aliases.get(name)
+        if location is None and (attribute := self._attributes.get(name)) is not None:
+            if not isinstance(attribute, LocationAttr):
+                message = f"expected location, but found '{plain_attribute(attribute)}'"
+                raise parser.unprefixed_error(message, offset)
+            location = attribute.location
+        return location
 
     # --- Aliases --------------------------------------------------------------
 
     def find_attribute_alias(self, name: str) -> Attribute | None:
-        return self._attributes.get(name)
+        location = self._location_aliases.get(name)
+        return self._attributes.get(name) if location is None else LocationAttr(location)
 
     def attribute_alias(self, name: str, offset: int) -> Attribute:
+        if name in self._location_aliases:
+            return LocationAttr(self._location_aliases[name])
         return self._alias(self._attributes, name, offset)
 
     def type_alias(self, name: str, offset: int) -> Type:
@@ -164,8 +184,7 @@ class ParserState:
         return table[name]
 
 
-def _as_location(attribute: Attribute, parser: AsmParser, offset: int) -> Location:
-    if not isinstance(attribute, LocationAttr):
-        message = f"expected location, but found '{plain_attribute(attribute)}'"
-        raise parser.unprefixed_error(message, offset)
-    return attribute.location
+def _unresolved(name: str, offset: int) -> UnresolvedLocation:
+    location: Any = object.__new__(UnresolvedLocation)
+    location.name, location.offset, location.owners = name, offset, []
+    return cast(UnresolvedLocation, location)

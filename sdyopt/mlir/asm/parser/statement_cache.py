@@ -18,7 +18,7 @@ from sdyopt.mlir.asm.lexical import SSA_ID
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.op_signature import EQUALLY_VALID, OpSignature
 from sdyopt.mlir.ir.operation import Op, build, build_at_offset
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
@@ -160,7 +160,12 @@ def is_constant(signature: OpSignature, literal: DenseElements | None) -> bool:
 
 def with_value(signature: OpSignature, value: DenseElements) -> OpSignature:
     """The signature of the same constant with another value, which may have another type."""
-    return OpSignature(signature.op_class, signature.name, DictAttr((("value", value),)), (), (value.type,))
+    attributes, types = DictAttr((("value", value),)), (value.type,)
+    other = OpSignature(signature.op_class, signature.name, attributes, (), types)
+    is_first = EQUALLY_VALID not in signature.cache and other is not signature
+    if is_first and types == signature.result_types:
+        other.cache[EQUALLY_VALID] = signature
+    return other
 
 
 def build_from_template(

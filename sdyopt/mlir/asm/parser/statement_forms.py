@@ -2,11 +2,13 @@
 
 A program with few equal statements still has few forms, such as `%2 = stablehlo.add %0, %1 : T`. The second
 statement of a form is parsed with holes in place of its types, which yields a template with holes. A further
-statement of this form costs one look-up for each of its types.
+statement of this form costs one look-up for each of its types. If statements differ in the numbers of their
+lists, too, such as slices, these are holes of another form.
 
 A hole is a tensor type whose shape and element type cannot be read: that raises `HoleInspected`. So a parser
 that accepts holes only passes types on, and treats all tensor types alike. A statement has no form if its
-parser rejects holes, or if there is a hole in an attribute or in another type.
+parser rejects holes, or if there is a hole in an attribute or in another type. Nor can the value of a
+number hole be read; it must be an element of a dense array.
 
 For the same reason, signatures of a form need only the checks that read types (`ir/verify_signature.py`),
 and if a statement with holes is printed as it is written, all statements of the form are.
@@ -15,38 +17,55 @@ and if a statement with holes is printed as it is written, all statements of the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import NamedTuple, cast
 
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.interning import Interned
 from sdyopt.mlir.asm.lexical import BARE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
 from sdyopt.mlir.asm.parser.statement_cache import Statement
-from sdyopt.mlir.asm.printer.asm_printer import text_of_signature
+from sdyopt.mlir.asm.printer.asm_printer import format_of_signature
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
-from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
-from sdyopt.mlir.ir.types import Hole, Type, first_holes, hole_numbers
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
+from sdyopt.mlir.ir.types import Hole, HoleInspected, NumberHole, Type, first_holes, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
-# Splits a key into text, type, text, type, …, text.
-_TYPES = re.compile(r"(tensor<(?<![\w$.!#-]tensor<)(?:(?:[0-9]{1,18}|\?)x)*+[a-z][A-Za-z0-9]{0,12}>)(?![>=])")
+# Splits a key into text, type, text, type, …, text. The types are written as they are printed.
+_SIZE = r"(?:0|[1-9][0-9]{0,17}|\?)"
+_TYPES = re.compile(
+    rf"(tensor<(?<![\w$.!#-]tensor<)(?:{_SIZE}x)*+(?![su]?i0)[a-z][A-Za-z0-9]{{0,12}}>)(?![>=])"
+)
 _OPERAND_OR_MARK = re.compile("[\n\0]")
-# A statement with more types has no form.
-_MAX_TYPES = 200
+# A statement with more has no form.
+_MAX_HOLES = 200
 # No type has such a text, and none has a shorter one.
 _HOLE_TEXT = "tensor<{}>"
 # The symbol of a call, and the one in the statement with holes.
 _CALLEE = re.compile(rf"(?<=[ .]call @){BARE_ID}(?=\()")
 _SYMBOL_HOLE = "sdyopt.callee"
-# What stands for a type, or for the symbol, in the key of a form. No program has a NUL character.
-_CALLEE_MARK = "\0@\0"
-_MARK = re.compile("\0(?:[0-9]+|@)\0")
+# A number in a list, as it is printed.
+_NUMBER = re.compile(r"(?<=[\[ :])(?:0|[1-9][0-9]{0,17})(?=[\],:])")
+_NUMBER_HOLE_TEXT = "7{:017}"
+_NUMBER_HOLE = re.compile("7[0-9]{17}")
+# What stands for a type, the symbol, or a number, in the key of a form. No program has a NUL character.
+_CALLEE_MARK, _NUMBER_MARK = "\0@\0", "\0#\0"
+_MARK = re.compile("\0(?:[0-9]+|[@#])\0")
+
+
+class Holes(NamedTuple):
+    """Holes by their text."""
+
+    types: dict[str, Type]
+    numbers: dict[str, NumberHole]
 
 
 class FormText(NamedTuple):
-    """A key without its tensor types and the symbol that it calls.
+    """A key without its tensor types, the symbol that it calls, and perhaps the numbers in its lists.
 
     `types` has each of these types once; equal types have equal marks in `key`.
     """
@@ -54,42 +73,44 @@ class FormText(NamedTuple):
     key: str
     types: list[str]
     callee: str | None
+    numbers: Sequence[str] = ()
 
-    def with_holes(self) -> tuple[str, dict[str, Type]] | None:
-        """The key of a statement of this form with holes, and the holes by their text.
+    def without_numbers(self) -> FormText | None:
+        """The text without the numbers in its lists; None if it has none."""
+        numbers = _NUMBER.findall(self.key)
+        return self._replace(key=_NUMBER.sub(_NUMBER_MARK, self.key), numbers=numbers) if numbers else None
+
+    def with_holes(self) -> tuple[str, Holes] | None:
+        """The key of a statement of this form with holes, and the holes.
 
         None if there are too many, or one is in a string.
         """
-        key, count, holes = self.key, len(self.types), {}
-        if count > _MAX_TYPES:
+        key, count, holes = self.key, len(self.types), Holes({}, {})
+        if count + len(self.numbers) > _MAX_HOLES:
             return None
         if '"' in key and ("\\" in key or any(text.count('"') % 2 for text in _MARK.split(key))):
             return None
         for number, hole in enumerate(first_holes(count)):
             text = _HOLE_TEXT.format(number)
             key = key.replace(f"\0{number}\0", text)
-            holes[text] = hole
+            holes.types[text] = hole
+        for number in range(len(self.numbers)):
+            text = _NUMBER_HOLE_TEXT.format(number)
+            key = key.replace(_NUMBER_MARK, text, 1)
+            holes.numbers[text] = NumberHole(number, text)
         return key.replace(_CALLEE_MARK, _SYMBOL_HOLE), holes
 
 
-def form_text_of(key: str) -> FormText | None:
-    """The form text of a statement's key; None if it has no types."""
-    callee = _CALLEE.search(key) if "call @" in key else None
-    if callee is not None:
-        key = f"{key[: callee.start()]}{_CALLEE_MARK}{key[callee.end() :]}"
+def form_text_of(key: str) -> tuple[str, list[str], str | None]:
+    """The parts of the form text of a statement's key: the key, the types and the symbol that it calls."""
+    callee = None
+    if "call @" in key and (match := _CALLEE.search(key)) is not None:
+        key, callee = f"{key[: match.start()]}{_CALLEE_MARK}{key[match.end() :]}", match[0]
     texts = _TYPES.split(key)
-    if len(texts) == 1:
-        return None
-    types: list[str] = []
+    numbers: dict[str, int] = {}
     for index in range(1, len(texts), 2):
-        text = texts[index]
-        if text not in types:
-            types.append(text)
-            number = len(types) - 1
-        else:
-            number = types.index(text)
-        texts[index] = f"\0{number}\0"
-    return FormText("".join(texts), types, None if callee is None else callee[0])
+        texts[index] = f"\0{numbers.setdefault(texts[index], len(numbers))}\0"
+    return "".join(texts), list(numbers), callee
 
 
 def statement_of(key: str) -> str:
@@ -107,59 +128,100 @@ class OpenScope(Scope):
         return ForwardValue(type, offset, UnknownLoc())
 
 
+class OpenOpParser(OpAsmParser):
+    """Parses an operation with number holes, each of which it removes from `numbers`."""
+
+    __slots__ = ("numbers",)
+
+    numbers: dict[str, NumberHole]
+
+    def integer(self, bits: int = 64) -> int:
+        match = _NUMBER_HOLE.match(self.text, self.skip_trivia())
+        if match is None or not self.numbers:
+            return super().integer(bits)
+        hole = self.numbers.pop(match[0], None)
+        if hole is None or bits != 64:
+            raise HoleInspected
+        self.position = match.end()
+        return cast(int, hole)
+
+
 class StatementForm:
     """The template of all statements of a form, and what their signatures have in common.
 
     `is_printed` tells whether statements of the form are printed as they are written.
     """
 
-    __slots__ = ("_callee", "_constants", "_operands", "_results", "_signature", "_template", "is_printed")
+    __slots__ = (
+        "_callee",
+        "_constants",
+        "_lists",
+        "_operands",
+        "_results",
+        "_signature",
+        "_template",
+        "is_printed",
+    )
 
-    def __init__(self, statement: Statement, hole_count: int, is_printed: bool) -> None:
+    def __init__(
+        self, statement: Statement, hole_count: int, lists: Sequence[DenseArray], is_printed: bool
+    ) -> None:
         self._template, self._signature = statement
+        self._lists = lists
         self.is_printed = is_printed
         # The name of the attribute that refers to the callee.
         self._callee = _callee_name(self._signature.attributes)
-        # The indices of the types of operands and results among those of the holes and `_constants`.
+        # Take the types of operands and results from those of the holes and `_constants`.
         self._constants: list[Type] = []
-        self._operands = self._indices(self._signature.operand_types, hole_count)
-        self._results = self._indices(self._signature.result_types, hole_count)
+        self._operands = self._picker(self._signature.operand_types, hole_count)
+        self._results = self._picker(self._signature.result_types, hole_count)
 
-    def _indices(self, types: Sequence[Type], hole_count: int) -> list[int]:
+    def _picker(self, types: Sequence[Type], hole_count: int) -> Callable[[list[Type]], tuple[Type, ...]]:
         indices = []
         for type in types:
             if type not in hole_numbers:
                 self._constants.append(type)
             indices.append(hole_numbers.get(type, hole_count + len(self._constants) - 1))
-        return indices
+        if len(indices) > 1:
+            return cast(Callable[[list[Type]], tuple[Type, ...]], itemgetter(*indices))
+        return lambda types: tuple([types[index] for index in indices])
 
-    def filled(self, key: str, types: list[Type], callee: str | None) -> Statement:
-        """The statement with this key, which has these types in the holes, and calls this symbol."""
+    def filled(self, key: str, types: list[Type], callee: str | None, numbers: Sequence[str]) -> Statement:
+        """The statement with this key: these types and numbers are in its holes, and it calls this symbol."""
         form = self._signature
         attributes = form.attributes
         if callee is not None:
             attributes = attributes.with_entry(self._callee, SymbolRef(callee, ()))
-        is_injective = len(set(types)) == len(types)
-        types += self._constants
+        if numbers:
+            attributes = self._with_numbers(attributes, list(map(int, numbers)))
+        if self._constants:
+            types += self._constants
         signature = OpSignature(
-            form.op_class,
-            form.name,
-            attributes,
-            tuple([types[index] for index in self._operands]),
-            tuple([types[index] for index in self._results]),
+            form.op_class, form.name, attributes, self._operands(types), self._results(types)
         )
-        if is_injective:
-            cache = signature.cache
+        cache = signature.cache
+        if not numbers:
             cache[FORM] = form
-            if self.is_printed:
-                cache[TEXT] = key
+        if self.is_printed:
+            cache[FORMAT] = _format(key)
         return self._template, signature
+
+    def _with_numbers(self, attributes: DictAttr, numbers: list[int]) -> DictAttr:
+        entries: list[tuple[str, Attribute]] = []
+        for name, value in attributes.entries:
+            if value in self._lists:
+                assert isinstance(value, DenseArray)
+                filled = [n if type(n) is int else numbers[cast(NumberHole, n).number] for n in value.values]
+                entries.append((name, DenseArray(value.element, tuple(filled))))
+            else:
+                entries.append((name, value))
+        return DictAttr(tuple(entries))
 
 
 def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | None:
     """The form of a statement with holes, whose key is `key`.
 
-    None if a hole is more than the type of an operand or result.
+    None if a hole is more than the type of an operand or result, or the element of a dense array.
     """
     template, signature = statement
     count = len(template.groups)
@@ -175,8 +237,20 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
     holes: dict[Interned, str] = {hole: _HOLE_TEXT.format(number) for hole, number in hole_numbers.items()}
     # The printer inserts attributes at an offset that is the same for all statements of the form.
     has_same_start = not template.attributes and text.callee is None
-    is_printed = has_same_start and text_of_signature(signature, EMPTY_DICT, holes) == key
-    return StatementForm(statement, len(text.types), is_printed)
+    arrays = [value for _, value in signature.attributes.entries if isinstance(value, DenseArray)]
+    lists = [array for array in arrays if any(type(value) is not int for value in array.values)]
+    if sum(type(value) is not int for array in lists for value in array.values) != len(text.numbers):
+        return None
+    try:
+        is_printed = has_same_start and format_of_signature(signature, EMPTY_DICT, holes) == _format(key)
+    except HoleInspected:
+        is_printed = False
+    return StatementForm(statement, len(text.types), lists, is_printed)
+
+
+def _format(key: str) -> str:
+    """A key as a format string for SSA names."""
+    return key.replace("%", "%%").replace("\n", "%s")
 
 
 def _callee_name(attributes: DictAttr) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
 from sdyopt.mlir.asm.parser.statement_cache import Statement, is_constant, split_value, with_value
-from sdyopt.mlir.asm.parser.statement_forms import FormText, StatementForm, form_of, form_text_of
+from sdyopt.mlir.asm.parser.statement_forms import FormText, Holes, StatementForm, form_of, form_text_of
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.types import Type
 
 # Parses the statement with a key and these holes; None if it has no template.
-ParseWithHoles = Callable[[str, dict[str, Type]], Statement | None]
+ParseWithHoles = Callable[[str, Holes], Statement | None]
+
+# How many statements of a form with number holes are parsed in full. Most numbers are equal in many
+# statements, in which they need no holes.
+_FIRST_STATEMENTS = 3
 
 
 class StatementTemplates:
@@ -25,10 +29,10 @@ class StatementTemplates:
     def __init__(self, attribute_parser: AttributeParser) -> None:
         self.by_key: dict[str, Statement] = {}
         self._attribute_parser = attribute_parser
-        # The forms that have occurred more than once, None for those without a template; and those that
-        # have occurred.
+        # The forms that have occurred more than once, None for those without a template; and how often the
+        # others have occurred.
         self._forms: dict[str, StatementForm | None] = {}
-        self._new_forms: set[str] = set()
+        self._new_forms: dict[str, int] = {}
 
     def add(self, key: str, statement: Statement, end: int) -> None:
         """Adds a statement that ends at an offset."""
@@ -43,26 +47,37 @@ class StatementTemplates:
         That is a constant with another value, or a statement of the same form. None if there is none.
         """
         statement = self._of_constant(key, end) if "dense<" in key else None
-        if statement is None and (text := form_text_of(key)) is not None:
-            statement = self._of_form(key, text, parse)
+        if statement is None:
+            statement = self._of_form(key, parse)
         if statement is not None:
             self.by_key[key] = statement
         return statement
 
-    def _of_form(self, key: str, text: FormText, parse: ParseWithHoles) -> Statement | None:
-        form = self._forms.get(text.key)
+    def _of_form(self, key: str, parse: ParseWithHoles) -> Statement | None:
+        form_key, texts, callee = form_text_of(key)
+        if not texts:
+            return None
+        form = self._forms.get(form_key)
+        numbers: Sequence[str] = ()
         if form is None:
-            if text.key in self._forms:
-                return None
-            if text.key not in self._new_forms:
-                # Many forms occur only once.
-                self._new_forms.add(text.key)
-                return None
-            form = self._forms[text.key] = self._new_form(text, parse)
+            text = FormText(form_key, texts, callee)
+            form = self._form(text, parse, 1)
+            if form is None and (open_text := text.without_numbers()) is not None:
+                form, numbers = self._form(open_text, parse, _FIRST_STATEMENTS), open_text.numbers
             if form is None:
                 return None
-        types = list(map(self._attribute_parser.plain_type, text.types))
-        return None if None in types else form.filled(key, cast(list[Type], types), text.callee)
+        types = list(map(self._attribute_parser.plain_type, texts))
+        return None if None in types else form.filled(key, cast(list[Type], types), callee, numbers)
+
+    def _form(self, text: FormText, parse: ParseWithHoles, first: int) -> StatementForm | None:
+        """The form of a statement, None if it has none, or is one of the first ones: many forms are rare."""
+        key, forms = text.key, self._forms
+        form = forms.get(key)
+        if form is None and key not in forms:
+            count = self._new_forms[key] = self._new_forms.get(key, 0) + 1
+            if count > first:
+                form = forms[key] = self._new_form(text, parse)
+        return form
 
     def _new_form(self, text: FormText, parse: ParseWithHoles) -> StatementForm | None:
         with_holes = text.with_holes()

@@ -21,10 +21,10 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongE
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr, DistinctAttr, nested_attributes
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.op_signature import FORM, TEXT, OpSignature
+from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.types import Type, hole_numbers
+from sdyopt.mlir.ir.types import FunctionType, Type, hole_numbers
 from sdyopt.mlir.ir.value import Value
 
 # The number of texts that are joined at a time.
@@ -130,10 +130,10 @@ def _is_formatted(part: Part) -> bool:
     return isinstance(part, int) or (isinstance(part, str) and len(part) <= _MAX_FORMATTED_LENGTH)
 
 
-def text_of_signature(
+def format_of_signature(
     signature: OpSignature, attributes: DictAttr, types: Mapping[Interned, str]
 ) -> str | None:
-    """The text of operations with at most one result, with a line break for each SSA name.
+    """The text of operations with at most one result, as a format string with `%s` for each SSA name.
 
     None if it also depends on something else. `types` has the texts of some types.
     """
@@ -146,9 +146,7 @@ def text_of_signature(
     printer = AttributePrinter(aliases=types)
     line = _Line([signature.name, *assembly.template(signature, attributes, printer).parts])
     line.repeat(has_result=bool(signature.result_types))
-    if line.format is None or "\n" in line.format or printer.lacks_alias:
-        return None
-    return line.format.replace("%s", "\n").replace("%%", "%")
+    return None if printer.lacks_alias else line.format
 
 
 def _attribute_position(form: OpSignature) -> tuple[int, frozenset[str]] | None:
@@ -158,7 +156,8 @@ def _attribute_position(form: OpSignature) -> tuple[int, frozenset[str]] | None:
     """
     types: dict[Interned, str] = dict.fromkeys(hole_numbers, "\0")
     without, with_mark = (
-        text_of_signature(form, attributes, types) for attributes in (EMPTY_DICT, DictAttr(((_MARK, UNIT),)))
+        format_of_signature(form, attributes, types)
+        for attributes in (EMPTY_DICT, DictAttr(((_MARK, UNIT),)))
     )
     if without is None or with_mark is None:
         return None
@@ -194,7 +193,7 @@ class AsmPrinter:
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
         is_default = options.elide_elements_larger_than is None and options.hex_elements_larger_than is None
-        self._uses_texts = self._uses_fast_path and not options.generic and is_default
+        self._uses_formats = self._uses_fast_path and not options.generic and is_default
 
     def pages(self) -> list[str]:
         """All that was printed."""
@@ -258,19 +257,21 @@ class AsmPrinter:
         return self.options.generic or not isinstance(op.assembly, Assembly)
 
     def _known_line(self, op: Op, default_dialect: str) -> _Line | None:
-        """The line of an operation whose signature has the text that it was parsed from, if that is it."""
+        """The line of an operation whose signature has the format of its text, if that is it."""
         cache = op.signature.cache
-        text = cache.get(TEXT)
-        if text is None or not self._uses_texts or op.dialect_name == default_dialect:
+        format = cache.get(FORMAT)
+        if format is None or not self._uses_formats or op.dialect_name == default_dialect:
             return None
         if op.attributes.entries:
-            position = cache[FORM].cached(_attribute_position)
+            form = cache.get(FORM)
+            position = None if form is None else form.cached(_attribute_position)
             if position is None or not position[1].isdisjoint(op.attributes.names):
                 return None
-            before, after = text[: position[0]], text[position[0] :]
-            text = f"{before} {self.attribute_printer.attribute(op.attributes)}{after}"
+            before, after = format[: position[0]], format[position[0] :]
+            attributes = self.attribute_printer.attribute(op.attributes).replace("%", "%%")
+            format = f"{before} {attributes}{after}"
         line = _Line([])
-        line.set_format(text.replace("%", "%%").replace("\n", "%s"), has_result=bool(op.results))
+        line.set_format(format, has_result=bool(op.results))
         return line
 
     def _line(self, op: Op, default_dialect: str) -> _Line:
@@ -280,16 +281,22 @@ class AsmPrinter:
             template = self._generic(op)
         else:
             assert isinstance(assembly, Assembly)
-            template = assembly.template(signature, op.attributes, self.attribute_printer)
             name = signature.name
             if default_dialect and name.startswith(default_dialect + "."):
                 name = name[len(default_dialect) + 1 :]
+            constant = assembly.constant_text(signature, op.attributes, self.attribute_printer)
+            if constant is not None:
+                return _Line([f"{name} {constant}"])
+            template = assembly.template(signature, op.attributes, self.attribute_printer)
             template.parts.insert(0, name)
         return _Line(template.parts)
 
     def _results(self, op: Op) -> None:
         """Prints `%0, %1:2 = `."""
         results = op.results
+        if len(results) == 1:
+            self.out.append(f"{self.names[results[0]]} = ")
+            return
         if not results:
             return
         starts = self.ssa_names.groups.get(op, [0])
@@ -413,16 +420,32 @@ class AsmPrinter:
 
     def _block(self, block: Block, default_dialect: str, print_terminator: bool) -> None:
         out, indent, write, names = self.out, self._indent, self.op, self.names
-        # Fast path: an operation with one result and no regions whose line is cached.
+        # Fast paths: an operation with one result whose format is known, or without regions whose line is.
         lines = self._lines.setdefault((default_dialect, 0), {}) if self._uses_fast_path else {}
+        uses_formats = self._uses_formats
         op, last = block.first, block.last
         end = last if last is not None and last.is_terminator and not print_terminator else None
         while op is not end and op is not None:
-            line = lines.get((op.signature, op.attributes))
-            if line is not None and line.line_format and not op.regions:
-                values = [indent, names[op.results[0]]]
+            format = op.signature.cache.get(FORMAT)
+            if (
+                format is not None
+                and uses_formats
+                and not op.attributes.entries
+                and op.dialect_name != default_dialect
+                and len(op.results) == 1
+            ):
+                values = [names[op.results[0]]]
                 for use in op._operands:
                     values.append(names[use.value])  # noqa: PERF401  a comprehension is slower
+                out.append(f"{indent}{format % tuple(values)}\n")
+            elif (
+                (line := lines.get((op.signature, op.attributes))) is not None
+                and line.line_format
+                and not op.regions
+            ):
+                values = [indent, names[op.results[0]]]
+                for use in op._operands:
+                    values.append(names[use.value])
                 out.append(line.line_format % tuple(values))
             else:
                 out.append(indent)
@@ -457,7 +480,7 @@ class _AliasVisitor(AsmPrinter):
 
     def __init__(self, root: Op, options: PrintOptions, ssa_names: SsaNames) -> None:
         super().__init__(root, options, Aliases(), ssa_names)
-        self._uses_fast_path = self._uses_texts = False
+        self._uses_fast_path = self._uses_formats = False
         self.finder = AliasFinder()
         self.attribute_printer = _AliasVisitorAttributePrinter(self.finder)
 
@@ -503,6 +526,9 @@ class _AliasVisitorAttributePrinter(AttributePrinter):
     def attribute(self, attribute: Attribute) -> str:
         self._finder.visit(attribute)
         return ""
+
+    def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
+        return self.type(FunctionType(tuple(inputs), tuple(results)))
 
 
 def _find_aliases(root: Op, options: PrintOptions, ssa_names: SsaNames) -> Aliases:

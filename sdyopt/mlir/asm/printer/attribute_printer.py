@@ -118,6 +118,11 @@ class AttributePrinter:
 
     def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str:
         """`(inputs) -> results`."""
+        if len(results) == 1 and len(inputs) < _FEW_PARTS and not isinstance(results[0], FunctionType):
+            # As below, without a type.
+            text = f"({', '.join([self.type(type) for type in inputs])}) -> {self.type(results[0])}"
+            if len(text) <= MAX_TEXT:
+                return text
         return self.type(FunctionType(tuple(inputs), tuple(results)))
 
     def location(self, location: Location) -> str:

@@ -264,7 +264,11 @@ def dense_text(attribute: DenseElements, hex_larger_than: int) -> str:
         return ""
     type = attribute.type
     if attribute.is_splat:
-        return _texts(attribute.data, type.element)[0]
+        element = type.element
+        if isinstance(element, FloatType):
+            bits = int.from_bytes(attribute.data, "little") & ((1 << element.width) - 1)
+            return float_text(bits, element.format)
+        return _texts(attribute.data, element)[0]
     if 0 <= hex_larger_than < type.num_elements:
         return f'"0x{attribute.data.hex().upper()}"'
     return _nested(_texts(attribute.data, type.element), type.shape)

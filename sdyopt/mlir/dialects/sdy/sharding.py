@@ -10,10 +10,13 @@ is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from math import prod
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.interning import derived_field, set_derived
@@ -27,7 +30,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     parse_nested,
     with_error_at_next_token,
 )
-from sdyopt.mlir.asm.lexical import symbol_text
+from sdyopt.mlir.asm.lexical import BARE_ID, symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_refs_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy
@@ -205,6 +208,7 @@ class TensorSharding(Attribute):
         BracketedList("[", nested_list("dims", DimensionSharding, "dim_shardings"), "]"),
         Custom(_parse_other_axes, _other_axes_text),
         ">",
+        parse_plain=lambda text, offset: _parse_plain(text, offset),
     )
 
     def __post_init__(self) -> None:
@@ -290,6 +294,35 @@ class TensorSharding(Attribute):
         """This sharding with all dimensions closed, without replicated axes, which are then redundant."""
         dims = tuple(dim.closed() for dim in self.dims)
         return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
+
+
+# `<@mesh, [{"x"}, {?}]>`.
+_PLAIN = re.compile(rf"<@({BARE_ID}), \[([^\[\]\n]*)\]>")
+_PLAIN_DIMENSION = re.compile(r'(?:"([A-Za-z0-9_]+(?:", "[A-Za-z0-9_]+)*)"(, \?)?)?|(\?)')
+
+
+def _parse_plain(text: str, offset: int) -> tuple[TensorSharding, int] | None:
+    """The sharding at an offset, and its end; None unless it has only dimensions, of full axes."""
+    match = _PLAIN.match(text, offset)
+    if match is None:
+        return None
+    dims = list(map(_plain_dimension, match[2][1:-1].split("}, {"))) if match[2] else []
+    if match[2] and (match[2][0] != "{" or match[2][-1] != "}" or None in dims):
+        return None
+    mesh = SymbolRef(match[1], ())
+    return TensorSharding(
+        mesh, tuple(cast(list[DimensionSharding], dims)), (), (), ReductionKind.SUM
+    ), match.end()
+
+
+@lru_cache(maxsize=4096)
+def _plain_dimension(text: str) -> DimensionSharding | None:
+    """The dimension sharding with this text between its braces; None if it is not plain."""
+    match = _PLAIN_DIMENSION.fullmatch(text)
+    if match is None:
+        return None
+    names = match[1].split('", "') if match[1] else []
+    return DimensionSharding(tuple([AxisRef(name, None) for name in names]), not (match[2] or match[3]), None)
 
 
 @dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")

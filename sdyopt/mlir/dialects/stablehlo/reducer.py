@@ -31,6 +31,7 @@ from sdyopt.mlir.ir.types import (
     Type,
     element_of,
 )
+from sdyopt.mlir.ir.verify_signature import passes_for_equal_shapes
 
 
 class RegionSignature(NamedTuple):
@@ -82,11 +83,21 @@ class RegionVerifyingOp(Op):
             raise error
 
     def _region_error(self, regions: RegionSignatures) -> SignatureError | None:
+        verify = type(self).verify_region_signatures
+        if _have_only_scalars(regions) and passes_for_equal_shapes(
+            self.signature, (verify, regions), lambda signature: verify(signature, regions)
+        ):
+            return None
         try:
-            type(self).verify_region_signatures(self.signature, regions)
+            verify(self.signature, regions)
         except SignatureError as error:
             return error.with_traceback(None)
         return None
+
+
+def _have_only_scalars(regions: RegionSignatures) -> bool:
+    types = [type for region in regions for type in region.argument_types + region.returned_types]
+    return all(isinstance(type, RankedTensor) and not type.shape for type in types)
 
 
 # --- Single block with implicit terminator ---------------------------------------------------

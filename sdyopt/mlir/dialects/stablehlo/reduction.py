@@ -208,19 +208,29 @@ def applied_op(op: Op) -> Op | None:
     """The single operation of the reducer region if the compact form can express it, else None."""
     block = op.regions[0].blocks[0]
     inner, last = block.first, block.last
-    if inner is None or last is None or inner.next is not last or not last.is_terminator:
+    if inner is None or last is None or inner.next is not last:
         return None
+    known, key = op.signature.cached(_compact_reducers), (inner.signature, last.signature)
+    if key not in known:
+        known[key] = _is_compact(op, inner, last)
+    if known[key] and inner.operands == block.arguments and last.operands == list(inner.results):
+        return inner
+    return None
+
+
+def _compact_reducers(signature: OpSignature) -> dict[tuple[OpSignature, OpSignature], bool]:
+    """The results of `_is_compact` for operations with a signature."""
+    return {}
+
+
+def _is_compact(op: Op, inner: Op, last: Op) -> bool:
+    """Whether the compact form can express a reducer of these two operations, if the operands are right."""
     if inner.dialect_name != op.dialect_name or not inner.signature.cached(_has_commutative_binary_class):
-        return None
+        return False
     scalar = op.signature.cached(_scalar_of_inputs)
     if scalar is None or any(type is not scalar for type in (*inner.operand_types, *inner.result_types)):
-        return None
-    is_forwarded = (
-        inner.operands == block.arguments
-        and last.signature.name.endswith(".return")
-        and last.operands == list(inner.results)
-    )
-    return inner if is_forwarded else None
+        return False
+    return last.is_terminator and last.signature.name.endswith(".return")
 
 
 def _scalar_of_inputs(signature: OpSignature) -> Type | None:

@@ -168,15 +168,17 @@ def alternatives(
     sizes: Sequence[int],
     mesh: Mesh,
     axes_in_conflict: Axes = (),
+    made: Sequence[Axes] | None = None,
 ) -> list[Alternative]:
     """The chosen alternative, then those in which another candidate is assigned first.
 
-    Empty if there is no conflict. The candidate of the chosen alternative is the best of those that won
-    `axes_in_conflict` or, if none did, of all that won.
+    Empty if there is no conflict. `made` are the chosen axes if it was not chosen as by `find_common_axes`.
+    The candidate of the chosen alternative is the best of those that won `axes_in_conflict` or, if none did,
+    of all that won.
     """
     if already_common_axes(rule, tensors) is not None:
         return []
-    chosen = tuple(find_common_axes(rule, tensors, sizes, mesh))
+    chosen = tuple(find_common_axes(rule, tensors, sizes, mesh) if made is None else made)
     candidates = weighted_candidates(rule, tensors, sizes, mesh)
     winners = [each for each in candidates if each[1] == chosen[each[0]]]
     winners.sort(key=lambda candidate: not overlap(candidate[1], axes_in_conflict))

@@ -7,11 +7,14 @@ operand. XLA keeps the axes that two tensors of a product agree on, so it gather
 large it is. Shardy compares the sizes of the tensors: if the right operand is the largest, it keeps its
 sharding, and the left operand and the result are resharded.
 
-- An axis of a product shards the factor that most of its tensors have it in. If that is one tensor only, the
-  sizes decide, as in Shardy.
+- An axis of a product shards the factor that most of its tensors have it in.
+- If the axes on which two tensors agree do not shard a product over all devices, its result decides: operands
+  are resharded for it, even if only they agree on an axis of the batch. Axes of one operand for a contracting
+  dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
-  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded.
+  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
+  devices that have the same part of the table share the work on the indices.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
   its operands are resharded.
 """
@@ -19,7 +22,7 @@ sharding, and the left operand and the result are resharded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import gcd, prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -33,6 +36,7 @@ from sdyopt.shardy.sharding.axis_lists import (
     Axes,
     common_prefix,
     is_prefix,
+    major_sub_axis,
     overlap,
     prefix_without_overlap,
     sharded_size,
@@ -68,13 +72,15 @@ def find_partitioner_axes(
     if common is not None:
         return common
     if is_dot:
+        tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
         found = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
-        lists: list[Sequence[Axes]] = [
-            found[0].axes,
-            *(each.axes for each in found[1:] if _keeps_rows(each, tensors, count)),
+        lists = [
+            _with_idle_axes(each.axes, tensors[count], mesh) if keeps_rows else each.axes
+            for number, each in enumerate(found)
+            if (keeps_rows := _keeps_rows(each, tensors, count)) or not number
         ]
 
         def sent(axes: Sequence[Axes]) -> int:
@@ -104,6 +110,23 @@ def _keeps_rows(alternative: Alternative, tensors: Sequence[TensorProjection], i
     is_row = alternative.factor in tensors[0].factors and alternative.factor not in tensors[indices].factors
     is_looked_up = any(alternative.axes[factor] for factor in looked_up)
     return is_row and alternative.factor not in looked_up and not (batches and is_looked_up)
+
+
+def _with_idle_axes(axes: Sequence[Axes], indices: TensorProjection, mesh: Mesh) -> Sequence[Axes]:
+    """The axes of each factor, with unused ones for the indices, in place of those that the table takes.
+
+    XLA shares the work on indices among the devices that have the same part of the table.
+    """
+    changed = list(axes)
+    for factor, given in indices.factors.items():
+        left = sharded_size(given.axes, mesh) // sharded_size(changed[factor], mesh)
+        for axis in (AxisRef(each.name) for each in mesh.axes):
+            size = gcd(left, axis.size(mesh))
+            if size == 1 or any(overlap((axis,), used) for used in changed):
+                continue
+            changed[factor] += (axis if size == axis.size(mesh) else major_sub_axis(axis, size),)
+            left //= size
+    return changed
 
 
 def _sent_elements(
@@ -143,6 +166,40 @@ def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[
                 axes[factor] = prefix_without_overlap(sharding.axes, used)
                 used += axes[factor]
     return axes
+
+
+def _with_axes_of_result(
+    tensors: Sequence[TensorProjection], rule: OpShardingRule, sizes: Sequence[int], mesh: Mesh
+) -> Sequence[TensorProjection]:
+    """The tensors of a product without axes of operands that give way to the sharding of the result.
+
+    All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
+    result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
+    are kept if they shard the product over the remaining devices, and to sum sends less than to gather.
+    """
+    equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
+    if sharded_size(equal, mesh) == mesh.total_size:
+        return tensors
+    lhs, rhs, result = (tensor.copy() for tensor in tensors)
+    of_result = [axis for sharding in result.factors.values() for axis in sharding.axes]
+    for operand, other, size in (lhs, rhs, sizes[0]), (rhs, lhs, sizes[1]):
+        for factor, sharding in list(operand.factors.items()):
+            if factor in result.factors:
+                operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
+            elif sharding.axes and not other.factors[factor].axes:
+                axes = sharding.axes
+                gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
+                summed = 2 * sizes[2] // result.sharded_size(mesh)
+                covers = sharded_size((*equal, *axes), mesh) == mesh.total_size
+                if overlap(axes, of_result) or not covers or gathered <= summed:
+                    operand.set_axes(factor, ())
+    return lhs, rhs, result
+
+
+def _equal_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
+    """The axes that shard a factor in two tensors in the same way."""
+    lists = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+    return next((axes for number, axes in enumerate(lists) if axes in lists[number + 1 :]), ())
 
 
 def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[TensorProjection]:

@@ -5,17 +5,19 @@
 
 The partitioner compares numbers of shards of dimensions, and only then devices. If the numbers are equal, it
 permutes the shards; if they are the same in other dimensions, it exchanges them by all-to-alls, and permutes
-the result; if all of one side are multiples of those of the other, it slices or gathers, as Shardy does.
-Dimensions with equal numbers keep their shards. In all others it gathers the whole tensor and slices it: what
-it reports as "involuntary full rematerialization".
+the result; if all of one side are multiples of those of the other, it slices or gathers, as Shardy does. A
+tensor that is on all devices afterwards may be sliced before it is exchanged, and a dimension may be gathered
+before if that leaves as many shards as there are afterwards. Otherwise dimensions with equal numbers keep
+their shards, and the partitioner gathers all others and slices them: what it reports as "involuntary full
+rematerialization".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
-from sdyopt.mlir.dialects.sdy.axes import with_axes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix, major_sub_axis, overlap, split_axis
@@ -50,47 +52,116 @@ def _size(axes: Axes, mesh: Mesh) -> int:
     return prod([axis.size(mesh) for axis in axes])
 
 
-def _waypoints(source: _Dims, target: _Dims, mesh: Mesh) -> Iterator[_Dims]:
+def _sizes(dims: _Dims, mesh: Mesh) -> list[int]:
+    return [_size(axes, mesh) for axes in dims]
+
+
+def _waypoints(source: _Dims, target: _Dims, mesh: Mesh) -> list[_Dims]:
     """The shardings between two."""
-    before, after = [_size(axes, mesh) for axes in source], [_size(axes, mesh) for axes in target]
-    if before == after or prod(before) == 1 or prod(after) == 1:
-        return
-    if prod(before) == prod(after) and (exchanged := _exchanged(source, before, after, mesh)) is not None:
-        yield exchanged
-        return
-    pairs = list(zip(before, after, strict=True))
-    if all(new % old == 0 for old, new in pairs) or all(old % new == 0 for old, new in pairs):
-        return
+    before, after = _sizes(source, mesh), _sizes(target, mesh)
+    if prod(before) == 1 or prod(after) == 1:
+        return []
+    steps = _direct_steps(source, target, mesh)
+    if steps is None:
+        gathered = _gathered_dimension(source, before, after)
+        rest = None if gathered is None else _direct_steps(gathered, target, mesh)
+        if gathered is not None and rest is not None:
+            steps = [gathered, *rest]
+    if steps is not None:
+        return steps
+    # The dimensions with equal numbers keep their axes, so that only the others are gathered.
     equal = [old == new > 1 for old, new in zip(before, after, strict=True)]
     if any(equal):
-        # The dimensions with equal numbers keep their axes, so that only the others are gathered.
         kept = [axes if is_equal else () for axes, is_equal in zip(source, equal, strict=True)]
-        inner = [axes if is_equal else new for axes, new, is_equal in zip(source, target, equal, strict=True)]
-        used = [axis for axes in kept for axis in axes]
-        if not any(overlap(axes, used) for axes, is_equal in zip(inner, equal, strict=True) if not is_equal):
-            yield kept
-            yield inner
-            return
-    yield [()] * len(source)
+        inner = _sharded_further(kept, target, after, mesh)
+        return [kept] if inner is None else [kept, inner]
+    return [[()] * len(source)]
 
 
-def _exchanged(source: _Dims, before: list[int], after: list[int], mesh: Mesh) -> _Dims | None:
-    """The sharding after all-to-alls that give each dimension its number of shards; None if none can."""
+def _direct_steps(source: _Dims, target: _Dims, mesh: Mesh) -> list[_Dims] | None:
+    """The shardings between two for which nothing has to be gathered first; None if something has."""
+    before, after = _sizes(source, mesh), _sizes(target, mesh)
+    pairs = list(zip(before, after, strict=True))
+    if before == after:
+        return []
+    if prod(before) == prod(after) and (exchanged := _exchanged(source, before, after, mesh)) is not None:
+        return exchanged
+    if all(new % old == 0 for old, new in pairs) or all(old % new == 0 for old, new in pairs):
+        return []
+    # If the target is on all devices, slices that need no communication come first.
+    if prod(before) < prod(after) == mesh.total_size:
+        further = prod(after) // prod(before)
+        for dim, (old, new) in enumerate(pairs):
+            if new == old * further or (old == 1 and new % further == 0):
+                sizes = [*before[:dim], old * further, *before[dim + 1 :]]
+                sliced = _sharded_further(source, target, sizes, mesh)
+                exchanged = None if sliced is None else _exchanged(sliced, sizes, after, mesh)
+                return None if sliced is None or exchanged is None else [sliced, *exchanged]
+    return None
+
+
+def _gathered_dimension(source: _Dims, before: list[int], after: list[int]) -> _Dims | None:
+    """The source without the axes of the first dimension that leaves as many shards as the target has."""
+    for dim, size in enumerate(before):
+        if size > 1 and size * prod(after) == prod(before):
+            return [*source[:dim], (), *source[dim + 1 :]]
+    return None
+
+
+def _sharded_further(source: _Dims, target: _Dims, sizes: list[int], mesh: Mesh) -> _Dims | None:
+    """The source with further axes, those of the target if they are unused; None if too few are."""
+    found = list(source)
+    for dim, size in enumerate(sizes):
+        left = size // _size(found[dim], mesh)
+        for axis in (*target[dim], *(AxisRef(each.name) for each in mesh.axes)):
+            used = [each for axes in found for each in axes]
+            if left == 1 or overlap((axis,), used):
+                continue
+            if left % axis.size(mesh) and axis.size(mesh) % left == 0:
+                axis = major_sub_axis(axis, left)
+            if left % axis.size(mesh) == 0:
+                found[dim] = with_axes(found[dim], (axis,), mesh)
+                left //= axis.size(mesh)
+        if left > 1:
+            return None
+    return found
+
+
+def _exchanged(source: _Dims, before: list[int], after: list[int], mesh: Mesh) -> list[_Dims] | None:
+    """The shardings after all-to-alls that give each dimension its number of shards; None if none can."""
     found = list(source)
     giving = [dim for dim in range(len(before)) if before[dim] > after[dim]]
     taking = [dim for dim in range(len(before)) if before[dim] < after[dim]]
     for dim in giving:
-        if before[dim] % after[dim]:
-            return None
         factor = before[dim] // after[dim]
         other = next((each for each in taking if after[each] == before[each] * factor), None)
-        kept = _prefix(found[dim], after[dim], mesh)
+        kept = None if before[dim] % after[dim] else _prefix(found[dim], after[dim], mesh)
         if other is None or kept is None:
-            return None
+            return _moved(source, before, after)
         taking.remove(other)
         moved = _rest(found[dim], kept, mesh)
         found[dim], found[other] = kept, with_axes(found[other], moved, mesh)
-    return found
+    return [found]
+
+
+def _moved(source: _Dims, before: list[int], after: list[int]) -> list[_Dims] | None:
+    """The shardings after all axes of a dimension move to one that has none, and so on; None if none can."""
+    steps: list[_Dims] = []
+    found, sizes = list(source), list(before)
+    while sizes != after:
+        pairs = (
+            (dim, other)
+            for dim, size in enumerate(sizes)
+            for other, wanted in enumerate(after)
+            if sizes[other] == 1 < size == wanted and size != after[dim]
+        )
+        dim, other = next(pairs, (0, 0))
+        if dim == other:
+            return None
+        found[dim], found[other] = (), found[dim]
+        sizes[dim], sizes[other] = 1, sizes[dim]
+        steps.append(list(found))
+    return steps
 
 
 def _prefix(axes: Axes, size: int, mesh: Mesh) -> Axes | None:

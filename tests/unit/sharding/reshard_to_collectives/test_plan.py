@@ -114,6 +114,31 @@ def test_the_partitioner_gathers_dimensions_whose_numbers_of_shards_do_not_divid
     assert steps[0].sharding == sharding((X,), (), ())
 
 
+SMALL = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "steps"),
+    [
+        # One dimension after another moves to one that is whole.
+        (sharding((), (X,), (Y,)), sharding((Y,), (), (X,)), "all_to_all all_to_all"),
+        # The slice is free, because the target is on all devices.
+        (sharding((Y,), (), ()), sharding((), (Y,), (X,)), "all_slice all_to_all"),
+        (sharding((), (Y,), ()), sharding((), (), (X,)), "all_gather all_slice"),
+        # A dimension is gathered first if that leaves as many shards as the target has.
+        (sharding((X,), (), (Y,)), sharding((), (), (X,)), "all_gather all_to_all"),
+        # A swap needs a dimension that is whole, and a part of a dimension does not move after a slice.
+        (sharding((Y,), (), (X,)), sharding((), (Y, X), ()), "all_gather all_slice"),
+    ],
+    ids=["moved", "sliced first", "on some devices", "gathered first", "merged"],
+)
+def test_the_partitioner_reshards_in_steps(
+    source: TensorSharding, target: TensorSharding, steps: str
+) -> None:
+    found = plan_as_partitioner((64, 64, 64), source, target, SMALL)
+    assert " ".join(step.op_class.name.removeprefix("sdy.") for step in found) == steps
+
+
 def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:
     (step,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
     assert step.op_class.name == "sdy.collective_permute"

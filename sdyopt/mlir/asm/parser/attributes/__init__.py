@@ -133,7 +133,7 @@ class AttributeParser:
         if text.startswith("loc("):
             location = self.plain_location(text)
             return None if location is None else LocationAttr(location)
-        return fast_attribute(text)
+        return fast_attribute(text, self.plain_type)
 
     def plain_location(self, text: str) -> Location | None:
         """The location of a text that does not need the grammar; None for any other."""

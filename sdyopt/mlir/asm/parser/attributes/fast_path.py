@@ -67,6 +67,8 @@ _TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
 _INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
 _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
+# A float that Python and MLIR accept; both read a zero for each digit that is left out.
+_SPLAT_FLOAT = re.compile(r"-?\d{1,20}\.\d{0,20}(?:[eE][-+]?\d{1,5})?", re.ASCII)
 _STRING = re.compile(f'"({UNESCAPED})"')
 _SYMBOL = re.compile(f"@({BARE_ID})")
 _DENSE, _AFTER_ELEMENTS = "dense<", "> : "
@@ -111,8 +113,8 @@ def fast_function_type(text: str, parse: Callable[[str], Type | None]) -> Functi
     return FunctionType(tuple(cast(list[Type], input_types)), tuple(cast(list[Type], result_types)))
 
 
-def fast_attribute(text: str) -> Attribute | None:
-    """The attribute that `text` denotes; None if it needs the grammar."""
+def fast_attribute(text: str, parse_type: Callable[[str], Type | None]) -> Attribute | None:
+    """The attribute that `text` denotes, whose type `parse_type` parses; None if it needs the grammar."""
     first = text[:1]
     if first == '"':
         string = _STRING.fullmatch(text)
@@ -125,7 +127,7 @@ def fast_attribute(text: str) -> Attribute | None:
     if text in _WORDS:
         return _WORDS[text]
     if text.startswith(_DENSE):
-        return _dense(text)
+        return _dense(text, parse_type)
     if text.startswith("array<"):
         numbers = _ARRAY.fullmatch(text)
         return None if numbers is None else _array(numbers[1], numbers[2])
@@ -136,7 +138,7 @@ def fast_attribute(text: str) -> Attribute | None:
 def fast_attribute_of_type(text: str, type: Type) -> Attribute | None:
     """The attribute that `text`, without a type of its own, denotes; None if it needs the grammar."""
     if text[:1] == "@":
-        return fast_attribute(text)
+        return fast_attribute(text, fast_type)
     if isinstance(type, IntegerType) and type.is_signless and (match := _INTEGER.fullmatch(text)) is not None:
         return None if match[2] else _integer(text, type)
     return None
@@ -202,12 +204,18 @@ def _integer(digits: str, type: IntegerType) -> IntegerAttr | None:
     return IntegerAttr(value, type) if fits and digits[:2] != "-0" else None
 
 
-def _dense(text: str) -> Attribute | None:
+def _dense(text: str, parse_type: Callable[[str], Type | None]) -> Attribute | None:
     end = text.find(_AFTER_ELEMENTS)
-    elements = text[len(_DENSE) : end]
-    if end < 0 or not _is_plain(elements):
+    if end < 0:
         return None
-    type = fast_type(text[end + len(_AFTER_ELEMENTS) :])
+    elements, type_text = text[len(_DENSE) : end], text[end + len(_AFTER_ELEMENTS) :]
+    if _SPLAT_FLOAT.fullmatch(elements):
+        type = parse_type(type_text)
+        if isinstance(type, RankedTensor) and isinstance(type.element, FloatType) and type.has_static_shape:
+            return DenseElements(type, pack_floats((elements,), type.element))
+    if not _is_plain(elements):
+        return None
+    type = fast_type(type_text)
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
     printed = printed_elements(elements, type)

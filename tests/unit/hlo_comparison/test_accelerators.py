@@ -1,4 +1,4 @@
-"""The reading of XLA's HLO for the calibration: benchmarks/calibration/accelerators.py."""
+"""What TPU and GPU would make of HLO: sdyopt/analysis/hlo_comparison/accelerators.py."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.calibration.accelerators import FOLDED, MERGED, SCATTERED, SUMMED, as_on_accelerators
+from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED, on_accelerators
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
-_HEADER = "HloModule m, num_partitions=4\n\nENTRY %main (a: f32[8,4]) -> f32[8,4] {\n"
+_REGIONS = """%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+"""
+_HEADER = f"HloModule m, num_partitions=4\n\n{_REGIONS}ENTRY %main (a: f32[8,4]) -> f32[8,4] {{\n"
 _A = "  %a = f32[8,4]{1,0} parameter(0)\n"
 _INDEX = """  %zero = s32[] constant(0)
   %table = s32[4]{0} constant({OFFSETS})
@@ -78,12 +85,11 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
 def test_collectives_are_read_as_on_accelerators(
     text: str, changes: dict[str, int], kinds: list[str]
 ) -> None:
-    changed, counts = as_on_accelerators(text, 4)
-    assert counts == Counter(changes)
-    assert [each.kind for each in read_hlo("m", changed, 4).operands] == kinds
+    found = on_accelerators(read_hlo("m", text, 4))
+    assert Counter(each.kind for each in found.changes) == Counter(changes)
+    assert [each.kind for each in found.operands] == kinds
 
 
 def test_folded_reductions_are_in_all_groups() -> None:
-    changed, _ = as_on_accelerators(_program(_FOLD), 4)
-    (operand,) = read_hlo("m", changed, 4).operands
+    (operand,) = on_accelerators(read_hlo("m", _program(_FOLD), 4)).operands
     assert operand.groups == frozenset({frozenset(range(4))})

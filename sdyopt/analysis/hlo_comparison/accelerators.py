@@ -1,0 +1,331 @@
+"""What the compilers for TPU and GPU would make of the collectives of HLO for the CPU.
+
+The pipeline for the CPU lacks passes that those for TPU and GPU have. They change what is sent:
+
+    %b = all-reduce(%a); %c = dynamic-slice(%b, …)     one reduce-scatter, if each device slices its own part
+    %b = all-reduce(%a), groups of x; %c = all-reduce(%b), groups of y     one all-reduce, groups of x and y
+    %b = all-gather(%a), channel_id=1; %c = all-gather(%a), channel_id=2     one all-gather
+    %c = add(all-reduce(%a), all-reduce(%b))     one all-reduce of the sum
+    %b = all-reduce(convert(%a)); %c = convert(%b)     one of 16-bit floats, if %a and %c are
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of
+from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.hlo_graph import (
+    COLLECTIVES,
+    REARRANGE,
+    Instruction,
+    Value,
+    uses_of,
+    without_rearranging,
+)
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.base.dataclasses import dataclass, field, replace
+
+SCATTERED, FOLDED, MERGED, SUMMED = "reduce-scatter", "one along both axes", "merged", "one of the sum"
+NARROWED = "16-bit floats"
+_CHANNEL = re.compile(
+    r", (?:channel_id=\d+|metadata=\{(?:[^}\"]|\"[^\"]*\")*\}|frontend_attributes=\{[^}]*\}"
+    r"|backend_config=\{.*\}$)"
+)
+_APPLIED = re.compile(r"\bto_apply=%?([\w.-]+)")
+_NARROW = ("bf16", "f16")
+_ADDS = ("add", "subtract")
+REDUCTIONS = ("all_reduce", "reduce_scatter")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of an operand of the program, and the bytes that it saves on the wire, in all runs."""
+
+    number: int
+    kind: str
+    saved: Fraction
+
+
+@dataclass(slots=True)
+class OnAccelerators:
+    """The collectives of TPU and GPU, and how they differ from those of the program."""
+
+    operands: list[CollectiveOperand] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+
+def on_accelerators(program: CompiledProgram) -> OnAccelerators:
+    """The operands of a program as TPU and GPU would send them, those that are gone left out.
+
+    The uses in the graph of the program become those of equal values.
+    """
+    return _Reading(program).result()
+
+
+def narrow_type(each: CollectiveOperand) -> str:
+    """The type of 16-bit floats that the CPU sends as `f32`, and that the program computes with; else ""."""
+    source = each.hlo
+    if source is None or source.operand is None or not source.type.startswith("f32["):
+        return ""
+    found = narrow_operand(source)
+    if not found:
+        return ""
+    uses = list(uses_of(source.result))
+    converts_back = bool(uses) and all(
+        user.opcode == "convert" and user.type.startswith(f"{found}[") for user, _ in uses
+    )
+    return found if converts_back or "_promoted" in source.op.attributes else ""
+
+
+def narrow_operand(source: HloSource) -> str:
+    """The type of 16-bit floats that an operand is converted from; "" if it is not."""
+    # An all-to-all may have an operand for each device.
+    operands = source.op.operands if source.count == 1 else [source.operand]
+    found = {_narrow_source(each) for each in operands if each is not None}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _narrow_source(value: Value) -> str:
+    value = without_rearranging(value, ("slice",))
+    if value.op.opcode != "convert" or not value.op.operands:
+        return ""
+    narrow = value.op.operands[0]
+    return next((type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
+
+
+class _Reading:
+    def __init__(self, program: CompiledProgram) -> None:
+        self._program = program
+        self._now: list[CollectiveOperand | None] = list(program.operands)
+        self._found = OnAccelerators()
+        self._of: dict[Value, int] = {
+            each.hlo.result: number for number, each in enumerate(program.operands) if each.hlo is not None
+        }
+        # The operands that are reductions of their own, by number.
+        self._slices: dict[int, Value] = {}
+
+    def result(self) -> OnAccelerators:
+        program, graph = self._program, self._program.graph
+        if graph is None:
+            return OnAccelerators(list(program.operands))
+        for number, each in enumerate(program.operands):
+            if narrow := narrow_type(each):
+                self._change(number, NARROWED, replace(each, bits=bits_of(narrow), sent=None))
+        for name, computation in graph.computations.items():
+            numbers = [
+                number
+                for number, each in enumerate(program.operands)
+                if each.hlo is not None and each.hlo.computation == name
+            ]
+            if numbers:
+                self._read(computation.ops, numbers)
+        self._found.operands = [each for each in self._now if each is not None]
+        return self._found
+
+    def _read(self, ops: Sequence[Instruction], numbers: Sequence[int]) -> None:
+        self._merge(ops)
+        reductions = [number for number in numbers if self._is(number, "all_reduce")]
+        for number in reductions:
+            self._fold(number)
+        kept = [number for number in reductions if self._now[number] is not None]
+        self._sum(ops, {number: _source(self._program.operands[number]).result for number in kept})
+        parts = {}
+        for number in kept:
+            each = self._now[number]
+            part = None if each is None else self._own_part(each)
+            if each is not None and part is not None:
+                parts[number] = part
+                self._change(number, SCATTERED, replace(each, kind="reduce_scatter"))
+        self._sum(ops, parts)
+
+    def _is(self, number: int, kind: str) -> bool:
+        each = self._now[number]
+        return each is not None and each.kind == kind
+
+    def _change(self, number: int, kind: str, after: CollectiveOperand | None) -> None:
+        before = self._now[number]
+        self._now[number] = after
+        saved = Fraction(0) if before is None else before.wire_bytes_of_runs
+        saved -= Fraction(0) if after is None else after.wire_bytes_of_runs
+        self._found.changes.append(Change(number, kind, saved))
+
+    def _merge(self, ops: Sequence[Instruction]) -> None:
+        """Removes collectives that are equal to an earlier one of the same operands."""
+        first: dict[tuple[object, ...], Instruction] = {}
+        of: dict[Instruction, Instruction] = {}
+        for op in ops:
+            if op.opcode not in COLLECTIVES and op.opcode not in REARRANGE:
+                continue
+            operands = tuple((of.get(value.op, value.op), value.part) for value in op.operands)
+            same = first.setdefault((op.opcode, op.type, _CHANNEL.sub("", op.attributes), operands), op)
+            if same is op or not operands:
+                continue
+            of[op] = same
+            for part, uses in op.uses.items():
+                known = same.uses.setdefault(part, [])
+                known += [each for each in uses if each not in known]
+                number = self._of.get(Value(op, part))
+                if number is not None:
+                    self._change(number, MERGED, None)
+
+    def _fold(self, number: int) -> None:
+        """Makes a reduction of a reduction, which nothing else uses, one along both axes."""
+        outer = self._now[number]
+        assert outer is not None
+        value = _source(outer).operand
+        steps = ("convert",) if self._is_narrowed(number) else ()
+        while value is not None and value.op.opcode in steps and len(value.uses) == 1:
+            value = value.op.operands[0]
+        inner = self._of.get(value) if value is not None else None
+        if value is None or inner is None or len(value.uses) != 1 or not self._is(inner, "all_reduce"):
+            return
+        before = self._now[inner]
+        assert before is not None
+        if self._is_narrowed(inner) != self._is_narrowed(number):
+            return
+        groups = joined(before.groups, outer.groups)
+        if groups is not None:
+            after = replace(outer, groups=groups, sent=None)
+            self._now[inner] = None
+            self._change(number, FOLDED, after)
+            last = self._found.changes[-1]
+            self._found.changes[-1] = replace(last, saved=last.saved + before.wire_bytes_of_runs)
+
+    def _is_narrowed(self, number: int) -> bool:
+        each = self._now[number]
+        return each is not None and each.bits != self._program.operands[number].bits
+
+    def _sum(self, ops: Sequence[Instruction], results: Mapping[int, Value]) -> None:
+        """Removes the reductions that another reduction of the same sum could combine, too."""
+        for gone, _ in sums_of(self._program, self._now, ops, results):
+            if self._now[gone] is not None:
+                self._change(gone, SUMMED, None)
+
+    def _own_part(self, each: CollectiveOperand) -> Value | None:
+        """A slice of its own that each device of a group takes of a reduction, if nothing else uses it."""
+        return own_part(self._program, each)
+
+
+def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
+    """A slice of a reduction, if each use is such a one, and the devices of a group take different ones."""
+    indices, found = program.indices, None
+    if indices is None or each.hlo is None:
+        return None
+    size = each.group_size
+    starts: list[list[tuple[int, ...]]] | None = None
+    for user, number in uses_of(
+        each.hlo.result, ("convert",) if "_promoted" in each.hlo.op.attributes else ()
+    ):
+        if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
+            return None
+        taken = []
+        for value in user.operands[1:]:
+            values = indices.of(value)
+            if not values or len(values[0]) != 1:
+                return None
+            taken.append(values)
+        if starts is not None and taken != starts:
+            return None
+        starts, found = taken, found or Value(user)
+    if starts is None or size < 2:
+        return None
+    devices = len(starts[0]) if starts else 0
+    for group in each.groups:
+        if any(device >= devices for device in group):
+            return None
+        if len({tuple(dim[device] for dim in starts) for device in group}) != size:
+            return None
+    return found
+
+
+def sums_of(
+    program: CompiledProgram,
+    operands: Sequence[CollectiveOperand | None],
+    ops: Sequence[Instruction],
+    results: Mapping[int, Value],
+    is_any_use: bool = False,
+) -> list[tuple[int, int]]:
+    """Pairs of reductions whose results, or parts of them, a sum adds up: the second could combine both.
+
+    `results` are the values that sums add, by the number of the reduction. They have no other use, unless
+    `is_any_use`.
+    """
+    found = []
+    # The reduction that stands for all of those that a value is the sum of.
+    terms: dict[Value, int] = {}
+    for number, value in results.items():
+        op = _source(program.operands[number]).op
+        # Of the reductions that do not come from the partitioner, GPU and TPU were not seen to join any.
+        is_known = is_any_use or (len(value.uses) == 1 and "to_apply=%add" in op.attributes)
+        if is_known and _is_sum(program, op):
+            terms[value] = number
+    for op in ops:
+        value = Value(op)
+        if op.opcode in (*REARRANGE, "negate", "convert") and op.operands and op.operands[0] in terms:
+            term = terms[op.operands[0]]
+            # On the CPU, sums of 16-bit floats are converted first.
+            is_same = op.opcode != "convert" or is_any_use or bool(narrow_type(program.operands[term]))
+            if is_same and (is_any_use or len(value.uses) == 1) and value not in results.values():
+                terms[value] = term
+        elif op.opcode in _ADDS and len(op.operands) == 2 and all(each in terms for each in op.operands):
+            first, second = (terms[each] for each in op.operands)
+            if first != second and _are_alike(program, operands, results, first, second):
+                found.append((second, first))
+                if is_any_use or len(value.uses) == 1:
+                    terms[value] = first
+    return found
+
+
+def _is_sum(program: CompiledProgram, op: Instruction) -> bool:
+    """Whether a reduction adds."""
+    match = _APPLIED.search(op.attributes)
+    region = program.graph.computations.get(match[1]) if program.graph is not None and match else None
+    if region is None or region.root is None:
+        return False
+    return without_rearranging(region.root, ("convert",)).op.opcode == "add"
+
+
+def _are_alike(
+    program: CompiledProgram,
+    operands: Sequence[CollectiveOperand | None],
+    results: Mapping[int, Value],
+    first: int,
+    second: int,
+) -> bool:
+    one, other = operands[first], operands[second]
+    if one is None or other is None or one.groups != other.groups or one.bits != other.bits:
+        return False
+    here, there = results[first], results[second]
+    is_whole = here == _source(one).result
+    if is_whole != (there == _source(other).result):
+        return False
+    if is_whole:
+        return _source(one).type == _source(other).type
+    if here.op.type != there.op.type or len(here.op.operands) != len(there.op.operands):
+        return False
+    indices = program.indices
+    return indices is not None and all(
+        left == right or ((values := indices.of(left)) is not None and values == indices.of(right))
+        for left, right in zip(here.op.operands[1:], there.op.operands[1:], strict=True)
+    )
+
+
+def joined(first: Groups, second: Groups) -> Groups | None:
+    """The groups of devices that two reductions combine; None if some devices would be combined twice."""
+    around = {device: group for group in first for device in group}
+    found = frozenset(
+        frozenset(device for member in group for device in around.get(member, ())) for group in second
+    )
+    size = max(map(len, first), default=1) * max(map(len, second), default=1)
+    covered = sum(map(len, found))
+    devices = {device for group in found for device in group}
+    is_exact = all(len(group) == size for group in found) and covered == len(devices)
+    return found if is_exact else None
+
+
+def _source(each: CollectiveOperand) -> HloSource:
+    assert each.hlo is not None
+    return each.hlo
