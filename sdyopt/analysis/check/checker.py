@@ -236,10 +236,7 @@ class Checker:
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
         if not _sends_less(before, after):
             return
-        effect = Effect(before, after)
-        if not effect.is_worth_it:
-            return
-        trial = Trial("", move.changes[0].jax or "", effect, results)
+        trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(
                 subject=self._subject(move.changes, place), replaced=_replaced_spec(move.changes[0])
