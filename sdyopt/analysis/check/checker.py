@@ -35,7 +35,7 @@ from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.analysis.trials.annotation_edits import Change, place_of
+from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import Alike, Proposals
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures, Measure, figures_of
 from sdyopt.analysis.trials.moves import Move, constraint_moves, mesh_of, written
@@ -218,8 +218,7 @@ class Checker:
         for place in places:
             blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
             each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
-            proposed = map(self._writable, filter(None, chain.from_iterable(each_in_turn)))
-            changes = list(dict.fromkeys(filter(None, proposed)))
+            changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
             moves = (move for each in changes if (move := alike.move(each)).changes)
             chosen = list(islice(moves, min(_MAX_TRIALS, max(remaining, 0))))
@@ -241,16 +240,6 @@ class Checker:
             place.best = trial._replace(
                 subject=self._subject(move.changes, place), replaced=_replaced_spec(move.changes[0])
             )
-
-    def _writable(self, change: Change) -> Change | None:
-        """A change that JAX programs can write: the gradient of a value is constrained with the value."""
-        subject = change.subject
-        if not change.is_new_constraint or not isinstance(subject, OpResult):
-            return change
-        if source_location(subject.location).phase is not Phase.BACKWARD:
-            return change
-        value = self._gradients.value(subject)
-        return change._replace(subject=place_of(value)) if isinstance(value, OpResult) else change
 
     def _blame_constraints(
         self, check: Check, trials: Trials, roles: Sequence[Role], outcome: Outcome, remaining: int

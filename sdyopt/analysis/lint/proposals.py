@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.remedies import Remedy, ValueNames, remedy_of
@@ -127,8 +128,14 @@ class Proposals:
         """A value that programs of JAX can constrain: a gradient is constrained with its value."""
         if isinstance(subject, OpResult) and not isinstance(subject.op, ShardingConstraintOp):
             value = self._gradients.value(subject)
-            return place_of(value) if isinstance(value, OpResult) else subject
+            # The gradient of a weight is what a step gets of `jax.grad`.
+            is_of_weight = value is not None and self._origins.argument(value) is not None
+            return place_of(value) if isinstance(value, OpResult) and not is_of_weight else subject
         return subject
+
+    @cached_property
+    def _origins(self) -> TensorOrigins:
+        return TensorOrigins(ExecutionCounts(self.module))
 
     @cached_property
     def _gradients(self) -> Gradients:
