@@ -105,9 +105,9 @@ class Advice:
             effect = self._effect(change, proposals, absence)
             if effect is not None:
                 found.append((change, effect))
-        if found:
+        if sure := [(change, effect) for change, effect in found if effect.is_worth_it]:
             # What no partitioner does otherwise comes first, of changes that make as many figures worse.
-            change, effect = min(found, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
+            change, effect = min(sure, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
             self._add(node, change, effect, absence, names)
         elif unwritable and not tried:
             node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
@@ -115,7 +115,8 @@ class Advice:
             node.add("no help was found: there was no sharding to try")
         else:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
-            node.add(f"no help was found: {count} tried, without success")
+            why = "XLA may turn the gain into a loss" if found else "without success"
+            node.add(f"no help was found: {count} tried, {why}")
 
     def _effect(self, change: Change, proposals: _Proposals, absence: Absence) -> Effect | None:
         """The effect of a change; None if the value does not have the axis then."""

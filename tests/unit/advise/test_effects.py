@@ -10,7 +10,7 @@ from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
+from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.roles import roles_of, statement_of
@@ -37,7 +37,7 @@ def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carri
         0,
         carried,
         zero,
-        Fraction(moved),
+        (Reshard("all_to_all", "x", (), Fraction(conflicts), Fraction(moved)),) if conflicts else (),
     )
 
 
@@ -57,6 +57,19 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert effect.is_conflict_free == is_conflict_free
     assert effect.holds == holds
     assert effect.text.endswith(f"; {DEPENDS}") != holds
+
+
+def test_reshards_that_were_there_before_are_no_risk() -> None:
+    """The partitioner does them as before; without a gain, other ones are a risk even if they send less."""
+    before = figures(100, conflicts=10, moved=1000)
+    assert Effect(before, before._replace(wire_bytes=Fraction(99))).holds
+    assert not Effect(before, figures(100)).holds
+
+
+@pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (76, False), (75, True)])
+def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
+    assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it == is_worth_it
+    assert Effect(figures(100), figures(sent)).is_worth_it
 
 
 @pytest.mark.parametrize(("sent", "best"), [(70, "holds"), (71, "depends")])
