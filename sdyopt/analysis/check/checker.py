@@ -297,7 +297,8 @@ class Checker:
             first, *others = dict.fromkeys(lines)
             more = f" and {counted(len(others), 'other line')}" if others else ""
             return f"the constraint {f'at {first}' if first else ''}{more}".rstrip()
-        how = f" ({changes[0].how.strip()})" if changes[0].how else ""
+        # Where the constraint is written, in a word: lines are short.
+        how = changes[0].how and (" (jax.grad)" if "jax.grad" in changes[0].how else " (custom_vjp)")
         if (value := self._gradients.value(subject)) is not None:
             return f"the gradient of {name_of(value) or self._line(value, place)}{how}"
         what = self._line(subject, place)

@@ -12,6 +12,7 @@ from sdyopt.analysis.trials.roles import statement_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import Subject
@@ -68,7 +69,7 @@ class Gradients:
 
         A change that cannot be written is left out, such as one of a value within a backward pass.
         """
-        found = {change.subject: change for change in changes}
+        found = {change.subject: change for change in map(_handed_on, changes)}
         together: set[Subject] = set()
         for subject, change in list(found.items()):
             if isinstance(subject, OpResult):
@@ -160,6 +161,18 @@ class Gradients:
         for op in self._module.walk():
             if (not op.regions or isinstance(op, ScatterOp)) and source_location(op.location).line:
                 yield op
+
+
+def _handed_on(change: Change) -> Change:
+    """The change of a gradient that its statement transposes: of what it gives to other statements."""
+    while change.is_new_constraint and isinstance(value := change.subject, OpResult) and value.has_one_use:
+        (user,) = value.users
+        if not isinstance(user, TransposeOp) or not _is_backward(value.op) or _line(user) != _line(value.op):
+            break
+        dims = [change.sharding.dims[number] for number in user.permutation]
+        result = user.results[0]
+        change = change._replace(subject=result, sharding=change.sharding.with_dims(dims))
+    return change
 
 
 def _line(op: Op) -> tuple[object, ...]:

@@ -234,8 +234,8 @@ func.func @main(%w: tensor<8x8xf32>, %x: tensor<4x8xf32>, %d: tensor<4x8xf32>)
 @pytest.mark.parametrize(
     ("number", "how"),
     [
-        # Between the gradient and what it is computed from.
-        (2, None),
+        # The statement transposes it: the change is that of the next value.
+        (2, " on what jax.grad returns"),
         (3, " on what jax.grad returns"),
         (4, " in the backward rule of a jax.custom_vjp"),
         # Computed again in the backward pass: only the statement of the forward pass has a line.
