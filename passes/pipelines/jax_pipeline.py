@@ -13,9 +13,9 @@ from ..common.cse import CSE
 from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
-from ..importing.broadcast_to_reshape import BroadcastToReshape
 from ..importing.import_hlo_shardings import ImportHloShardings
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
+from ..importing.simplify_hlo import SimplifyHlo
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
@@ -37,8 +37,8 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
     `sdy-import-hlo-shardings`, for a program that has only shardings of HLO,
-    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `cse`, which also removes dead
-    operations, and `sdy-broadcast-to-reshape`. Another `cse` merges equal collectives, as XLA does after it
+    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `sdy-simplify-hlo`, and `cse`, which
+    also removes dead operations. Another `cse` merges equal collectives, as XLA does after it
     has partitioned a program.
 
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
@@ -59,8 +59,8 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
         ImportHloShardings(),
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
+        SimplifyHlo(),
         CSE(),
-        BroadcastToReshape(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
         CSE(),

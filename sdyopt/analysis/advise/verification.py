@@ -1,5 +1,7 @@
 """The bytes that XLA sends before and after changes: it compiles the programs for virtual devices of the CPU.
 
+Its collectives are read as the compilers for TPU and GPU go on with them.
+
 verification = Verification(worker, topology)
 before, *after = verification.compiled([program, *changed_programs], mesh, devices)
 """
@@ -14,6 +16,7 @@ from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.topology import Topology, ring_steps
+from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
@@ -52,7 +55,8 @@ class Verification:
         return found
 
     def _figures(self, hlo: str, mesh: str, devices: int) -> Compiled:
-        operands = read_hlo("hlo", hlo, devices).operands
+        # As users of TPU and GPU will see it; XLA has compiled it for the CPU.
+        operands = on_accelerators(read_hlo("hlo", hlo, devices)).operands
         topology = self._topology.on(mesh)
         seconds = Fraction(0)
         combined: set[str] = set()

@@ -27,14 +27,14 @@ class PlaceNames:
         names = list(dict.fromkeys(map(self.of, move.changes)))
         if move.title:
             return f"{move.title}: {_first(names)}"
-        change = move.changes[0]
+        change = next((each for each in move.changes if not each.how), move.changes[0])
         spec = change.jax or sdy_text(change.sharding)
         if change.is_boundary:
             return f"shard {_first(names)} as {spec}"
         if change.replaced is not None:
             lines = dict.fromkeys(self.of(each) for each in move.changes if each.replaced is not None)
             return f"{_first(list(lines))}: write {spec} in with_sharding_constraint"
-        return f"{names[0]}: jax.lax.with_sharding_constraint(…, {spec})"
+        return f"{self.of(change)}: jax.lax.with_sharding_constraint(…, {spec}){change.how}"
 
     def of(self, change: Change) -> str:
         """`params['w']`, `result[0]`, or `model.py:12 (dot_general)`."""

@@ -220,7 +220,8 @@ class Checker:
             each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
             changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
-            chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
+            moves = (move for each in changes if (move := alike.move(each)).changes)
+            chosen = list(islice(moves, min(_MAX_TRIALS, max(remaining, 0))))
             remaining -= len(chosen)
             place.tried = len(chosen)
             for trial in trials.of_moves(chosen, 1, None):
@@ -234,7 +235,10 @@ class Checker:
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
         if not _sends_less(before, after):
             return
-        trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
+        effect = Effect(before, after)
+        if not effect.is_worth_it:
+            return
+        trial = Trial("", move.changes[0].jax or "", effect, results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(
                 subject=self._subject(move.changes, place), replaced=_replaced_spec(move.changes[0])
@@ -296,12 +300,13 @@ class Checker:
             first, *others = dict.fromkeys(lines)
             more = f" and {counted(len(others), 'other line')}" if others else ""
             return f"the constraint {f'at {first}' if first else ''}{more}".rstrip()
+        how = f" ({changes[0].how.strip()})" if changes[0].how else ""
         if (value := self._gradients.value(subject)) is not None:
-            return f"the gradient of {name_of(value) or self._line(value, place)}"
+            return f"the gradient of {name_of(value) or self._line(value, place)}{how}"
         what = self._line(subject, place)
         # It is that of an operand of this line.
         is_gradient = source_location(subject.location).phase is Phase.BACKWARD
-        return f"a gradient of {what}" if is_gradient else what
+        return f"a gradient of {what}{how}" if is_gradient else what
 
     def _constraint_line(self, change: Change) -> str:
         """The line that writes a constraint, which may call a helper."""

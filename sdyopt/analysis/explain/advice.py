@@ -17,6 +17,7 @@ from typing import NamedTuple
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
@@ -25,7 +26,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
 from sdyopt.analysis.trials.effect import Effect
-from sdyopt.analysis.trials.originals import Originals
+from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
@@ -71,6 +72,10 @@ class Advice:
         self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
 
     @cached_property
+    def _gradients(self) -> Gradients:
+        return Gradients(self._module)
+
+    @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
         trials = Trials(self._module, completing_pipeline(self._module, has_passes=not self.is_assumed))
@@ -88,24 +93,30 @@ class Advice:
             axis = axis_text(absence.axis)
             node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
             return
-        tried = 0
+        tried = unwritable = 0
         found: list[tuple[Change, Effect]] = []
         for change in dict.fromkeys(proposals):
+            if not self._gradients.constrained((change,)):
+                unwritable += 1
+                continue
             if tried == _MAX_TRIALS or (change not in self._tried and not self._remaining):
                 break
             tried += 1
             effect = self._effect(change, proposals, absence)
             if effect is not None:
                 found.append((change, effect))
-        if found:
+        if sure := [(change, effect) for change, effect in found if effect.is_worth_it]:
             # What no partitioner does otherwise comes first, of changes that make as many figures worse.
-            change, effect = min(found, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
+            change, effect = min(sure, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
             self._add(node, change, effect, absence, names)
+        elif unwritable and not tried:
+            node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
         elif not tried:
             node.add("no help was found: there was no sharding to try")
         else:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
-            node.add(f"no help was found: {count} tried, without success")
+            why = "XLA may turn the gain into a loss" if found else "without success"
+            node.add(f"no help was found: {count} tried, {why}")
 
     def _effect(self, change: Change, proposals: _Proposals, absence: Absence) -> Effect | None:
         """The effect of a change; None if the value does not have the axis then."""
@@ -134,8 +145,8 @@ class Advice:
 
         def edit(copied: Mapping[Op, Op], rewriter: Rewriter) -> None:
             copies.update(copied)
-            if change is not None:
-                change.edit(copied, rewriter)
+            for each in () if change is None else self._gradients.constrained((change,)):
+                each.edit(copied, rewriter)
 
         record = ShardingRecord()
         with record.active():
@@ -143,9 +154,15 @@ class Advice:
         return None if effect is None else _Trial(effect, record, copies)
 
     def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
+        written = self._gradients.constrained((change,))
+        # A statement of the forward pass constrains the gradient, too.
+        change = next((each for each in written if not _is_gradient(each)), written[0])
         name = self._name_of(change, names)
+        if change.how:
+            name = f"the gradient from {name}"
         word = "possible, at a cost" if effect.is_worse else "help"
-        help = node.add(f"{word}: {change.text(name)}", self._source_line(change.subject, names))
+        also = ", which constrains its gradient, too" if len(written) == 2 else ""
+        help = node.add(f"{word}: {change.text(name)}{also}", self._source_line(change.subject, names))
         has_figures = self._has_figures(change.subject)
         figures = effect.text if has_figures else "no figures, because @main does not run this function"
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
@@ -187,6 +204,11 @@ class Advice:
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh of a sharding, as the program defines it before the passes."""
         return find_mesh(mesh_or_ref, self._module)
+
+
+def _is_gradient(change: Change) -> bool:
+    subject = change.subject
+    return isinstance(subject, OpResult) and source_location(subject.location).phase is Phase.BACKWARD
 
 
 def _shardings(record: ShardingRecord, subject: Subject) -> Iterator[TensorSharding | None]:

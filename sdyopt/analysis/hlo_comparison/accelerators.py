@@ -51,10 +51,14 @@ class Change:
 
 @dataclass(slots=True)
 class OnAccelerators:
-    """The collectives of TPU and GPU, and how they differ from those of the program."""
+    """The collectives of TPU and GPU, and how they differ from those of the program.
+
+    `undecided` are all-reduces of which only slices are used, at offsets that are unknown.
+    """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    undecided: list[CollectiveOperand] = field(default_factory=list)
 
 
 def on_accelerators(program: CompiledProgram) -> OnAccelerators:
@@ -139,6 +143,8 @@ class _Reading:
             if each is not None and part is not None:
                 parts[number] = part
                 self._change(number, SCATTERED, replace(each, kind="reduce_scatter"))
+            elif each is not None and has_unknown_slices(self._program, each):
+                self._found.undecided.append(each)
         self._sum(ops, parts)
 
     def _is(self, number: int, kind: str) -> bool:
@@ -216,9 +222,8 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
         return None
     size = each.group_size
     starts: list[list[tuple[int, ...]]] | None = None
-    for user, number in uses_of(
-        each.hlo.result, ("convert",) if "_promoted" in each.hlo.op.attributes else ()
-    ):
+    # On the CPU, sums of 16-bit floats are converted back first.
+    for user, number in uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()):
         if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
             return None
         taken = []
@@ -239,6 +244,19 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
         if len({tuple(dim[device] for dim in starts) for device in group}) != size:
             return None
     return found
+
+
+def has_unknown_slices(program: CompiledProgram, each: CollectiveOperand) -> bool:
+    """Whether each use of a reduction is a slice as large as a shard, and the offset of one is unknown."""
+    if program.indices is None or each.hlo is None or each.group_size < 2:
+        return False
+    uses = list(uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()))
+    are_slices = all(
+        user.opcode == "dynamic-slice" and not number and user.elements * each.group_size == each.elements
+        for user, number in uses
+    )
+    starts = [value for user, _ in uses for value in user.operands[1:]]
+    return bool(uses) and are_slices and any(program.indices.of(value) is None for value in starts)
 
 
 def sums_of(

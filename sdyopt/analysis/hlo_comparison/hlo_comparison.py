@@ -45,6 +45,10 @@ from sdyopt.base.diagnostics.text import counted
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
 _UNKNOWN = "the HLO does not show why"
+_ELIDED = (
+    "the text leaves out large constants, which have the offsets: write compiled.as_text() in JAX, or dump "
+    "the HLO with XLA_FLAGS=--xla_dump_large_constants"
+)
 # What changes on TPU and GPU, in words.
 _CHANGES = {
     SCATTERED: "all-reduce of which each device only uses its slice: reduce-scatter",
@@ -103,7 +107,7 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     compiled = replace(compiled, operands=located)
     matches = match_collectives(list(of_report(report)), located, compiled)
     accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
-    if accelerated is not None and not accelerated.changes:
+    if accelerated is not None and not accelerated.changes and not accelerated.undecided:
         accelerated = None
     return HloComparison(report, compiled, matches, accelerated)
 
@@ -159,6 +163,7 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
                 {"change": kind, "collectives": count, "saved": round(saved)}
                 for kind, count, saved in _changes(accelerated)
             ],
+            "undecided": round(wire_bytes(accelerated.undecided)),
         },
         "by_kind_and_axes": [
             {
@@ -293,13 +298,27 @@ def sections_of(found: HloComparison) -> list[Section]:
         changes.add_table("changes", ("less", "collectives", "change"), 2, changed)
         if of_top_k := wire_bytes(found.of_top_k):
             changes.sentences.append(f"not changed: {bytes_text(of_top_k)} for operands of TopK")
+        changes.sentences += _undecided(found.compiled, found.accelerated)
     details = Section(counted(len(differing), "difference"))
     if not any(each.location.line for each in found.ours):
         details.sentences.append(_NO_LINES)
     columns = ("bytes", "bytes in XLA", "report", "XLA", "where and why")
     rows = [_row(found, match) for match in _by_size(differing)]
     details.add_table("differences", columns, 2, rows, has_notes=True)
-    return [summary, *([changes] if changes.tables else []), details, *_same_by_line(found)]
+    return [
+        summary,
+        *([changes] if changes.tables or changes.sentences else []),
+        details,
+        *_same_by_line(found),
+    ]
+
+
+def _undecided(compiled: CompiledProgram, accelerated: OnAccelerators) -> Iterator[str]:
+    if undecided := accelerated.undecided:
+        sizes = f"{counted(len(undecided), 'all-reduce')}, {bytes_text(wire_bytes(undecided))}"
+        yield f"undecided: {sizes}: each use is a slice as large as a shard, at offsets that are unknown"
+        if compiled.is_elided:
+            yield _ELIDED
 
 
 def _unknown(found: HloComparison) -> Iterator[str]:

@@ -18,7 +18,7 @@ _COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\((?=.*\{\s*$).*?\)\s*->")
 _INSTRUCTION = re.compile(r"\s*+(ROOT )?%?([\w.-]++) = ")
 _OPCODE = re.compile(r" ?([\w-]+)\(")
 _OPERAND = re.compile(r"([A-Za-z_][\w.-]*+)(?:#(\d{1,9}))?")
-_DIMS = re.compile(r"\w+\[([\d,]*)\]")
+_DIMS = re.compile(r"\b\w++\[([\d,]*+)\]")
 _PARENTHESES = re.compile(r"[()]")
 _CALLED = re.compile(
     r"\b(body|condition|to_apply|calls|true_computation|false_computation|branch_computations)="

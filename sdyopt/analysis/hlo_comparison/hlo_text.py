@@ -33,7 +33,7 @@ from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^}]*\})?")
+_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^{}]*+\})?")
 _PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*\})")
 _METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*)\}")
 _FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
@@ -53,19 +53,19 @@ _DEVICES = {
 
 @dataclass(slots=True)
 class CompiledProgram:
-    """The operands of the collectives that communicate, and the number of those of combined collectives.
+    """The operands of the collectives that communicate.
 
     `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
-    "TPU", or "" if that is unknown.
+    "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
     all_operands: list[CollectiveOperand] = field(default_factory=list)
-    combined: int = 0
     devices: int = 1
     platform: str = ""
     graph: HloGraph | None = None
     indices: IndexValues | None = None
+    is_elided: bool = False
 
 
 def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> CompiledProgram:
@@ -82,6 +82,7 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         found = _Reader(text, devices).program()
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
+    found.is_elided = "constant({...})" in text
     found.platform = platform or next(
         (device for device, words in _DEVICES.items() if words.search(text) is not None), ""
     )
@@ -108,7 +109,6 @@ class _Reader:
                 if kind in COLLECTIVES and (op.opcode == kind or op.opcode.endswith("-start")):
                     operands = list(self._operands(name, op, kind, times.get(name)))
                     found.all_operands += operands
-                    found.combined += len(operands) if len(operands) > 1 else 0
                     found.operands += [each for each in operands if self._communicates(each)]
         return found
 

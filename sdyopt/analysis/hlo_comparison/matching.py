@@ -8,12 +8,12 @@ Reasons are read off the HLO; where it does not show one, there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import (
     REDUCTIONS,
+    has_unknown_slices,
     joined,
     narrow_operand,
     narrow_type,
@@ -208,11 +208,6 @@ def _runs(each: CollectiveOperand) -> int | None:
     return None if each.times is None else each.times.high
 
 
-def _bytes(each: CollectiveOperand) -> int:
-    # Where dimensions are not divisible, one side may round.
-    return each.bytes
-
-
 def _elements_of_shard(each: CollectiveOperand, kind: str) -> int:
     """The elements on a device, before a collective if `kind` is all_gather, after it if reduce_scatter."""
     return each.elements // each.group_size if each.kind == kind else each.elements
@@ -222,12 +217,12 @@ def _family(each: CollectiveOperand) -> str:
     return "reduction" if each.kind in REDUCTIONS else each.kind
 
 
-_SAME: Key = lambda each: (each.kind, each.groups, _bytes(each), _runs(each))  # noqa: E731
+_SAME: Key = lambda each: (each.kind, each.groups, each.bytes, _runs(each))  # noqa: E731
 # The classes of pairs of one place, from the least difference to the greatest, with what is equal.
 _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
     (TYPE, lambda each: (each.kind, each.groups, each.elements, _runs(each))),
     (SCATTER, lambda each: (_family(each), each.groups, each.elements, _runs(each))),
-    (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
+    (RUNS, lambda each: (each.kind, each.groups, each.bytes)),
     (SIZE, lambda each: (each.kind, each.groups)),
     (AXES, lambda each: (each.kind, each.elements, _runs(each))),
     (KIND, lambda each: (each.groups, _elements_of_shard(each, "all_gather"), _runs(each))),
@@ -235,11 +230,11 @@ _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
 )
 # The same for pairs of which one has no place.
 _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
-    (RUNS, lambda each: (each.kind, each.groups, _bytes(each))),
+    (RUNS, lambda each: (each.kind, each.groups, each.bytes)),
     (TYPE, lambda each: (each.kind, each.groups, each.elements)),
-    (SCATTER, lambda each: (_family(each), each.groups, _bytes(each))),
-    (AXES, lambda each: (each.kind, _bytes(each))),
-    (KIND, lambda each: (each.groups, _bytes(each))),
+    (SCATTER, lambda each: (_family(each), each.groups, each.bytes)),
+    (AXES, lambda each: (each.kind, each.bytes)),
+    (KIND, lambda each: (each.groups, each.bytes)),
     (SIZE, lambda each: (each.kind, each.groups)),
 )
 
@@ -595,6 +590,11 @@ class _Matching:
                 found.append(
                     f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
                 )
+            elif has_unknown_slices(program, xla):
+                unknown = "the text leaves out" if program.is_elided else "are not computed"
+                found.append(
+                    f"each use of {label(xla)} is a slice as large as a shard, at offsets that {unknown}"
+                )
             elif uses := list(uses_of(source.result, ("convert",))):
                 whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
                 if whole is not None:
@@ -661,8 +661,3 @@ def label(each: CollectiveOperand) -> str:
 
 def _described(opcode: str) -> str:
     return "it is a result" if opcode == "return" else f"one is {opcode}"
-
-
-def total_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
-    """The bytes on the wire per device, of all runs of loops."""
-    return sum((each.wire_bytes_of_runs for each in operands), Fraction(0))

@@ -121,8 +121,8 @@ class Proposals:
                 if size <= 0 or size % dim.sharded_size(mesh):
                     return
             changes.append(Change(subject, TensorSharding(mesh_or_ref, dims), mesh))
-        if changes:
-            yield remedy_of(self._gradients.constrained(changes), self._names)
+        if written := self._gradients.constrained(changes):
+            yield remedy_of(written, self._names)
 
     def _writable(self, subject: Subject) -> Subject:
         """A value that programs of JAX can constrain: a gradient is constrained with its value."""

@@ -49,7 +49,8 @@ def blamed_moves(module: Op, roles: Sequence[Role], outcome: Outcome) -> Iterato
     for key in sorted(sizes, key=lambda key: -sizes[key])[:_MAX_BLAMED]:
         if sizes[key]:
             for change in dict.fromkeys(proposals.for_collective(places[key])):
-                yield alike.move(change)
+                if (move := alike.move(change)).changes:
+                    yield move
 
 
 class Alike:

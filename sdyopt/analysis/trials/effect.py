@@ -3,12 +3,13 @@
 effect = Effect(before, after)     # figures of the program without and with the change
 effect.is_worse                    # a figure becomes worse, so that help says what it costs
 effect.is_conflict_free            # no activation is resharded then, so that partitioners send the same
-effect.holds                       # or it sends less even if whole tensors move in place of these reshards
+effect.holds                       # or in no new way; or it sends less even if XLA moves whole tensors
 effect.text                        # a device sends 0 B in place of 16 B, and …
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import Enum
 from fractions import Fraction
@@ -38,6 +39,8 @@ from sdyopt.mlir.ir.operation import Op
 
 # A change of a figure by a smaller share is noise.
 NOISE = Fraction(1, 100)
+# A gain that XLA may turn into a loss is worth the risk if it is this share of what is sent.
+_LEAST_RISKY = Fraction(1, 4)
 DEPENDS = "depends on the partitioner: XLA may send more"
 
 
@@ -52,6 +55,16 @@ class Measure(Enum):
     FLOPS = "of compute"
 
 
+class Reshard(NamedTuple):
+    """A reshard of an activation: the bytes that a device sends in all runs, and of the whole tensor."""
+
+    kind: str
+    axes: str
+    operands: tuple[str, ...]
+    sent: Fraction
+    whole: Fraction
+
+
 class Figures(NamedTuple):
     """The figures that advice compares. Bytes are those of one device.
 
@@ -61,8 +74,8 @@ class Figures(NamedTuple):
     `of_results` the wire bytes of results that are resharded. `sliced` are the bytes of arguments of which a
     product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
     that are sent between two steps at most, because results are sharded otherwise than the donated arguments
-    that they become, and `carrying` the seconds for them. `moved` are the bytes of the whole tensors of the
-    conflicts. `latency` are those of the seconds that pass whatever is sent.
+    that they become, and `carrying` the seconds for them. `reshards` are the conflicts one by one. `latency`
+    are those of the seconds that pass whatever is sent.
     """
 
     seconds: Fraction
@@ -77,7 +90,7 @@ class Figures(NamedTuple):
     sliced: int
     carried: int
     carrying: Fraction
-    moved: Fraction = Fraction(0)
+    reshards: tuple[Reshard, ...] = ()
     latency: Fraction = Fraction(0)
 
     def at_most(self, moves_whole: bool) -> Fraction:
@@ -110,12 +123,21 @@ class Effect(NamedTuple):
     def holds(self) -> bool:
         """Whether no partitioner can turn a gain into a loss.
 
-        If activations are resharded, it is one even if their whole tensors are moved.
+        A partitioner does the reshards of activations that were there before as it did them before. If they
+        are others, it is a gain if it remains one when the whole tensors of the new ones are moved.
         """
-        after = self.after
-        if self.is_conflict_free:
-            return True
-        return bool(after.moved) and after.wire_bytes - after.conflicts + after.moved < self.before.wire_bytes
+        before, after = self.before, self.after
+        old, new = Counter(before.reshards), Counter(after.reshards)
+        if old != new:
+            more = sum((each.whole - each.sent for each in (new - old).elements()), Fraction(0))
+            return after.wire_bytes + more < before.wire_bytes
+        return after.of_results <= before.of_results and after.sliced <= before.sliced
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether a gain on the wire, if there is one, holds or is a quarter of what was sent."""
+        saved, sent = self.saved(Measure.WIRE), self.before.wire_bytes
+        return self.holds or saved <= NOISE * sent or saved >= _LEAST_RISKY * sent
 
     @property
     def text(self) -> str:
@@ -215,8 +237,8 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
     time = report.time or time_estimate(report, machine)
     communication, products = time_totals(report, time)
     fused, _ = time.elementwise or (Fraction(0), Fraction(0))
-    conflicts = penalty = of_results = moved = latency = Fraction(0)
-    sliced = 0
+    conflicts = penalty = of_results = latency = Fraction(0)
+    sliced, reshards = 0, []
     topology = machine.on(report.mesh)
     collectives = zip(counted_collectives(module), report.collectives, time.collectives, strict=True)
     for op, each, timed in collectives:
@@ -229,10 +251,11 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
             sliced += each.bytes_in or 0
         if each.wire_bytes and each.is_activation:
-            conflicts += bytes_of_runs(each)
+            sent, whole = bytes_of_runs(each), Fraction(_global_bytes(op) * runs)
+            reshards.append(Reshard(each.kind, each.axes, each.local_operands, sent, whole))
+            conflicts += sent
             if bandwidth is not None:
-                penalty += Fraction(_global_bytes(op)) * runs / bandwidth
-            moved += _global_bytes(op) * runs
+                penalty += whole / bandwidth
     carried = sum(each.wire_bytes or 0 for each in report.carried)
     slowest = topology.link(topology.links).bandwidth
     sending, computing = seconds_of_unknown_loops(report, time)
@@ -250,7 +273,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         sliced,
         carried,
         carried / slowest if slowest else Fraction(0),
-        moved,
+        tuple(reshards),
         latency,
     )
 

@@ -111,7 +111,7 @@ class Gradients:
         if phase is Phase.REMATERIALIZED or is_within or not self._operands(subject):
             return None
         value = self.value(subject)
-        is_final = all(source_location(user.location).phase is Phase.UPDATE for user in subject.users)
+        is_final = not any(source_location(user.location).phase in GRADIENTS for user in subject.users)
         if is_final and value is not None and is_input(value):
             return " on what jax.grad returns"
         return " in the backward rule of a jax.custom_vjp"

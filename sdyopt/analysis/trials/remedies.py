@@ -205,7 +205,11 @@ class Remedies:
         """
         least = max(least, share * self._current.measured(measure), Fraction(1))
         effects = [(each, effect) for each in remedies if (effect := self.effect(each)) is not None]
-        found = [(each, effect) for each, effect in effects if effect.saved(measure) >= least]
+        found = [
+            (each, effect)
+            for each, effect in effects
+            if effect.saved(measure) >= least and effect.is_worth_it
+        ]
         better = [(each, effect) for each, effect in found if not effect.is_worse]
         if better or only_better:
             found = better

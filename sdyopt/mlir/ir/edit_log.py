@@ -17,7 +17,7 @@ from typing import Protocol
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import FUNCTION, SYMBOL
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.value import Value
 
 
 class EditLog:
@@ -26,13 +26,13 @@ class EditLog:
     def __init__(self) -> None:
         # Discardable attributes have changed, or inherent ones outside the signature, such as `arg_attrs`.
         self.attributes_changed: set[Op] = set()
-        # The signature, or the type of a block argument, has changed.
+        # The signature has changed.
         self.signature_changed: set[Op] = set()
         # Operands have changed: their definitions must dominate the operation.
         self.operands_changed: set[Op] = set()
-        # Operations that were inserted or moved, or whose blocks or block arguments have changed, except for
-        # the types of arguments: they, everything nested in them and the users of their results must be
-        # verified. Not functions that were moved within a block.
+        # Operations that were inserted or moved, or whose blocks or block arguments have changed: they,
+        # everything nested in them and the users of their results must be verified. Not functions that were
+        # moved within a block.
         self.moved: set[Op] = set()
         # Valid operations with edits inside, in another log: only the enclosing operations must be verified.
         self.changed_inside: set[Op] = set()
@@ -101,17 +101,6 @@ class EditLog:
             self.needs_full_verification = True
         else:
             self.moved.add(region.parent)
-
-    def record_argument_type_change(self, argument: BlockArgument) -> None:
-        """Records that a block argument has another type, which only its users and the parent may read."""
-        if argument.owner.parent is None:
-            return
-        op = argument.owner.parent.parent
-        if op is None:
-            self.needs_full_verification = True
-        else:
-            self.signature_changed.add(op)
-            self.operands_changed.update(argument.users)
 
     def record_symbol_change(self, op: Op) -> None:
         """Requires full verification if `op` is a symbol other than a function.

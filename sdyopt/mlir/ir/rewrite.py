@@ -457,8 +457,8 @@ class Rewriter:
         """Sets the type of a block argument. As in `retype`, the signatures of users are not updated."""
         if argument.type is not type:
             argument.type = type
-            self._edits.record_argument_type_change(argument)
-            self.changed = True
+            if argument.owner.parent is not None:
+                self._blocks_changed(argument.owner.parent)
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""

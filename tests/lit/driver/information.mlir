@@ -32,7 +32,6 @@
 // RUN: sdy-opt --list-passes | filecheck %s --check-prefix=LIST
 // LIST:      Passes:
 // LIST:        -sdy-basic-propagate               propagate shardings that do not conflict
-// LIST-NEXT:   -sdy-broadcast-to-reshape          replace broadcasts that repeat nothing by reshapes
 // LIST-NEXT:   -sdy-close-shardings               close every dimension sharding
 // LIST:      Pipelines:
 

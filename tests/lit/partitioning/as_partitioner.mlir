@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards="enable-full-version=true" | filecheck %s --check-prefix=SIZES
 // RUN: sdy-opt %s -sdy-reshard-to-collectives="as-partitioner=true" | filecheck %s --check-prefix=RESHARD
 // RUN: sdy-opt %s -sdy-merge-all-reduces="whole-sums-only=true" | filecheck %s --check-prefix=SUM
-// RUN: sdy-opt %s -sdy-broadcast-to-reshape | filecheck %s --check-prefix=BROADCAST
+// RUN: sdy-opt %s -sdy-simplify-hlo | filecheck %s --check-prefix=SIMPLE
 
 // What the passes do as XLA's partitioner does, and not to send less.
 
@@ -206,11 +206,30 @@ func.func @residual(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %5 : tensor<8x8xf32>
 }
 
-// BROADCAST-LABEL: @stack
-// BROADCAST:         stablehlo.reshape %arg0 : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
-// BROADCAST-NEXT:    stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
+// SIMPLE-LABEL: @stack
+// SIMPLE:         stablehlo.reshape %arg0 : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+// SIMPLE-NEXT:    stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
 func.func @stack(%arg0: tensor<8x4xf32>) -> (tensor<1x8x4xf32>, tensor<2x8x4xf32>) {
   %0 = stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
   %1 = stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
   return %0, %1 : tensor<1x8x4xf32>, tensor<2x8x4xf32>
+}
+
+// Both values are 0 everywhere; another sharding, or another element, is kept.
+// SIMPLE-LABEL: @select
+// SIMPLE:         %[[ZERO:.*]] = stablehlo.broadcast_in_dim
+// SIMPLE:         %[[SHARDED:.*]] = stablehlo.select %arg0, %[[ZERO]], %{{.*}} {sdy.sharding
+// SIMPLE-NEXT:    %[[MINUS:.*]] = stablehlo.select %arg0, %[[ZERO]], %{{.*}} :
+// SIMPLE-NEXT:    return %[[ZERO]], %arg1, %[[SHARDED]], %[[MINUS]]
+func.func @select(%arg0: tensor<8xi1>, %arg1: tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  %2 = stablehlo.constant dense<0.0> : tensor<8xf32>
+  %3 = stablehlo.constant dense<-0.0> : tensor<8xf32>
+  %4 = stablehlo.select %arg0, %1, %2 : tensor<8xi1>, tensor<8xf32>
+  %5 = stablehlo.select %arg0, %arg1, %arg1 : tensor<8xi1>, tensor<8xf32>
+  %6 = stablehlo.select %arg0, %1, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xi1>, tensor<8xf32>
+  %7 = stablehlo.select %arg0, %1, %3 : tensor<8xi1>, tensor<8xf32>
+  return %4, %5, %6, %7 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }

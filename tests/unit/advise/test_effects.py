@@ -10,12 +10,14 @@ from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, best_of
+from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.roles import roles_of, statement_of
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
 
@@ -35,7 +37,7 @@ def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carri
         0,
         carried,
         zero,
-        Fraction(moved),
+        (Reshard("all_to_all", "x", (), Fraction(conflicts), Fraction(moved)),) if conflicts else (),
     )
 
 
@@ -55,6 +57,19 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert effect.is_conflict_free == is_conflict_free
     assert effect.holds == holds
     assert effect.text.endswith(f"; {DEPENDS}") != holds
+
+
+def test_reshards_that_were_there_before_are_no_risk() -> None:
+    """The partitioner does them as before; without a gain, other ones are a risk even if they send less."""
+    before = figures(100, conflicts=10, moved=1000)
+    assert Effect(before, before._replace(wire_bytes=Fraction(99))).holds
+    assert not Effect(before, figures(100)).holds
+
+
+@pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (76, False), (75, True)])
+def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
+    assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it == is_worth_it
+    assert Effect(figures(100), figures(sent)).is_worth_it
 
 
 @pytest.mark.parametrize(("sent", "best"), [(70, "holds"), (71, "depends")])
@@ -188,3 +203,63 @@ def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
     text = advice_text(Advice(sdyopt.parse("module {}").ir, changes), ".txt", 200)
     assert "in the order of what is saved at least: of the time or, with resharded activations moved" in text
     assert "time 100.0 us → 90.0 us (−10.0%), at most 100.0 us → 92.0 us (−8.0%)" in text
+
+
+BACKWARD = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%w: tensor<8x8xf32>, %x: tensor<4x8xf32>, %d: tensor<4x8xf32>)
+    -> (tensor<8x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %h = stablehlo.tanh %x : tensor<4x8xf32> loc("jit(step)/jvp()/tanh"("layer"("model.py":5:5)))
+  %y = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0]
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+      loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
+  %t = stablehlo.dot_general %d, %h, contracting_dims = [0] x [0]
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+      loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":6:5)))
+  %dw = stablehlo.transpose %t, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      loc("jit(step)/transpose(jvp())/transpose"("layer"("model.py":6:5)))
+  %dh = stablehlo.dot_general %d, %w, contracting_dims = [1] x [1]
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+      loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":6:5)))
+  %again = stablehlo.tanh %x : tensor<4x8xf32>
+      loc("jit(step)/transpose(jvp())/rematted_computation/tanh"("layer"("model.py":8:5)))
+  %dx = stablehlo.multiply %dh, %again : tensor<4x8xf32>
+      loc("jit(step)/transpose(jvp())/mul"("layer"("model.py":5:5)))
+  %new = stablehlo.subtract %w, %dw : tensor<8x8xf32> loc("jit(step)/sub"("step"("model.py":9:5)))
+  return %new, %dx, %y : tensor<8x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [
+        # Between the gradient and what it is computed from.
+        (2, None),
+        (3, " on what jax.grad returns"),
+        (4, " in the backward rule of a jax.custom_vjp"),
+        # Computed again in the backward pass: only the statement of the forward pass has a line.
+        (5, None),
+        (7, ""),
+    ],
+)
+def test_a_constraint_of_a_gradient_says_where_it_is_written(number: int, how: str | None) -> None:
+    module = sdyopt.parse(BACKWARD).ir
+    mesh = next(op for op in module.walk() if isinstance(op, MeshOp))
+    value = [op.results[0] for op in module.walk() if op.results][number]
+    dims = (DimensionSharding(()), DimensionSharding(()))
+    change = Change(value, TensorSharding(SymbolRef(mesh.sym_name), dims), mesh.mesh)
+    found = Gradients(module).constrained([change])
+    assert [each.how for each in found] == ([] if how is None else [how])
+    if how:
+        assert found[0].text("it") == f"jax.lax.with_sharding_constraint(it, P()){how}"
+
+
+def test_a_constraint_of_a_statement_is_written_with_that_of_the_gradient() -> None:
+    module = sdyopt.parse(STATEMENTS).ir
+    first, gradient, _ = (op.output for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    for value in first, gradient:
+        assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
+        changes = Gradients(module).constrained([Change(value, value.op.sharding, mesh)])
+        assert {each.subject for each in changes} == {first, gradient}

@@ -42,6 +42,9 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
     %w = sdy.all_gather [{"b"}] %m out_sharding=<@mesh, [{}]> : tensor<8xf32>
     stablehlo.return %n, %w : tensor<8xf32>, tensor<8xf32>
   }
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %6 = stablehlo.reduce(%5#0 init: %zero) applies stablehlo.maximum across dimensions = [0]
+      : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   return %5#0 : tensor<8xf32>
 }
 
@@ -167,6 +170,18 @@ def add_an_argument_missing_in_the_type(program: Program, edit: Rewriter) -> Non
     edit.add_argument(program.function(1).entry, VECTOR)
 
 
+def change_the_type_of_a_function_argument(program: Program, edit: Rewriter) -> None:
+    edit.retype_argument(program.function(1).entry.arguments[0], RankedTensor((), F32, None))
+
+
+def change_the_type_of_a_body_argument(program: Program, edit: Rewriter) -> None:
+    edit.retype_argument(program.op("stablehlo.reduce").regions[0].blocks[0].arguments[0], VECTOR)
+
+
+def change_the_type_of_a_reduction(program: Program, edit: Rewriter) -> None:
+    edit.retype(program.op("stablehlo.reduce"), [VECTOR])
+
+
 EDITS: list[Callable[[Program, Rewriter], None]] = [
     move_after_a_user,
     move_a_user_to_the_front,
@@ -188,6 +203,9 @@ EDITS: list[Callable[[Program, Rewriter], None]] = [
     give_a_function_a_used_name,
     shard_an_argument_of_another_rank,
     add_an_argument_missing_in_the_type,
+    change_the_type_of_a_function_argument,
+    change_the_type_of_a_body_argument,
+    change_the_type_of_a_reduction,
 ]
 
 
@@ -208,6 +226,7 @@ def make_valid_edits(program: Program, edit: Rewriter) -> None:
         edit.insert(copy, before=op)
         edit.replace(op, copy)
     edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
+    edit.move(program.function(1), at_end_of=program.function().parent)
     edit.set_attribute(program.op("stablehlo.cosine"), "label", string("edited"))
 
 

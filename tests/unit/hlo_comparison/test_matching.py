@@ -412,6 +412,16 @@ def test_uses_are_found_in_fusions() -> None:
     assert on_accelerators(compiled(body + USED, fused)).changes == []
 
 
+def test_offsets_that_the_text_leaves_out() -> None:
+    text = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}{SLICED}}}\n".replace("{0, 0, 4, 4}", "{...}")
+    program = read_hlo("step", text)
+    assert program.is_elided
+    found = on_accelerators(program)
+    assert (found.changes, [each.name for each in found.undecided]) == ([], ["r"])
+    [match] = match_collectives([told("reduce_scatter", X, 32, 1)], program.operands, program)
+    assert match.why == "each use of %r is a slice as large as a shard, at offsets that the text leaves out"
+
+
 def test_floats_that_only_the_cpu_sends_in_32_bits() -> None:
     converted = "  %h = bf16[8,4]{1,0} convert(%a)\n  %f = f32[8,4]{1,0} convert(%h)\n"
     reduced = converted + reduce("r", "%f", X, place(1))

@@ -234,7 +234,9 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
         return None
     if text.callee is not None and not _callee_name(signature.attributes):
         return None
-    holes: dict[Interned, str] = {hole: _HOLE_TEXT.format(number) for hole, number in hole_numbers.items()}
+    holes: dict[Interned, str] = {
+        hole: _HOLE_TEXT.format(number) for number, hole in enumerate(first_holes(len(text.types)))
+    }
     # The printer inserts attributes at an offset that is the same for all statements of the form.
     has_same_start = not template.attributes and text.callee is None
     arrays = [value for _, value in signature.attributes.entries if isinstance(value, DenseArray)]

@@ -16,8 +16,8 @@ from sdyopt.mlir.ir.types import Type
 ParseWithHoles = Callable[[str, Holes], Statement | None]
 
 # How many statements of a form with number holes are parsed in full. Most numbers are equal in many
-# statements, in which they need no holes.
-_FIRST_STATEMENTS = 3
+# statements, in which they need no holes, and making a form takes as long as parsing three statements.
+_FIRST_STATEMENTS = 8
 
 
 class StatementTemplates:

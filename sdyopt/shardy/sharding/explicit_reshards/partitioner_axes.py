@@ -191,7 +191,7 @@ def _with_axes_of_result(
                 gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
                 summed = 2 * sizes[2] // result.sharded_size(mesh)
                 covers = sharded_size((*equal, *axes), mesh) == mesh.total_size
-                if overlap(axes, of_result) or not covers or gathered <= summed:
+                if overlap(axes, of_result) or not covers or gathered < summed:
                     operand.set_axes(factor, ())
     return lhs, rhs, result
 

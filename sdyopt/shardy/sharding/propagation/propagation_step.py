@@ -103,7 +103,7 @@ class StepRunner:
         key = rule, shardings
         updates = self._updates.get(key)
         if updates is None:
-            result = None if _is_at_fixed_point(rule, shardings) else self.run(rule, shardings)
+            result = None if is_at_fixed_point(rule, shardings) else self.run(rule, shardings)
             updates = self._updates[key] = () if result is None else result.updates
         return updates
 
@@ -186,7 +186,7 @@ def _with_overflow(
     return refusal
 
 
-def _is_at_fixed_point(rule: OpShardingRule, shardings: Shardings) -> bool:
+def is_at_fixed_point(rule: OpShardingRule, shardings: Shardings) -> bool:
     """Whether each factor certainly has the same axes in all tensors, so that a step updates nothing."""
     axes_of_factors: dict[int, Axes] = {}
     for sharding, mapping in zip(shardings, rule.tensors, strict=True):

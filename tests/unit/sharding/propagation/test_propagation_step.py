@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import pytest
+
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef
@@ -12,6 +16,7 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
     Strategy,
     Updates,
     identity_rule,
+    is_at_fixed_point,
 )
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 from tests.unit.sharding.notation import NONE, read_mesh, read_rule, read_sharding, write_sharding
@@ -139,3 +144,23 @@ def test_updates_are_computed_once_per_rule_and_shardings() -> None:
     assert runner.updates(NEGATE, shardings) is first
     assert len(looked_up) == count
     assert runner.updates(ADD, (*shardings, None)) != first
+
+
+# --- Steps that need not run ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("rule", [ADD, read_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}")])
+def test_a_step_that_is_skipped_would_update_nothing(rule: OpShardingRule, strategy: Strategy) -> None:
+    dims = ["{?}", '{"x", ?}', '{"y"}']
+    texts = [
+        f"[{first}, {second}]" for first, second in product(dims, dims) if first != second or first == "{?}"
+    ]
+    shardings = [None, *[read_sharding(text) for text in texts]]
+    runner = new_runner(strategy)
+    skipped = 0
+    for step in product(shardings, shardings, shardings):
+        result = runner.run(rule, step)
+        assert runner.updates(rule, step) == (() if result is None else result.updates)
+        skipped += is_at_fixed_point(rule, step)
+    assert 0 < skipped < len(shardings) ** 3
