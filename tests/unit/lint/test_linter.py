@@ -148,4 +148,6 @@ def test_a_gradient_is_constrained_with_its_value_or_by_the_name_of_its_weight()
         "gradient, too"
     )
     [of_weight] = proposals.remedy([dw], [["x"], []])
-    assert "with_sharding_constraint(the gradient of params['w'], P('x'))" in of_weight.text
+    assert of_weight.text == (
+        "jax.lax.with_sharding_constraint(the gradient of params['w'], P('x')) on what jax.grad returns"
+    )
