@@ -13,7 +13,7 @@ from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
-from sdyopt.analysis.trials.effect import Figures
+from sdyopt.analysis.trials.effect import Effect, Figures
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
@@ -112,7 +112,7 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
-            else f"depends on the partitioner: {_reshards(each.before, each.after)}"
+            else f"depends on the partitioner: {_reshards(each.effect)}"
         )
         if each.compiled is not None and each.seconds_in_xla is not None:
             section.sentences.append(_in_xla(each.compiled, each.seconds_in_xla))
@@ -150,9 +150,15 @@ def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
         yield f"{place} ({count})" if count > 1 else place, spec
 
 
-def _reshards(before: Figures, after: Figures) -> str:
+def _reshards(effect: Effect) -> str:
+    """What partitioners may do otherwise, and the bytes on the wire then."""
+    before, after = effect.before, effect.after
     if after.conflicts:
-        return f"{bytes_text(after.conflicts)} of reshards of activations"
+        text = f"{bytes_text(after.conflicts)} of reshards of activations"
+        at_most = effect.wire_bytes_at_most
+        if at_most is None or at_most <= after.wire_bytes:
+            return text
+        return f"{text}; {bytes_text(at_most)} on the wire if it moves whole tensors"
     if after.of_results > before.of_results:
         return f"{bytes_text(after.of_results)} of reshards of results"
     return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"

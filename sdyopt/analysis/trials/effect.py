@@ -41,7 +41,6 @@ from sdyopt.mlir.ir.operation import Op
 NOISE = Fraction(1, 100)
 # A gain that XLA may turn into a loss is worth the risk if it is this share of what is sent.
 _LEAST_RISKY = Fraction(1, 4)
-DEPENDS = "depends on the partitioner: XLA may send more"
 
 
 T = TypeVar("T")
@@ -120,18 +119,32 @@ class Effect(NamedTuple):
         return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
 
     @property
-    def holds(self) -> bool:
-        """Whether no partitioner can turn a gain into a loss.
+    def wire_bytes_at_most(self) -> Fraction | None:
+        """The bytes that a device sends if whole tensors of new reshards are moved; None if none are new.
 
-        A partitioner does the reshards of activations that were there before as it did them before. If they
-        are others, it is a gain if it remains one when the whole tensors of the new ones are moved.
+        A partitioner does the reshards of activations that were there before as it did them before.
         """
+        old, new = Counter(self.before.reshards), Counter(self.after.reshards)
+        if old == new:
+            return None
+        more = sum((each.whole - each.sent for each in (new - old).elements()), Fraction(0))
+        return self.after.wire_bytes + more
+
+    @property
+    def holds(self) -> bool:
+        """Whether no partitioner can turn a gain into a loss, not even by moving whole tensors."""
         before, after = self.before, self.after
-        old, new = Counter(before.reshards), Counter(after.reshards)
-        if old != new:
-            more = sum((each.whole - each.sent for each in (new - old).elements()), Fraction(0))
-            return after.wire_bytes + more < before.wire_bytes
+        if (at_most := self.wire_bytes_at_most) is not None:
+            return at_most < before.wire_bytes
         return after.of_results <= before.of_results and after.sliced <= before.sliced
+
+    @property
+    def risk(self) -> str:
+        """`XLA may send more, up to 1.00 MiB if it moves whole tensors`, for an effect that may not hold."""
+        at_most = self.wire_bytes_at_most
+        if at_most is None or at_most <= self.after.wire_bytes:
+            return "XLA may send more"
+        return f"XLA may send more, up to {bytes_text(at_most)} if it moves whole tensors"
 
     @property
     def is_worth_it(self) -> bool:
@@ -152,7 +165,7 @@ class Effect(NamedTuple):
         if after.carried != before.carried:
             parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")
         text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
-        return text if self.holds else f"{text}; {DEPENDS}"
+        return text if self.holds else f"{text}; depends on the partitioner: {self.risk}"
 
     @property
     def is_worse(self) -> bool:

@@ -10,7 +10,7 @@ from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.effect import DEPENDS, Effect, Figures, Measure, Reshard, best_of
+from sdyopt.analysis.trials.effect import Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.roles import roles_of, statement_of
@@ -56,7 +56,15 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     effect = Effect(figures(100), after)
     assert effect.is_conflict_free == is_conflict_free
     assert effect.holds == holds
-    assert effect.text.endswith(f"; {DEPENDS}") != holds
+    assert ("; depends on the partitioner: XLA may send more" in effect.text) != holds
+
+
+def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
+    effect = Effect(figures(100), figures(60, conflicts=10, moved=50))
+    assert effect.text.endswith("XLA may send more, up to 100 B if it moves whole tensors")
+    # Results, which no partitioner moves whole.
+    effect = Effect(figures(100), figures(60)._replace(of_results=Fraction(10)))
+    assert effect.text.endswith("depends on the partitioner: XLA may send more")
 
 
 def test_reshards_that_were_there_before_are_no_risk() -> None:
