@@ -46,8 +46,8 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     the axis of the batch are gathered; if the axes that they agree on do not shard a product over all
     devices, the operands are resharded for its result; a gather or scatter keeps the sharding of the rows of
     its table if that sends less; other operations are computed with the sharding of their result; reshards
-    may gather whole tensors, and cumulative operations gather the dimension; each sharding constraint is met
-    by itself; and the all-reduces of a sum are merged only if it has no other terms.
+    may gather whole tensors, and two in a row are both done; cumulative operations gather the dimension; each
+    sharding constraint is met by itself; and the all-reduces of a sum are merged only if it has no other terms.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.
@@ -108,8 +108,8 @@ def exchanges(
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant.
-        simplify(RESHARD_LABEL),
+        # Of two consecutive reshards, the first is redundant; XLA does both.
+        *([simplify(RESHARD_LABEL)] if reduce_communication else []),
         MergeCollectives(collectives_only=True),
         # Borders between shards are moved by sdy-pad-for-divisibility.
         lowering(),
