@@ -47,7 +47,8 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     devices, the operands are resharded for its result; a gather or scatter keeps the sharding of the rows of
     its table if that sends less; other operations are computed with the sharding of their result; reshards
     may gather whole tensors, and two in a row are both done; cumulative operations gather the dimension; each
-    sharding constraint is met by itself; and the all-reduces of a sum are merged only if it has no other terms.
+    sharding constraint is met by itself; and the all-reduces of a sum are merged only if it has no other
+    terms.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.
