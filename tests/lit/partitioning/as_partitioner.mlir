@@ -246,3 +246,20 @@ func.func @steps(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %2 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// The lists of axes of the contracting dimension differ, though one begins with the other: the result decides.
+// CONFLICT-LABEL: @other_contracting_axes
+// CONFLICT:         %[[LHS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CONFLICT-NEXT:    %[[RHS:.*]] = sdy.reshard %arg1 <@mesh, [{}, {"y"}]>
+// CONFLICT-NEXT:    stablehlo.dot_general %[[LHS]], %[[RHS]]
+// SIZES-LABEL:    @other_contracting_axes
+// SIZES:            sdy.all_reduce {"x", "y"}
+func.func @other_contracting_axes(
+    %arg0: tensor<8192x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg1: tensor<8192x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> (tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+      : (tensor<8192x64xf32>, tensor<8192x128xf32>) -> tensor<64x128xf32>
+  return %0 : tensor<64x128xf32>
+}

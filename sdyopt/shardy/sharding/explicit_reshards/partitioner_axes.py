@@ -10,7 +10,8 @@ sharding, and the left operand and the result are resharded.
 - An axis of a product shards the factor that most of its tensors have it in.
 - If the axes on which two tensors agree do not shard a product over all devices, its result decides: operands
   are resharded for it, even if only they agree on an axis of the batch. Axes of one operand for a contracting
-  dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather.
+  dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather. If both
+  operands have axes for it that differ, none are kept.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
@@ -175,18 +176,22 @@ def _with_axes_of_result(
 
     All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
     result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
-    are kept if they shard the product over the remaining devices, and to sum sends less than to gather.
+    are kept if they shard the product over the remaining devices, and to sum sends less than to gather. If
+    both operands have axes for it, but others, none are kept, even if one list begins with the other.
     """
     equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
     if sharded_size(equal, mesh) == mesh.total_size:
         return tensors
     lhs, rhs, result = (tensor.copy() for tensor in tensors)
     of_result = [axis for sharding in result.factors.values() for axis in sharding.axes]
-    for operand, other, size in (lhs, rhs, sizes[0]), (rhs, lhs, sizes[1]):
+    for operand, other, size in (lhs, tensors[1], sizes[0]), (rhs, tensors[0], sizes[1]):
         for factor, sharding in list(operand.factors.items()):
             if factor in result.factors:
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
-            elif sharding.axes and not other.factors[factor].axes:
+            elif other.factors[factor].axes:
+                if sharding.axes != other.factors[factor].axes:
+                    operand.set_axes(factor, ())
+            elif sharding.axes:
                 axes = sharding.axes
                 gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
                 summed = 2 * sizes[2] // result.sharded_size(mesh)
