@@ -2,11 +2,13 @@
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
 
 // The result takes the memory of the argument that is donated to it. A change after which it is sharded
-// otherwise has to reshard it for the next step: that counts, and is printed.
+// otherwise has to reshard it for the next step: that counts, and is printed. So is that a plan slices a weight to
+// add partial products, where XLA may rather gather the batch.
 
 // CHECK:      shard params['w'] and result[0]['w'] as P(None, 'x')
 // CHECK-NOT:  between steps
 // CHECK:      shard batch as P(None, 'x')
+// CHECK:      depends on the partitioner: products take slices of {{.*}} of arguments
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x')
 // CHECK-NEXT: between steps 0 B → 768.0 KiB: results are not sharded as the arguments donated to them
 
