@@ -83,15 +83,13 @@ class ReshardToCollectives(Pass):
 
     as_partitioner: bool = option(
         default=False,
-        help="use the collectives of the SPMD partitioner of XLA, which may gather whole tensors, and keeps "
-        "the value before a reshard that another one undoes; reshards that change unreduced axes are kept",
+        help="use the collectives of the SPMD partitioner of XLA, which may gather whole tensors; reshards "
+        "that change unreduced axes are kept",
         is_addition=True,
     )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        if self.as_partitioner:
-            _undo_reshards(function, rewriter)
         planner = plan_as_partitioner if self.as_partitioner else plan_collectives
         plan = partial(planner, moves_borders=self.move_borders)
         lowering = _ReshardLowering(
@@ -100,16 +98,6 @@ class ReshardToCollectives(Pass):
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
-
-
-def _undo_reshards(function: FuncOp, rewriter: Rewriter) -> None:
-    """Replaces a reshard of a reshard to the first sharding by the first value, which partitioners keep."""
-    for op in function.nested(ReshardOp):
-        inner = op.input.defining_op
-        if isinstance(inner, ReshardOp):
-            source = sharding_of(inner.input)
-            if source is not None and op.sharding.is_equivalent(source):
-                rewriter.replace(op, [inner.input])
 
 
 class _ReshardLowering:

@@ -8,7 +8,8 @@ becomes
     %2 = stablehlo.add %0, %0 : tensor<8xf32>
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
-channels are merged too. A reshard stands for the collectives that it will be lowered to. `cse` keeps equal
+channels are merged too. A reshard stands for the collectives that it will be lowered to; if it undoes another
+one, the value before both is used. `cse` keeps equal
 collectives, because C++ declares none of them free of memory effects. Like `cse`, the pass merges other equal
 operations without memory effects too, and erases dead ones, unless `collectives-only` is set.
 """
@@ -21,6 +22,7 @@ from functools import cache
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -34,6 +36,7 @@ from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.cse import CseDriver
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
@@ -53,11 +56,23 @@ class MergeCollectives(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        for op in module.nested(ReshardOp):
+            if (value := _value_before(op)) is not None:
+                rewriter.replace(op, [value])
         cse = CseDriver(rewriter, _without_channel, only_pure=self.collectives_only)
         for region in module.regions:
             cse.visit_region(region)
         cse.finish()
         return rewriter.changed
+
+
+def _value_before(op: ReshardOp) -> Value | None:
+    """The value before the reshard that a reshard undoes; None if it undoes none."""
+    inner = op.input.defining_op
+    if not isinstance(inner, ReshardOp) or inner is op:
+        return None
+    source = sharding_of(inner.input)
+    return inner.input if source is not None and op.sharding.is_equivalent(source) else None
 
 
 @cache

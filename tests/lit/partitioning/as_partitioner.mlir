@@ -234,19 +234,6 @@ func.func @select(%arg0: tensor<8xi1>, %arg1: tensor<8xf32>)
   return %4, %5, %6, %7 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Two reshards are two steps, but the first value is kept for one that leads back to its sharding.
-// RESHARD-LABEL: @steps
-// RESHARD:         %[[THERE:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0
-// RESHARD:         %[[ON:.*]] = sdy.all_gather [{}, {"x"}] %[[THERE]]
-// RESHARD-NEXT:    return %arg0, %[[ON]]
-func.func @steps(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
-    -> (tensor<8x8xf32>, tensor<8x8xf32>) {
-  %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
-  %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  %2 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
-  return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
-}
-
 // The lists of axes of the contracting dimension differ, though one begins with the other: the result decides.
 // CONFLICT-LABEL: @other_contracting_axes
 // CONFLICT:         %[[LHS:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>

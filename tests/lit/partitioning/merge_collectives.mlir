@@ -26,6 +26,18 @@ func.func @different(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
+// A reshard back to the first sharding: the value before both is used. One to another sharding stays.
+// CHECK-LABEL: func.func @undone
+func.func @undone(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %[[THERE:.*]] = sdy.reshard %arg0 <@mesh, [{"y"}]>
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[THERE]] <@mesh, [{}]>
+  // CHECK-NEXT: return %arg0, %[[WHOLE]]
+  %0 = sdy.reshard %a <@mesh, [{"y"}]> : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %2 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}
+
 // A collective of which no one uses the result is erased.
 // CHECK-LABEL: func.func @unused
 // CSE-LABEL: func.func @unused
