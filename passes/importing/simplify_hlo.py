@@ -16,19 +16,19 @@ derivative of `jnp.zeros(…).at[i].set(x)` has such a select of a scatter, whic
 
 from __future__ import annotations
 
-from math import prod
-
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
+
+from ..stablehlo.support.folds import splat_of
+from ..stablehlo.support.replacement import replace_with_new, replace_with_value
+from ..stablehlo.support.shape_simplifications import is_reshape
 
 
 @register("sdy-simplify-hlo")
@@ -36,36 +36,21 @@ class SimplifyHlo(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         for op in module.nested(BroadcastInDimOp):
-            if _repeats_nothing(op):
-                reshape = rewriter.create(
-                    ReshapeOp,
-                    [op.operand],
-                    [op.out.type],
-                    dict(op.attributes),
-                    before=op,
-                    location=op.lazy_location,
-                )
-                rewriter.replace(op, reshape)
+            if _is_ranked(op) and is_reshape(op):
+                replace_with_new(op, ReshapeOp, op.operands, rewriter)
         for select in module.nested(SelectOp):
             if _selects_nothing(select):
-                rewriter.replace(select, [select.on_true])
+                replace_with_value(select, select.on_true, rewriter)
         return rewriter.changed
 
 
-def _repeats_nothing(op: BroadcastInDimOp) -> bool:
-    """Whether a broadcast only inserts dimensions of size 1."""
-    before, after = op.operand.type, op.out.type
-    if not isinstance(before, RankedTensor) or not isinstance(after, RankedTensor):
-        return False
-    if not before.has_static_shape or not after.has_static_shape:
-        return False
-    dimensions = list(op.broadcast_dimensions)
-    return dimensions == sorted(dimensions) and prod(before.shape) == prod(after.shape)
+def _is_ranked(op: BroadcastInDimOp) -> bool:
+    return all(isinstance(value.type, RankedTensor) for value in (op.operand, op.out))
 
 
 def _selects_nothing(op: SelectOp) -> bool:
     """Whether both values of a select are equal, and it has no attribute, such as a sharding."""
-    if op.attributes or op.on_true.type != op.out.type or op.on_false.type != op.out.type:
+    if op.attributes:
         return False
     element = _element(op.on_true)
     return op.on_true is op.on_false or (element is not None and element == _element(op.on_false))
@@ -76,5 +61,5 @@ def _element(value: Value) -> bytes | None:
     op = value.defining_op
     if isinstance(op, BroadcastInDimOp):
         return _element(op.operand)
-    elements = constant_value(op)
-    return elements.data if isinstance(elements, DenseElements) and elements.is_splat else None
+    splat = splat_of(value)
+    return None if splat is None else splat.data

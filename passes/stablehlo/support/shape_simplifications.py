@@ -42,7 +42,7 @@ def _have_same_size(left: RankedTensor, right: RankedTensor) -> bool:
 # --- Broadcasts ---------------------------------------------------------------------------
 
 
-def _is_reshape(op: BroadcastInDimOp) -> bool:
+def is_reshape(op: BroadcastInDimOp) -> bool:
     """Whether a broadcast neither repeats nor moves elements."""
     is_sorted = list(op.broadcast_dimensions) == sorted(op.broadcast_dimensions)
     return is_sorted and _have_same_size(tensor_type(op.operand), result_type(op))
@@ -51,14 +51,14 @@ def _is_reshape(op: BroadcastInDimOp) -> bool:
 def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Merges two broadcasts, unless the inner one becomes a reshape."""
     inner = op.operand.defining_op
-    if not isinstance(inner, BroadcastInDimOp) or _is_reshape(inner):
+    if not isinstance(inner, BroadcastInDimOp) or is_reshape(inner):
         return False
     merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
     return replace_with_new(op, BroadcastInDimOp, inner.operands, rewriter, {"broadcast_dimensions": merged})
 
 
 def _broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
-    return _is_reshape(op) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
+    return is_reshape(op) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
 
 
 def _remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:

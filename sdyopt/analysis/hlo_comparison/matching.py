@@ -217,7 +217,10 @@ def _family(each: CollectiveOperand) -> str:
     return "reduction" if each.kind in REDUCTIONS else each.kind
 
 
-_SAME: Key = lambda each: (each.kind, each.groups, each.bytes, _runs(each))  # noqa: E731
+def _all(each: CollectiveOperand) -> Hashable:
+    return each.kind, each.groups, each.bytes, _runs(each)
+
+
 # The classes of pairs of one place, from the least difference to the greatest, with what is equal.
 _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
     (TYPE, lambda each: (each.kind, each.groups, each.elements, _runs(each))),
@@ -266,11 +269,11 @@ class _Matching:
         self._by_result = {each.hlo.result: number for number, each in enumerate(xla) if each.hlo is not None}
 
     def matches(self) -> list[Match]:
-        self._take(HIT, _SAME, _PLACES[0])
+        self._take(HIT, _all, _PLACES[0])
         self._take_sums()
         for place in _PLACES[1:]:
-            self._take(HIT, _SAME, place)
-        self._take(HIT, _SAME, _ANYWHERE, needs_place_unknown=True)
+            self._take(HIT, _all, place)
+        self._take(HIT, _all, _ANYWHERE, needs_place_unknown=True)
         self._take_steps()
         self._take_unrolled()
         self._join_sums()
@@ -280,7 +283,7 @@ class _Matching:
                 # A use does not tell that another kind or other axes are the same thing.
                 if place in _OWN or reason not in (SIZE, AXES, KIND):
                     self._take(reason, key, place)
-        self._take(ELSEWHERE, _SAME, _ELSEWHERE)
+        self._take(ELSEWHERE, _all, _ELSEWHERE)
         for reason, key in _ANYWHERE_EQUAL:
             self._take(reason, key, _ANYWHERE, needs_place_unknown=True)
         self._join_sums()
