@@ -137,7 +137,7 @@ class Place:
 
     @property
     def key(self) -> str:
-        """What tells places apart."""
+        """What places are grouped by."""
         return _key(self.largest)
 
     @property

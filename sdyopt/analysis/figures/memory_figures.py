@@ -342,7 +342,7 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
 
 
 def _users(value: Value) -> Iterator[Op]:
-    """The users of a value, and of what a loop makes of it in place, such as the outputs of a scan."""
+    """The users of a value, and those of the result of a loop that carries it, as the outputs of a scan."""
     for use in value.uses:
         yield use.owner
         if isinstance(use.owner, WhileOp):

@@ -1,4 +1,4 @@
-"""What the compilers for TPU and GPU would make of the collectives of HLO for the CPU.
+"""The collectives that compilers for TPU and GPU have in place of those in HLO for the CPU.
 
 The pipeline for the CPU lacks passes that those for TPU and GPU have. They change what is sent:
 

@@ -63,7 +63,7 @@ _CHANGES = {
 class HloComparison:
     """Pairs of collectives; those of XLA have the lines that a person would change.
 
-    `accelerated` is what TPU and GPU would make of HLO for another device.
+    `accelerated` has the collectives of TPU and GPU in place of those in HLO for another device.
     """
 
     report: Report

@@ -390,7 +390,7 @@ def _element(value: Value, part: int) -> Value:
         return value
     if value.op.opcode == "tuple" and value.part < 0 and part < len(value.op.operands):
         return value.op.operands[part]
-    # Tuples within tuples are not told apart.
+    # Tuples within tuples are not distinguished.
     return Value(value.op, part) if value.part < 0 else value
 
 

@@ -178,7 +178,7 @@ _PLACES: tuple[tuple[Feature, Feature], ...] = (
         lambda xla: [each for place in _produced_at(xla) for each in _lines_and_name(place)],
     ),
     (
-        # Many lines have one name stack, so it only tells where one of them has no line.
+        # Many lines have one name stack, so it only decides where one of them has no line.
         lambda ours: [(name, bool(ours.location.line)) for name in _names(ours.location)],
         lambda xla: [
             (name, has_line)

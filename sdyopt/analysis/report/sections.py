@@ -72,7 +72,7 @@ METHODS = (
     "wire bytes by the ring model, times the number of runs",
     "an estimate: arguments, results and what is computed between, with fusion and reuse of buffers",
 )
-# A kind of values is told of if it is at least this part of the peak.
+# A kind of values is reported if it is at least this share of the peak.
 _LEAST_KIND = 100
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"

@@ -1,4 +1,4 @@
-// A change of constraints of JAX is told at the line that writes them, in JAX's words: a dimension with axes cannot be
+// A change of constraints of JAX is reported at the line that writes them, in JAX's words: a dimension with axes cannot be
 // open in a PartitionSpec, and a statement constrains the gradient, too.
 // RUN: sdy-opt %s --lint=closed-dimension-gather --lint-config=- 2>&1 | filecheck %s
 

@@ -1,4 +1,4 @@
-// What is live at the peak is told in the words of a training step: activations that the backward pass uses, gradients,
+// What is live at the peak is reported in the words of a training step: activations that the backward pass uses, gradients,
 // weights that were gathered. Values without names have the operation of JAX.
 // RUN: sdy-opt %s --report | filecheck %s --check-prefix=SHORT
 // RUN: sdy-opt %s --report=%t.txt -o /dev/null && filecheck %s < %t.txt

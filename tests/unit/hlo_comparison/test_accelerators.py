@@ -1,4 +1,4 @@
-"""What TPU and GPU would make of HLO: sdyopt/analysis/hlo_comparison/accelerators.py."""
+"""The collectives of TPU and GPU in place of those of HLO: sdyopt/analysis/hlo_comparison/accelerators.py."""
 
 from __future__ import annotations
 

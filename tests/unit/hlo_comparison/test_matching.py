@@ -75,7 +75,7 @@ def compiled(body: str, before: str = "") -> CompiledProgram:
     return read_hlo("step", f"{HEAD}{before}{ENTRY}{body}}}\n")
 
 
-def told(
+def reported(
     kind: str,
     groups: Groups,
     elements: int,
@@ -90,8 +90,8 @@ def told(
     return CollectiveOperand(kind, groups, elements, bits, location, "#0", Times(times, times), moved=moved)
 
 
-REDUCED = told("all_reduce", X, 32, 1)
-GATHERED = told("all_gather", X, 64, 1)
+REDUCED = reported("all_reduce", X, 32, 1)
+GATHERED = reported("all_gather", X, 64, 1)
 NEGATED = "  %b = f32[8,4]{1,0} negate(%a)\n"
 USED = '  %used = f32[8,4]{1,0} custom-call(%r), custom_call_target="f"\n'
 SLICED = "  ROOT %s = f32[4,4]{1,0} dynamic-slice(%r, %start, %zero), dynamic_slice_sizes={4,4}\n"
@@ -138,28 +138,28 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="elsewhere",
         ),
         pytest.param(
-            [told("all_reduce", XY, 32, 1)],
+            [reported("all_reduce", XY, 32, 1)],
             reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + USED,
             [("in steps", 1, 2)],
             "%r of the result of %q",
             id="in steps",
         ),
         pytest.param(
-            [told("all_reduce", XY, 32, 1)],
+            [reported("all_reduce", XY, 32, 1)],
             reduce("q", "%a", X, place(1)) + reduce("r", "%a", Y, place(1)),
             [("other axes", 1, 1), ("only in XLA", 0, 1)],
             "",
             id="not of the result",
         ),
         pytest.param(
-            [told("all_reduce", X, 32, 1, times=2)],
+            [reported("all_reduce", X, 32, 1, times=2)],
             reduce("q", "%a", X, place(1)) + USED.replace("%r", "%q") + reduce("r", "%used", X, place(1)),
             [("unrolled", 1, 2)],
             "2 collectives of this place run 1 + 1 times",
             id="unrolled",
         ),
         pytest.param(
-            [told("all_reduce", X, 32, 1, "jit(step)/add_any")],
+            [reported("all_reduce", X, 32, 1, "jit(step)/add_any")],
             NEGATED
             + reduce("q", "%a", X, place(1))
             + reduce("r", "%b", X, place(2))
@@ -169,28 +169,28 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="separate sums",
         ),
         pytest.param(
-            [told("all_gather", X, 64, 1, moved="w")],
+            [reported("all_gather", X, 64, 1, moved="w")],
             gather("q", "%a", X, place(1)) + gather("r", "%a", X, place(2)),
             [("sent again", 1, 2)],
             "%q and %r are of %a, w",
             id="sent again",
         ),
         pytest.param(
-            [told("all_gather", X, 64, 1, moved="w"), told("all_gather", X, 64, 2, moved="w")],
+            [reported("all_gather", X, 64, 1, moved="w"), reported("all_gather", X, 64, 2, moved="w")],
             gather("r", "%a", X, place(1)),
             [("sent once", 2, 1)],
             "XLA has no other collective of w",
             id="sent once",
         ),
         pytest.param(
-            [told("reduce_scatter", X, 32, 1)],
+            [reported("reduce_scatter", X, 32, 1)],
             reduce("r", "%a", X, place(1)) + SLICED,
             [("reduce-scatter or all-reduce", 1, 1)],
             "each use of %r is a slice, and the devices of a group take different ones",
             id="reduce-scatter",
         ),
         pytest.param(
-            [told("reduce_scatter", X, 32, 1)],
+            [reported("reduce_scatter", X, 32, 1)],
             reduce("r", "%a", X, place(1)) + USED,
             [("reduce-scatter or all-reduce", 1, 1)],
             "not each use of %r is a slice: one is custom-call",
@@ -198,14 +198,14 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
         ),
         pytest.param(
             # The devices 0 and 1 take the same slice.
-            [told("reduce_scatter", Y, 32, 1)],
+            [reported("reduce_scatter", Y, 32, 1)],
             reduce("r", "%a", Y, place(1)) + SLICED,
             [("reduce-scatter or all-reduce", 1, 1)],
             "",
             id="equal slices",
         ),
         pytest.param(
-            [told("all_reduce", X, 32, 1, bits=16)],
+            [reported("all_reduce", X, 32, 1, bits=16)],
             "  %h = bf16[8,4]{1,0} convert(%a)\n  %f = f32[8,4]{1,0} convert(%h)\n"
             + reduce("r", "%f", X, place(1))
             + "  ROOT %g = bf16[8,4]{1,0} convert(%r)\n",
@@ -214,42 +214,42 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="other type",
         ),
         pytest.param(
-            [told("all_reduce", X, 32, 1, bits=16)],
+            [reported("all_reduce", X, 32, 1, bits=16)],
             reduce("r", "%a", X, place(1)),
             [("other element type", 1, 1)],
             "",
             id="other type, unknown why",
         ),
         pytest.param(
-            [told("all_reduce", X, 32, 1, times=4)],
+            [reported("all_reduce", X, 32, 1, times=4)],
             reduce("r", "%a", X, place(1)),
             [("other number of runs", 1, 1)],
             "in XLA's program, it is in no loop",
             id="other number of runs",
         ),
         pytest.param(
-            [told("all_reduce", X, 64, 1)],
+            [reported("all_reduce", X, 64, 1)],
             reduce("r", "%a", X, place(1)),
             [("other size", 1, 1)],
             "",
             id="size",
         ),
         pytest.param(
-            [told("all_reduce", Y, 32, 1)],
+            [reported("all_reduce", Y, 32, 1)],
             reduce("r", "%a", X, place(1)),
             [("other axes", 1, 1)],
             "",
             id="axes",
         ),
         pytest.param(
-            [told("all_to_all", X, 32, 1)],
+            [reported("all_to_all", X, 32, 1)],
             gather("r", "%a", X, place(1)) + USED,
             [("other kind", 1, 1)],
             "",
             id="other kind",
         ),
         pytest.param(
-            [told("all_to_all", X, 32, 1)],
+            [reported("all_to_all", X, 32, 1)],
             gather("r", "%a", X, place(1)) + SLICED,
             [("full rematerialization", 1, 1)],
             "each use of %r is a slice, and devices take different ones",
@@ -263,7 +263,10 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="rematerialization of what the report does not send",
         ),
         pytest.param(
-            [told("all_gather", X, 4, 3, "jit(step)/top_k"), told("all_gather", X, 4, 3, "jit(step)/top_k")],
+            [
+                reported("all_gather", X, 4, 3, "jit(step)/top_k"),
+                reported("all_gather", X, 4, 3, "jit(step)/top_k"),
+            ],
             gather("q", "%a", X, place(1))
             + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
             + '  ROOT %k = (f32[32,2], s32[32,2]) custom-call(%r), custom_call_target="TopK", '
@@ -297,7 +300,7 @@ def test_the_name_stack_decides_between_those_of_a_line() -> None:
     backward = "jit(step)/transpose(jvp())/dot"
     program = compiled(reduce("q", "%a", X, place(1, backward)) + reduce("r", "%a", X, place(1)))
     [first, second] = match_collectives(
-        [REDUCED, told("all_reduce", X, 32, 1, backward)], program.operands, program
+        [REDUCED, reported("all_reduce", X, 32, 1, backward)], program.operands, program
     )
     assert [match.theirs[0].name for match in (first, second)] == ["r", "q"]
     # The forward pass of a line is no counterpart of its backward pass.
@@ -310,7 +313,7 @@ def test_what_moves_an_argument_is_no_counterpart_of_what_does_not() -> None:
     program = compiled(reduce("r", "%a", X, place(2)))
     apart = [("only in the report", 1, 0), ("only in XLA", 0, 1)]
     assert classes(match_collectives([REDUCED], program.operands, program)) == apart
-    of_weight = told("all_reduce", X, 32, 1, moved="w")
+    of_weight = reported("all_reduce", X, 32, 1, moved="w")
     assert classes(match_collectives([of_weight], program.operands, program)) == [("same", 1, 1)]
 
 
@@ -321,7 +324,7 @@ def test_steps_that_move_an_argument_are_at_the_operation_that_uses_it() -> None
         + gather("r", "%q", X, place(7, scan), "f32[32,4]{1,0}")
         + f"  %one = f32[8,4]{{1,0}} dot(%r, %r), {place(1)}\n"
     )
-    ours = told("all_gather", XY, 128, 1, moved="w")
+    ours = reported("all_gather", XY, 128, 1, moved="w")
     assert classes(match_collectives([ours], program.operands, program)) == [("in steps", 1, 2)]
 
 
@@ -345,7 +348,7 @@ def test_runs_of_loops_are_part_of_being_the_same() -> None:
     assert operand.hlo is not None
     [loop] = operand.hlo.loops
     assert (loop.name, loop.location.line, loop.trips) == ("jit(step)/while", 9, 5)
-    assert classes(match_collectives([told("all_reduce", X, 32, 1, times=5)], [operand], program)) == [
+    assert classes(match_collectives([reported("all_reduce", X, 32, 1, times=5)], [operand], program)) == [
         ("same", 1, 1)
     ]
     [found] = match_collectives([REDUCED], [operand], program)
@@ -387,7 +390,7 @@ def test_operands_of_a_combined_collective_have_places_of_their_own() -> None:
         + f"\n  %p = f32[8,4]{{1,0}} get-tuple-element(%r), index=0, {place(1)}\n"
         f"  %q = f32[8,4]{{1,0}} get-tuple-element(%r), index=1, {place(2, 'jit(step)/sum')}\n"
     )
-    ours = [told("all_reduce", X, 32, 2, "jit(step)/sum"), REDUCED]
+    ours = [reported("all_reduce", X, 32, 2, "jit(step)/sum"), REDUCED]
     found = match_collectives(ours, program.operands, program)
     assert [(match.reason, match.theirs[0].hlo and match.theirs[0].hlo.number) for match in found] == [
         ("same", 1),
@@ -418,7 +421,7 @@ def test_offsets_that_the_text_leaves_out() -> None:
     assert program.is_elided
     found = on_accelerators(program)
     assert (found.changes, [each.name for each in found.undecided]) == ([], ["r"])
-    [match] = match_collectives([told("reduce_scatter", X, 32, 1)], program.operands, program)
+    [match] = match_collectives([reported("reduce_scatter", X, 32, 1)], program.operands, program)
     assert match.why == "each use of %r is a slice as large as a shard, at offsets that the text leaves out"
 
 
