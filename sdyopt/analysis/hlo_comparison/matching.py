@@ -23,6 +23,20 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.places import (
+    ANY_PLACE,
+    OWN_PLACES,
+    PLACES,
+    SAME_PASS,
+    Feature,
+    call_lines,
+    call_lines_and_name,
+    has_place,
+    name_is_of,
+    own_line,
+    own_line_and_name,
+    used_at,
+)
 from sdyopt.base.dataclasses import dataclass
 
 HIT, ELSEWHERE = "same", "same at another line"
@@ -61,7 +75,6 @@ MEANINGS = {
 REASONS = tuple(MEANINGS)
 
 Key = Callable[[CollectiveOperand], Hashable]
-Feature = Callable[[CollectiveOperand], Iterable[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,118 +101,6 @@ def match_collectives(
     """
     return _Matching(report, xla, program).matches()
 
-
-# --- Places -----------------------------------------------------------------------------------
-
-
-def _names(location: SourceLocation) -> list[str]:
-    """The name stacks of an operation; those of merged operations are separated."""
-    joint = [*location.name_stack.split(";"), location.path]
-    return [each for each in dict.fromkeys(joint) if "/" in each]
-
-
-def _ends(location: SourceLocation) -> list[str]:
-    """The name stacks, and their ends: within a function, name stacks of a report start with it."""
-    found = []
-    for name in _names(location):
-        parts = name.split("/")
-        found += ["/".join(parts[start:]) for start in range(min(len(parts) - 1, _MAX_ENDS))]
-    return found
-
-
-_MAX_ENDS = 12
-
-
-def _line(location: SourceLocation) -> list[Hashable]:
-    """The line, with the pass of a training step: forward and backward are not the same place."""
-    return [(location.file, location.line, each) for each in _passes(location) if location.line]
-
-
-def _lines(location: SourceLocation) -> list[Hashable]:
-    """The lines of the call stack, with the pass."""
-    lines = dict.fromkeys((frame.file, frame.line) for frame in location.frames)
-    return [(*line, each) for line in lines for each in _passes(location)]
-
-
-def _passes(location: SourceLocation) -> Sequence[str]:
-    """The pass that an operation is of; all of them if its name stack is that of a function, or unknown."""
-    path = location.path or location.name_stack
-    if "rematted_computation" in path:
-        return _PASSES[2:]
-    if "transpose(" in path:
-        return _PASSES[1:2]
-    return _PASSES[:1] if "jit(" in path or "jvp(" in path else _PASSES
-
-
-_PASSES = ("forward", "backward", "rematerialized")
-
-
-def _line_and_name(location: SourceLocation) -> list[Hashable]:
-    return [(line, name) for line in _line(location) for name in _names(location)]
-
-
-def _line_and_end(location: SourceLocation) -> list[Hashable]:
-    return [(line, name) for line in _line(location) for name in _ends(location)]
-
-
-def _lines_and_name(location: SourceLocation) -> list[Hashable]:
-    return [(line, name) for line in _lines(location) for name in _ends(location)]
-
-
-def _produced_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
-    return () if each.hlo is None or each.hlo.produced_at is None else (each.hlo.produced_at,)
-
-
-def _used_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
-    return () if each.hlo is None else each.hlo.used_at
-
-
-# What corresponding collectives have in common, of the report and of XLA, the strongest first.
-_PLACES: tuple[tuple[Feature, Feature], ...] = (
-    (lambda ours: _line_and_name(ours.location), lambda xla: _line_and_end(xla.location)),
-    (lambda ours: _line_and_name(ours.location), lambda xla: _lines_and_name(xla.location)),
-    (
-        lambda ours: [(ours.moved, each) for each in _line_and_name(ours.location) if ours.moved],
-        lambda xla: [
-            (xla.moved, each) for place in _used_at(xla) for each in _lines_and_name(place) if xla.moved
-        ],
-    ),
-    (
-        lambda ours: [(ours.moved, name) for name in _names(ours.location) if ours.moved],
-        lambda xla: [(xla.moved, name) for place in _used_at(xla) for name in _names(place) if xla.moved],
-    ),
-    (lambda ours: [ours.moved] if ours.moved else [], lambda xla: [xla.moved] if xla.moved else []),
-    (
-        lambda ours: _line_and_name(ours.location),
-        lambda xla: [each for place in _used_at(xla) for each in _lines_and_name(place)],
-    ),
-    (
-        lambda ours: _line_and_name(ours.location),
-        lambda xla: [each for place in _produced_at(xla) for each in _lines_and_name(place)],
-    ),
-    (
-        # Many lines have one name stack, so it only decides where one of them has no line.
-        lambda ours: [(name, bool(ours.location.line)) for name in _names(ours.location)],
-        lambda xla: [
-            (name, has_line)
-            for name in _ends(xla.location)
-            for has_line in ((False,) if xla.location.line else (False, True))
-        ],
-    ),
-    (lambda ours: _line(ours.location), lambda xla: _line(xla.location)),
-    (
-        lambda ours: _line(ours.location),
-        lambda xla: [each for place in _used_at(xla) for each in _line(place)],
-    ),
-)
-# Those above of one line or name stack of the operation itself, or of the one whose result it sends.
-_OWN = (_PLACES[0], _PLACES[1], *_PLACES[6:9])
-_ANYWHERE: tuple[Feature, Feature] = (lambda ours: [()], lambda xla: [()])
-# The same pass, and the same argument if XLA's is one.
-_ELSEWHERE: tuple[Feature, Feature] = (
-    lambda ours: [(each, moved) for each in _passes(ours.location) for moved in (ours.moved, "")],
-    lambda xla: [(each, xla.moved) for each in _passes(xla.location)],
-)
 
 # --- Keys -------------------------------------------------------------------------------------
 
@@ -242,15 +143,6 @@ _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
 )
 
 
-def _has_place(each: CollectiveOperand) -> bool:
-    return bool(each.location.line) or any(place.line for place in _used_at(each))
-
-
-def _name_is_of(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
-    """Whether one of the report is of an operation of the line and the name stack of XLA's."""
-    return not set(_line_and_name(ours.location)).isdisjoint(_line_and_end(xla.location))
-
-
 class _Matching:
     def __init__(
         self,
@@ -269,23 +161,23 @@ class _Matching:
         self._by_result = {each.hlo.result: number for number, each in enumerate(xla) if each.hlo is not None}
 
     def matches(self) -> list[Match]:
-        self._take(HIT, _all, _PLACES[0])
+        self._take(HIT, _all, PLACES[0])
         self._take_sums()
-        for place in _PLACES[1:]:
+        for place in PLACES[1:]:
             self._take(HIT, _all, place)
-        self._take(HIT, _all, _ANYWHERE, needs_place_unknown=True)
+        self._take(HIT, _all, ANY_PLACE, needs_place_unknown=True)
         self._take_steps()
         self._take_unrolled()
         self._join_sums()
         self._take_top_k()
-        for place in _PLACES:
+        for place in PLACES:
             for reason, key in _OF_ONE_PLACE:
                 # A use does not tell that another kind or other axes are the same thing.
-                if place in _OWN or reason not in (SIZE, AXES, KIND):
+                if place in OWN_PLACES or reason not in (SIZE, AXES, KIND):
                     self._take(reason, key, place)
-        self._take(ELSEWHERE, _all, _ELSEWHERE)
+        self._take(ELSEWHERE, _all, SAME_PASS)
         for reason, key in _ANYWHERE_EQUAL:
-            self._take(reason, key, _ANYWHERE, needs_place_unknown=True)
+            self._take(reason, key, ANY_PLACE, needs_place_unknown=True)
         self._join_sums()
         self._join_repeated()
         self._join_steps()
@@ -319,8 +211,8 @@ class _Matching:
                 for there in waiting.get((key(ours), feature), ())
                 if there in self._theirs
             }
-            if needs_place_unknown and _has_place(ours):
-                candidates = {there: None for there in candidates if not _has_place(self._xla[there])}
+            if needs_place_unknown and has_place(ours):
+                candidates = {there: None for there in candidates if not has_place(self._xla[there])}
             if candidates:
                 size = ours.wire_bytes_of_runs
                 there = min(
@@ -348,15 +240,16 @@ class _Matching:
     def _are_of_one_place(self, here: int, theirs: Iterable[int]) -> bool:
         ours = self._report[here]
         return all(
-            self._rank(here, [there]) < len(_OWN) or not (_has_place(ours) and _has_place(self._xla[there]))
+            self._rank(here, [there]) < len(OWN_PLACES)
+            or not (has_place(ours) and has_place(self._xla[there]))
             for there in theirs
         )
 
     def _are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
         """Whether steps move the argument that one of the report does, for an operation of its place."""
         ours, last = self._report[here], self._xla[chain[-1]]
-        ends = {each for place in _used_at(last) for each in _lines_and_name(place)}
-        is_used_there = not ends.isdisjoint(_line_and_name(ours.location))
+        ends = {each for place in used_at(last) for each in call_lines_and_name(place)}
+        is_used_there = not ends.isdisjoint(own_line_and_name(ours.location))
         return is_used_there and all(self._xla[each].moved == ours.moved != "" for each in chain)
 
     def _rank(self, here: int, theirs: Iterable[int]) -> int:
@@ -366,10 +259,10 @@ class _Matching:
             next(
                 (
                     rank
-                    for rank, (of_ours, of_theirs) in enumerate(_OWN)
+                    for rank, (of_ours, of_theirs) in enumerate(OWN_PLACES)
                     if not set(of_ours(ours)).isdisjoint(of_theirs(self._xla[there]))
                 ),
-                len(_OWN),
+                len(OWN_PLACES),
             )
             for there in theirs
         )
@@ -382,6 +275,15 @@ class _Matching:
         if source is None or source.operand is None:
             return None
         return self._by_result.get(without_rearranging(source.operand, ("convert",)))
+
+    @cached_property
+    def _following(self) -> dict[int, list[int]]:
+        """The collectives of the result of each, but for an order of elements and their type."""
+        found: dict[int, list[int]] = {}
+        for there in range(len(self._xla)):
+            if (before := self._before(there)) is not None:
+                found.setdefault(before, []).append(there)
+        return found
 
     def _take_steps(self) -> None:
         """Pairs one of the report with several of XLA, each of the result of the one before."""
@@ -418,7 +320,7 @@ class _Matching:
             return False
         if not all(each.kind == last.kind for each in steps):
             # Other steps may move shards first.
-            return last.kind == "all_gather" and _has_place(ours) and _has_place(last)
+            return last.kind == "all_gather" and has_place(ours) and has_place(last)
         groups = steps[0].groups
         for each in steps[1:]:
             both = joined(groups, each.groups)
@@ -432,12 +334,12 @@ class _Matching:
         of_place: dict[Hashable, list[int]] = {}
         for there in self._theirs:
             xla = self._xla[there]
-            for feature in dict.fromkeys(_line_and_name(xla.location)):
+            for feature in dict.fromkeys(own_line_and_name(xla.location)):
                 of_place.setdefault((xla.kind, xla.groups, xla.bytes, feature), []).append(there)
         for here in list(self._ours):
             ours = self._report[here]
             runs = _runs(ours)
-            for feature in dict.fromkeys(_line_and_name(ours.location)):
+            for feature in dict.fromkeys(own_line_and_name(ours.location)):
                 key = ours.kind, ours.groups, ours.bytes, feature
                 parts = [there for there in of_place.get(key, ()) if there in self._theirs]
                 counts = [_runs(self._xla[there]) for there in parts]
@@ -452,15 +354,15 @@ class _Matching:
         for terms in self._sums:
             if not all(there in self._theirs for there in terms):
                 continue
-            lines = [line for there in terms for line in _lines(self._xla[there].location)]
+            lines = [line for there in terms for line in call_lines(self._xla[there].location)]
             first = self._xla[terms[0]]
             for here in self._ours:
                 ours = self._report[here]
                 if (
                     (ours.kind, ours.groups, ours.elements, _runs(ours))
                     == (first.kind, first.groups, first.elements, _runs(first))
-                    and not set(_line(ours.location)).isdisjoint(lines)
-                    and not any(_name_is_of(ours, self._xla[there]) for there in terms)
+                    and not set(own_line(ours.location)).isdisjoint(lines)
+                    and not any(name_is_of(ours, self._xla[there]) for there in terms)
                 ):
                     self._add(SUMS, [here], terms, self._sums_text(terms))
                     break
@@ -506,13 +408,13 @@ class _Matching:
             if (user := top_k(self._xla, self._by_result, there)) is not None:
                 found.setdefault(user, []).append(there)
         for (place, name), theirs in found.items():
-            lines = set(_lines_and_name(place)) or set(_lines(place))
+            lines = set(call_lines_and_name(place)) or set(call_lines(place))
             ours = [
                 here
                 for here in self._ours
                 if self._report[here].kind == "all_gather"
                 and lines
-                & {*_line_and_name(self._report[here].location), *_line(self._report[here].location)}
+                & {*own_line_and_name(self._report[here].location), *own_line(self._report[here].location)}
             ]
             if ours:
                 self._add(TOP_K, ours, theirs, f"the result is only used by {name}")
@@ -544,8 +446,8 @@ class _Matching:
                 if ours and self._are_of_one_place(ours[0], [there]):
                     self._join(STEPS, there, before, self._steps_text([before, there]))
                     continue
-            for following in self._match_of:
-                if self._before(following) == there:
+            for following in self._following.get(there, ()):
+                if following in self._match_of:
                     _, ours, _, _ = self._found[self._match_of[following]]
                     if ours and self._are_of_one_place(ours[0], [there]):
                         self._join(STEPS, there, following, self._steps_text([there, following]))
