@@ -8,7 +8,8 @@ from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Boundary, Carried
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT, BUFFER_DONOR, ValueTexts, printed_sharding
+from sdyopt.analysis.figures.memory_figures import ValueTexts, printed_sharding
+from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT, BUFFER_DONOR
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp

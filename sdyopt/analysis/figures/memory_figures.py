@@ -10,15 +10,13 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import overload
 
-from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
+from sdyopt.analysis.figures.buffers import Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
-    callee_of,
     constant_of,
     entry_functions,
     functions_in,
-    nested_regions,
 )
 from sdyopt.analysis.figures.figures import (
     ACTIVATION,
@@ -40,6 +38,7 @@ from sdyopt.analysis.figures.figures import (
     Timeline,
 )
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
     NO_LOCATION,
@@ -48,16 +47,12 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
-from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -403,162 +398,3 @@ def _peak_location(
 def printed_sharding(sharding: TensorSharding | None) -> str:
     """A sharding as printed; "" for None."""
     return "" if sharding is None else sharding_text(sharding)
-
-
-# Peak memory of a program on one device: its arguments, its results, and the buffers that are live at once.
-#
-# Arguments and results take memory during the whole run, as they do for XLA's runtimes; a result takes none
-# of its own if an argument is donated to it. Between them, `buffers.py` says which values get a buffer, and
-# from where to where it is live. Results of functions that no call uses take nothing, nor does what only they
-# depend on. At an operation with regions that run as parts of the program, the highest peak of these regions
-# is added; at a call, that of the callee. Arguments of regions and callees are not counted: they are
-# operands, which are live outside. Neither are the results of regions, which are those of the operation.
-
-_CALLS = (CallOp, CompositeOp)
-ALIASING_OUTPUT = "tf.aliasing_output"
-BUFFER_DONOR = "jax.buffer_donor"
-
-
-@dataclass(slots=True)
-class Peak:
-    """The largest number of live bytes in a block, the operation where that is, and the values live there.
-
-    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
-    is the number of bytes at each operation of the block, `inner` the peaks in operations of it, by position,
-    and `buffers` are those of the block.
-    """
-
-    bytes: int = 0
-    op: Op | None = None
-    live: list[Value] = field(default_factory=list)
-    nested: Peak | None = None
-    curve: list[tuple[Op, int]] = field(default_factory=list)
-    inner: dict[int, Peak] = field(default_factory=dict)
-    buffers: list[Buffer] = field(default_factory=list)
-
-
-class LiveMemory:
-    """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
-
-    def __init__(self, shapes: LocalShapes, dead: DeadResults) -> None:
-        self._shapes = shapes
-        self._dead = dead
-        self._of_callee: dict[FuncOp, Peak] = {}
-        self._being_measured: set[FuncOp] = set()
-        self.unknown_values: set[Value] = set()
-
-    def bytes(self, value: Value) -> int:
-        """Bytes of a value on one device; 0 if unknown."""
-        size = self._shapes.bytes(value)
-        if size is None:
-            self.unknown_values.add(value)
-            return 0
-        return size
-
-    def function(self, function: FuncOp) -> Peak:
-        """The peak of an entry function, its arguments and results included."""
-        blocks = function.body.blocks
-        if len(blocks) > 1:
-            return max([self._block(block, set()) for block in blocks], key=lambda peak: peak.bytes)
-        donated = donations(function, self.bytes)
-        results = {} if blocks[0].last is None else dict(enumerate(blocks[0].last.operands))
-        kept = [value for index, value in results.items() if index not in donated.values()]
-        arguments = list(blocks[0].arguments)
-        return self._block(blocks[0], set(donated), [*arguments, *kept])
-
-    def _callee(self, function: FuncOp) -> Peak:
-        """The memory of a called function besides its arguments and results; nothing for recursion."""
-        if function in self._being_measured:
-            return Peak()
-        if function not in self._of_callee:
-            self._being_measured.add(function)
-            self._of_callee[function] = self._region(function.body)
-            self._being_measured.discard(function)
-        return self._of_callee[function]
-
-    def _region(self, region: Region) -> Peak:
-        peaks = [self._block(block, set(range(len(block.arguments)))) for block in region.blocks]
-        return max(peaks, key=lambda peak: peak.bytes, default=Peak())
-
-    def _block(self, block: Block, may_write: set[int], held: Sequence[Value] = ()) -> Peak:
-        """The peak of a block. `held` are values that are live in all of it."""
-        ops = [op for op in block.ops if op not in self._dead.ops]
-        if not ops:
-            return Peak()
-        buffers = BlockBuffers(block, ops, may_write, self.bytes)
-        outside = {id(each) for each in self._of_results(block, buffers)}
-        # The bytes that become live at each operation, less those of the buffers that end before it.
-        changes = [0] * (len(ops) + 1)
-        counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
-        counted += [
-            each
-            for each in buffers.allocated
-            if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
-        ]
-        for each in counted:
-            changes[each.start] += each.bytes
-            changes[each.end + 1] -= each.bytes
-        nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
-        inner = [0 if peak is None else peak.bytes for peak in nested]
-        totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
-        at = max(range(len(ops)), key=totals.__getitem__)
-        return Peak(
-            totals[at],
-            ops[at],
-            [each.value for each in counted if each.start <= at <= each.end],
-            nested[at],
-            list(zip(ops, totals, strict=True)),
-            {index: peak for index, peak in enumerate(nested) if peak is not None},
-            counted,
-        )
-
-    def _of_results(self, block: Block, buffers: BlockBuffers) -> Iterator[Buffer]:
-        """The buffers of a block that are those of the results of the operation or function around it."""
-        if block.last is None:
-            return
-        loop = block.parent_op if isinstance(block.parent_op, WhileOp) else None
-        if loop is not None and block.parent is loop.cond:
-            return
-        for index, value in enumerate(block.last.operands):
-            buffer = buffers.buffer(value)
-            if buffer is None:
-                continue
-            if loop is not None:
-                # A new value is written over the old one, unless that is still used.
-                old = buffers.buffer(block.arguments[index])
-                if old is not None and buffer is not old and buffer.start <= old.end:
-                    continue
-            yield buffer
-
-    def _nested(self, op: Op) -> Peak | None:
-        if isinstance(op, CallOp | CompositeOp):
-            callee = callee_of(op)
-            return None if callee is None else self._callee(callee)
-        peaks = [self._region(region) for region in nested_regions(op)]
-        return max(peaks, key=lambda peak: peak.bytes, default=None)
-
-
-def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, int]:
-    """The arguments of an entry function whose memory a result takes, and the numbers of these results.
-
-    JAX writes `tf.aliasing_output` where the types are equal, and else `jax.buffer_donor`, which lets the
-    compiler choose a result of the same size.
-    """
-    found: dict[int, int] = {}
-    attributes = function.argument_attributes
-    for index, each in enumerate(attributes):
-        number = each.get(ALIASING_OUTPUT)
-        if isinstance(number, IntegerAttr):
-            found[index] = number.value
-    returned = function.entry.last
-    results = [] if returned is None else list(returned.operands)
-    free = set(range(len(results))) - set(found.values())
-    for index, each in enumerate(attributes):
-        if BUFFER_DONOR not in each or index in found:
-            continue
-        size = bytes_of(function.entry.arguments[index])
-        fitting = [each for each in sorted(free) if bytes_of(results[each]) == size]
-        if fitting:
-            found[index] = fitting[0]
-            free.discard(fitting[0])
-    return found

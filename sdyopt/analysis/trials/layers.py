@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
+from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.trials import pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp

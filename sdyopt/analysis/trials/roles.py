@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.memory_figures import ALIASING_OUTPUT
+from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
