@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Report, Times, flop_totals, wire_totals
+from sdyopt.analysis.figures.figures import Report, Times
 from sdyopt.analysis.figures.memory_figures import MAX_LIVE_VALUES
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.totals import flop_totals, wire_totals
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.ir.operation import Op
 from tests.recomputation import compute, memory, replica_groups

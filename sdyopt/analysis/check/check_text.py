@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import partial
 
 from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
-from sdyopt.analysis.figures.figures import (
-    LIVE_KINDS,
-    Collective,
+from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.totals import (
     Total,
     flop_totals,
     recomputed_share,
@@ -18,7 +18,6 @@ from sdyopt.analysis.figures.figures import (
     useful_share,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,

@@ -21,18 +21,12 @@ from sdyopt.analysis.figures.execution_counts import (
     CallLocations,
     ExecutionCounts,
 )
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Report,
-    Total,
-    wire_bytes_of_runs,
-    wire_total,
-    wire_totals,
-)
+from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.figures.totals import Total, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change

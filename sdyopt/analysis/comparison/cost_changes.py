@@ -11,17 +11,9 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sdyopt.analysis.comparison.matching import Tokens, pair_anywhere
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    LiveValue,
-    Product,
-    Report,
-    flop_totals,
-    time_range,
-    wire_bytes_of_runs,
-    wire_total,
-)
+from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
 from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.totals import flop_totals, time_range, wire_bytes_of_runs, wire_total
 from sdyopt.base.dataclasses import dataclass, field
 
 Figure = int | None

@@ -7,10 +7,10 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')
@@ -372,134 +372,3 @@ class Report:
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
     speeds: str = ""
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
-
-
-@dataclass(slots=True)
-class Total:
-    """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
-
-    Of the `count` figures, `unknown` are unknown and not included. Of some of these, the sum in one iteration
-    of the loops of unknown trip count is known: `per_iteration`, of `in_loops` figures.
-    """
-
-    count: int = 0
-    low: Fraction = Fraction(0)
-    high: Fraction = Fraction(0)
-    unknown: int = 0
-    per_iteration: Fraction = Fraction(0)
-    in_loops: int = 0
-
-    def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
-        """Adds a figure that counts at least `low` and at most `high` times; None stands for unknown."""
-        self.count += 1
-        if figure is None or low is None or high is None:
-            self.unknown += 1
-        elif low == high and self.low == self.high:
-            # Most totals are no ranges, and arithmetic of fractions is slow.
-            self.low = self.high = self.high + (figure if high == 1 else figure * high)
-        else:
-            self.low += figure * low
-            self.high += figure * high
-
-
-def phase_totals(report: Report) -> dict[Phase, Total]:
-    """Wire bytes of one device over all runs, by the part of a training step, in the order of a step.
-
-    Empty without gradients.
-    """
-    found = wire_totals(report.collectives, lambda each: each.location.phase)
-    return {phase: found[phase] for phase in Phase if phase in found} if Phase.BACKWARD in found else {}
-
-
-def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:
-    """Wire bytes of one device over all runs, by a key of the collectives, the largest first."""
-    found: dict[str, Total] = {}
-    for each in collectives:
-        _add_runs(found.setdefault(key(each), Total()), each.wire_bytes, each)
-    return dict(sorted(found.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
-
-
-def wire_bytes_of_runs(each: Collective) -> Fraction | None:
-    """Wire bytes of one device over all runs of a collective, as often as it may run; None if unknown."""
-    if each.wire_bytes is None or each.times is None:
-        return None
-    return each.wire_bytes * each.times.high
-
-
-def wire_total(report: Report) -> Total:
-    """Wire bytes of one device in one run of the program."""
-    return wire_totals(report.collectives, lambda _: "").get("", Total())
-
-
-def activation_total(report: Report) -> Total:
-    """Wire bytes of the collectives that reshard activations."""
-    found = [each for each in report.collectives if each.is_activation]
-    return wire_totals(found, lambda _: "").get("", Total())
-
-
-def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fraction]:
-    """The seconds of a run: if communication overlaps with all else, and if nothing overlaps."""
-    communication, compute = time_totals(report, estimate)
-    fused, alone = estimate.elementwise or (Fraction(0), Fraction(0))
-    return max(communication.high, compute.high + fused), communication.high + compute.high + alone
-
-
-def flop_totals(report: Report) -> tuple[Total, Total]:
-    """FLOPs of one device, and of the global operations, in one run of the program."""
-    local, whole = Total(), Total()
-    for product in report.products:
-        _add_runs(local, product.flops, product)
-        _add_runs(whole, product.global_flops, product)
-    return local, whole
-
-
-def useful_share(report: Report) -> Fraction | None:
-    """Global FLOPs over the FLOPs of all devices, below 1 if they repeat work or pad; None if unknown."""
-    local, whole = flop_totals(report)
-    if local.unknown or whole.unknown or not local.high or not report.is_sharded:
-        return None
-    return whole.high / (local.high * report.devices)
-
-
-def recomputed_share(report: Report) -> Fraction | None:
-    """The share of a device's FLOPs in recomputed operations; None if unknown."""
-    local, _ = flop_totals(report)
-    phases = {each.location.phase for each in report.products}
-    if local.unknown or not local.high or phases == {Phase.UNKNOWN}:
-        return None
-    again = [each for each in report.products if each.location.phase is Phase.REMATERIALIZED]
-    return flop_totals(Report(products=again))[0].high / local.high
-
-
-def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
-    """Seconds of all collectives, and of all products, in one run of the program."""
-    communication, compute = Total(), Total()
-    for each, collective in zip(report.collectives, estimate.collectives, strict=True):
-        _add_runs(communication, collective.seconds, each)
-    for product, timed in zip(report.products, estimate.products, strict=True):
-        _add_runs(compute, timed.seconds, product)
-    return communication, compute
-
-
-def bound_of(report: Report, estimate: TimeEstimate) -> str:
-    """What takes longer: "communication", "compute" with all else, or "either" by fusion; "" if unknown."""
-    communication, compute = time_totals(report, estimate)
-    if communication.unknown or compute.unknown or estimate.elementwise is None:
-        return ""
-    fused, alone = estimate.elementwise
-    if communication.high > compute.high + alone:
-        return "communication"
-    return "compute" if communication.high < compute.high + fused else "either"
-
-
-def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
-    """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
-    return None if seconds is None or times is None else seconds * times.high
-
-
-def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
-    low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
-    total.add(figure, low, high)
-    if figure is not None and each.times is None and each.per_iteration is not None:
-        total.per_iteration += figure * each.per_iteration.high
-        total.in_loops += 1

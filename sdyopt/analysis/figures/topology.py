@@ -31,9 +31,9 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     TimeEstimate,
     axis_sizes,
-    seconds_of_runs,
 )
 from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.totals import seconds_of_runs
 from sdyopt.analysis.figures.units import (
     BYTES,
     BYTES_PER_SECOND,

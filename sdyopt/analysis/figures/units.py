@@ -8,7 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Times, Total
+from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.totals import Total
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP")

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
-from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_total
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
 from sdyopt.analysis.trials.processes import prepare
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source

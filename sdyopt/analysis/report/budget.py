@@ -29,9 +29,10 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import Collective, Report, flop_totals, wire_bytes_of_runs
+from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, file_location, finding
 from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs
 from sdyopt.analysis.figures.units import BYTES, COUNT, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity

@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Collective, Product, wire_bytes_of_runs
+from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.totals import wire_bytes_of_runs
 
 AUTO = "auto"
 # A grouping is replaced if one group has more than this share of the bytes …

@@ -14,9 +14,9 @@ import htpy as h
 
 from sdyopt.analysis.check.check_text import change_of, has_share, reason_of, reasons_of
 from sdyopt.analysis.check.checker import PLACES, Check, Part, kind_of, places_of
-from sdyopt.analysis.figures.figures import (
-    Report,
-    axis_sizes,
+from sdyopt.analysis.figures.figures import Report, axis_sizes
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.totals import (
     flop_totals,
     phase_totals,
     recomputed_share,
@@ -27,7 +27,6 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import (
-    Report,
-    TimeEstimate,
-    Times,
+from sdyopt.analysis.figures.figures import Report, TimeEstimate, Times
+from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.totals import (
     Total,
     activation_total,
     bound_of,
@@ -23,7 +22,6 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.base.dataclasses import asdict, fields, is_dataclass
 
 SCHEMA = "sdy-opt-report"

@@ -18,11 +18,9 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     Timeline,
     Times,
-    Total,
-    seconds_of_runs,
-    wire_bytes_of_runs,
 )
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
+from sdyopt.analysis.figures.totals import Total, seconds_of_runs, wire_bytes_of_runs
 from sdyopt.analysis.figures.units import times_text
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings

@@ -18,6 +18,9 @@ from sdyopt.analysis.figures.figures import (
     TimedCollective,
     TimedProduct,
     TimeEstimate,
+)
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.totals import (
     Total,
     activation_total,
     bound_of,
@@ -32,7 +35,6 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,

@@ -18,20 +18,14 @@ from typing import NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Report,
-    TimeEstimate,
-    flop_totals,
-    time_totals,
-    useful_share,
-)
+from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import Topology, read_topology, time_estimate
+from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp

@@ -23,11 +23,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
-from sdyopt.analysis.figures.figures import Report, time_totals
+from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.effect import (

@@ -118,7 +118,8 @@ class Check:
 
     def _parts(self) -> Iterator[str]:
         from sdyopt.analysis.check import check_text
-        from sdyopt.analysis.figures.figures import axis_sizes, wire_totals
+        from sdyopt.analysis.figures.figures import axis_sizes
+        from sdyopt.analysis.figures.totals import wire_totals
 
         check = self.ir
         yield cards(

@@ -349,7 +349,7 @@ class Report:
         return html_fragment(self._parts())
 
     def _parts(self) -> Iterator[str]:
-        from sdyopt.analysis.figures.figures import wire_total, wire_totals
+        from sdyopt.analysis.figures.totals import wire_total, wire_totals
         from sdyopt.analysis.report.sections import sections_of
 
         axes, total = list(figures.axis_sizes(self.ir.mesh)), wire_total(self.ir)

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Product, useful_share
+from sdyopt.analysis.figures.figures import Product
+from sdyopt.analysis.figures.totals import useful_share
 from tests.unit.report.programs import report
 
 

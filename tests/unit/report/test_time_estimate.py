@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.figures.figures import Report, time_totals
+from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.topology import Link, Topology, time_estimate
+from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import bound_text
