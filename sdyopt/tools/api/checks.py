@@ -26,10 +26,11 @@ from sdyopt.tools.api.errors import (
     require_text,
 )
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
+from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard, session
-from sdyopt.tools.api.reports import Report, memory_of_device, topology_file_of, topology_of
+from sdyopt.tools.api.reports import Report
 
 if TYPE_CHECKING:  # imported only for checks
     from sdyopt.analysis.check import checker

@@ -22,7 +22,6 @@ from sdyopt.base.diagnostics.ids import (
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
     INPUT_ERROR,
-    TOPOLOGY_ERROR,
     identify,
 )
 from sdyopt.base.diagnostics.location import Source
@@ -40,20 +39,18 @@ from sdyopt.tools.api.errors import (
     ParseError,
     PassError,
     as_parse_error,
-    as_value_error,
     diagnostic_of,
     from_source,
     path_text,
     require_text,
 )
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
+from sdyopt.tools.api.machines import memory_of_device, topology_of
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
-    from sdyopt.analysis.figures.topology import Topology
-    from sdyopt.analysis.flag import TextFile
     from sdyopt.analysis.hlo_comparison import hlo_comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 
@@ -423,39 +420,6 @@ def assumed_passes(program: Program) -> tuple[str, str]:
         return "", ""
     sentence, pipeline = assumed_pipeline(program.op)
     return sentence, str(pipeline)
-
-
-def topology_of(name: str | PathLike[str]) -> Topology:
-    """The topology of a machine or a file. Raises ParseError, and FileNotFoundError with the machines."""
-    from sdyopt.analysis.figures.topology import read_topology
-
-    with as_parse_error(TOPOLOGY_ERROR):
-        return read_topology(*topology_file_of(name))
-
-
-def topology_file_of(name: str | PathLike[str]) -> TextFile:
-    """The text of a topology. Raises FileNotFoundError with the machines."""
-    from sdyopt.analysis.figures.machines import MACHINES
-    from sdyopt.analysis.report.entry import topology_text
-
-    path = path_text("topology", name)
-    try:
-        with as_parse_error(TOPOLOGY_ERROR):
-            return topology_text(path)
-    except FileNotFoundError:
-        machines = ", ".join(MACHINES)
-        raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
-
-
-def memory_of_device(size: str | None) -> int | None:
-    """The bytes of a `device_memory`. Raises TypeError and ValueError."""
-    from sdyopt.analysis.figures.machines import memory_size
-
-    if size is None:
-        return None
-    require_text("device_memory", size, "such as '16GiB'")
-    with as_value_error():
-        return memory_size("device-memory", size)
 
 
 def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
