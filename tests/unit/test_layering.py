@@ -84,6 +84,7 @@ IMPORT_LATE = (
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
     "sdyopt/tools/api/lint",
+    "sdyopt/tools/api/machines",
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
