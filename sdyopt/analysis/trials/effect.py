@@ -62,12 +62,12 @@ class Figures(NamedTuple):
     """The figures that advice compares. Bytes are those of one device.
 
     `seconds` are those of collectives, products and elementwise operations, which are fused and do not
-    overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
-    resharded, `penalty` the seconds that these may take if a partitioner moves whole tensors instead, and
-    `of_results` the wire bytes of results that are resharded. `sliced` are the bytes of arguments of which a
+    overlap; `compute` are those without collectives. `penalty` are the seconds that reshards of activations
+    may take if a partitioner moves whole tensors instead, and `of_results` the wire bytes of results that are
+    resharded. `sliced` are the bytes of arguments of which a
     product takes a slice, where a partitioner may rather gather the other operand. `carried` are the bytes
     that are sent between two steps at most, because results are sharded otherwise than the donated arguments
-    that they become, and `carrying` the seconds for them. `reshards` are the conflicts one by one. `latency`
+    that they become, and `carrying` the seconds for them. `reshards` are those of activations. `latency`
     are those of the seconds that pass whatever is sent.
     """
 
@@ -77,7 +77,6 @@ class Figures(NamedTuple):
     wire_bytes: Fraction
     peak_bytes: int
     useful_share: Fraction | None
-    conflicts: Fraction
     penalty: Fraction
     of_results: Fraction
     sliced: int
@@ -85,6 +84,11 @@ class Figures(NamedTuple):
     carrying: Fraction
     reshards: tuple[Reshard, ...] = ()
     latency: Fraction = Fraction(0)
+
+    @property
+    def conflicts(self) -> Fraction:
+        """The wire bytes of activations that are resharded."""
+        return sum((each.sent for each in self.reshards), Fraction(0))
 
     def at_most(self, moves_whole: bool) -> Fraction:
         """The seconds with those between steps; if a partitioner may move whole tensors, with the penalty."""
@@ -244,7 +248,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
     time = report.time or time_estimate(report, machine)
     communication, products = time_totals(report, time)
     fused, _ = time.elementwise or (Fraction(0), Fraction(0))
-    conflicts = penalty = of_results = latency = Fraction(0)
+    penalty = of_results = latency = Fraction(0)
     sliced, reshards = 0, []
     topology = machine.on(report.mesh)
     collectives = zip(counted_collectives(module), report.collectives, time.collectives, strict=True)
@@ -260,7 +264,6 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         if each.wire_bytes and each.is_activation:
             sent, whole = bytes_of_runs(each), Fraction(_global_bytes(op) * runs)
             reshards.append(Reshard(each.kind, each.axes, each.local_operands, sent, whole))
-            conflicts += sent
             if bandwidth is not None:
                 penalty += whole / bandwidth
     carried = sum(each.wire_bytes or 0 for each in report.carried)
@@ -274,7 +277,6 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         bytes_of_report(report),
         report.memory.peak,
         useful_share(report),
-        conflicts,
         penalty,
         of_results,
         sliced,

@@ -41,6 +41,8 @@ S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
 
 ONE, OPTIONAL, VARIADIC = "one", "optional", "variadic"
+# The value of an optional field that an operation lacks.
+_MISSING: Any = None
 
 OPERAND_SEGMENTS = "operandSegmentSizes"
 RESULT_SEGMENTS = "resultSegmentSizes"
@@ -88,11 +90,14 @@ class ValueField(Field, Generic[V, S]):
     def of_signature(self, signature: OpSignature) -> S:
         start, count = self.range_of(signature)
         types: Any = self.types_of(signature)
+        found: S
         if self.arity == ONE:
-            return types[start]  # type: ignore[no-any-return]
-        if self.arity == OPTIONAL:
-            return types[start] if count else None  # type: ignore[return-value]
-        return types[start : start + count]  # type: ignore[no-any-return]
+            found = types[start]
+        elif self.arity == OPTIONAL:
+            found = types[start] if count else _MISSING
+        else:
+            found = types[start : start + count]
+        return found
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         """The types of all operands, or of all results."""
@@ -114,12 +119,16 @@ class ValueField(Field, Generic[V, S]):
         if op is None:
             return self
         start, count = self.range_of(op.signature)
+        found: V
         if self.arity == ONE:
-            return self.value_at(op, start)  # type: ignore[no-any-return]
+            found = self.value_at(op, start)
+            return found
         values: Any = self.values_of(op)
         if self.arity == OPTIONAL:
-            return values[start] if count else None  # type: ignore[return-value]
-        return values[start : start + count]  # type: ignore[no-any-return]
+            found = values[start] if count else _MISSING
+        else:
+            found = values[start : start + count]
+        return found
 
 
 class OperandField(ValueField[V, S]):
@@ -183,7 +192,7 @@ class AttrField(Field, Generic[T]):
         found: Any = signature.attributes.get(self.name)
         if found is None:
             found = self.default
-        return None if found is None else self.constraint.value(found)  # type: ignore[return-value]
+        return _MISSING if found is None else self.constraint.value(found)
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> Self: ...
@@ -196,7 +205,7 @@ class AttrField(Field, Generic[T]):
         found: Any = op.signature.attributes.get(self.name)
         if found is None:
             found = self.default
-        return None if found is None else self.constraint.value(found)  # type: ignore[return-value]
+        return _MISSING if found is None else self.constraint.value(found)
 
 
 class RegionField(Field, Generic[T]):
@@ -221,8 +230,9 @@ class RegionField(Field, Generic[T]):
     def __get__(self, op: Op | None, owner: type[Op]) -> RegionField[T] | T:
         if op is None:
             return self
-        found: Any = op.regions[self.index :] if self.is_variadic else op.regions[self.index]
-        return found  # type: ignore[no-any-return]
+        regions: Any = op.regions
+        found: T = regions[self.index :] if self.is_variadic else regions[self.index]
+        return found
 
 
 def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:

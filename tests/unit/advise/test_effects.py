@@ -31,7 +31,6 @@ def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carri
         Fraction(sent),
         peak,
         None,
-        Fraction(conflicts),
         zero,
         zero,
         0,

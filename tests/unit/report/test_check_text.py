@@ -52,7 +52,7 @@ def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> N
 )
 def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
     none = Fraction(0)
-    figures = Figures(none, none, none, Fraction(2), 0, None, none, none, none, 0, 0, none)
+    figures = Figures(none, none, none, Fraction(2), 0, None, none, none, 0, 0, none)
     effect = Effect(figures, figures._replace(wire_bytes=Fraction(1)))
     trial = Trial("the gradient of the value at model.py:7", "P('x', None)", effect, 1)
     assert trial_text(trial, width, "model.py:7") == expected
