@@ -11,7 +11,11 @@ from benchmarks.calibration.program import Comparison, wire_bytes
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS
+from sdyopt.analysis.hlo_comparison.reasons import (
+    HIT,
+    MEANINGS,
+    REASONS,
+)
 
 _TITLE = "# Calibration of reports against XLA\n"
 _INTRODUCTION = """

@@ -23,7 +23,8 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.matching import (
+from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.analysis.hlo_comparison.reasons import (
     ELSEWHERE,
     HIT,
     MEANINGS,
@@ -31,7 +32,6 @@ from sdyopt.analysis.hlo_comparison.matching import (
     SIZE,
     Match,
     label,
-    match_collectives,
     top_k,
 )
 from sdyopt.analysis.pages.section import Row, Section

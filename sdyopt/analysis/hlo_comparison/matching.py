@@ -7,21 +7,17 @@ Reasons are read off the HLO; where it does not show one, there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import (
     REDUCTIONS,
-    has_unknown_slices,
     joined,
-    narrow_operand,
-    narrow_type,
-    own_part,
     sums_of,
 )
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of, without_rearranging
+from sdyopt.analysis.hlo_comparison.hlo_graph import Value, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.places import (
     ANY_PLACE,
@@ -37,57 +33,31 @@ from sdyopt.analysis.hlo_comparison.places import (
     own_line_and_name,
     used_at,
 )
-from sdyopt.base.dataclasses import dataclass
-
-HIT, ELSEWHERE = "same", "same at another line"
-STEPS, UNROLLED, SUMS, REPEATED, ONCE = "in steps", "unrolled", "separate sums", "sent again", "sent once"
-SCATTER, TYPE, RUNS, SIZE = (
-    "reduce-scatter or all-reduce",
-    "other element type",
-    "other number of runs",
-    "other size",
+from sdyopt.analysis.hlo_comparison.reasons import (
+    AXES,
+    ELSEWHERE,
+    HIT,
+    KIND,
+    ONCE,
+    ONLY_REPORT,
+    ONLY_XLA,
+    REMATERIALIZED,
+    REPEATED,
+    RUNS,
+    SCATTER,
+    SIZE,
+    STEPS,
+    SUMS,
+    TOP_K,
+    TYPE,
+    UNROLLED,
+    Match,
+    label,
+    top_k,
+    why_differs,
 )
-AXES, KIND, TOP_K = "other axes", "other kind", "operand of top-k"
-REMATERIALIZED = "full rematerialization"
-ONLY_REPORT, ONLY_XLA = "only in the report", "only in XLA"
-
-# What each class says. Why it is so is said of each pair, where the HLO shows it.
-MEANINGS = {
-    HIT: "the same kind, mesh axes, and bytes of all runs",
-    ELSEWHERE: "the same, but XLA names another operation of the program as its place",
-    STEPS: "XLA sends it by several collectives, each of the result of the one before",
-    UNROLLED: "XLA has a collective for each run of the loop, or for some of them",
-    SUMS: "XLA sums up the terms of a sum by a collective each, the report sums up the sum",
-    REPEATED: "XLA sends the same value more than once",
-    ONCE: "XLA sends a value once that the report sends more than once",
-    SCATTER: "one side sums and keeps a shard (reduce-scatter), the other sums the whole tensor "
-    "(all-reduce), which sends twice as much",
-    TYPE: "as many elements of another type",
-    RUNS: "the same bytes, as often as loops run: another number",
-    SIZE: "the same kind along the same mesh axes, with other bytes",
-    AXES: "the same kind along other mesh axes",
-    KIND: "another kind of collective",
-    TOP_K: "XLA gathers the whole operand of top-k, the report what top-k finds on each device",
-    REMATERIALIZED: "XLA gathers a tensor, of which each device only uses a slice",
-    ONLY_REPORT: "nothing in XLA's program corresponds",
-    ONLY_XLA: "nothing in the report corresponds",
-}
-REASONS = tuple(MEANINGS)
 
 Key = Callable[[CollectiveOperand], Hashable]
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Collectives of the report and of XLA that correspond, or one that has no counterpart.
-
-    `reason` is the class of the difference, `why` what the HLO shows of its cause; "" if it shows nothing.
-    """
-
-    reason: str
-    ours: tuple[CollectiveOperand, ...]
-    theirs: tuple[CollectiveOperand, ...]
-    why: str = ""
 
 
 def match_collectives(
@@ -481,45 +451,8 @@ class _Matching:
         if reason == KIND and other[0].is_sliced:
             reason = REMATERIALIZED
         if not why and reason != HIT:
-            why = self._why(reason, mine[0], other[0])
+            why = why_differs(self._program, reason, mine[0], other[0])
         return Match(reason, tuple(mine), tuple(other), why)
-
-    def _why(self, reason: str, ours: CollectiveOperand, xla: CollectiveOperand) -> str:
-        """What the HLO shows of the cause of a difference."""
-        source, program = xla.hlo, self._program
-        if source is None or program is None:
-            return ""
-        found = []
-        if reason == SCATTER and xla.kind == "all_reduce":
-            if own_part(program, xla) is not None:
-                found.append(
-                    f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
-                )
-            elif has_unknown_slices(program, xla):
-                unknown = "the text leaves out" if program.is_elided else "are not computed"
-                found.append(
-                    f"each use of {label(xla)} is a slice as large as a shard, at offsets that {unknown}"
-                )
-            elif uses := list(uses_of(source.result, ("convert",))):
-                whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
-                if whole is not None:
-                    found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
-        if ours.bits != xla.bits and (narrow := narrow_operand(source)):
-            back = ", and the result back" if narrow_type(xla) else ""
-            found.append(f"the operand is converted from {narrow}{back}")
-        if reason == RUNS:
-            runs = [
-                f"{each.name or 'a loop'} × {'?' if each.trips is None else each.trips}"
-                for each in source.loops
-            ]
-            found.append(
-                f"in XLA's program, it is in {' in '.join(runs)}"
-                if runs
-                else "in XLA's program, it is in no loop"
-            )
-        if xla.is_sliced:
-            found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
-        return "; ".join(found)
 
     def _alone(self, number: int) -> Match:
         return Match(ONLY_REPORT, (self._report[number],), ())
@@ -531,38 +464,3 @@ class _Matching:
             return Match(REMATERIALIZED, (), (xla,), why)
         user = top_k(self._xla, self._by_result, number)
         return Match(ONLY_XLA, (), (xla,), "" if user is None else f"the operand of {user[1]}")
-
-
-def top_k(
-    xla: Sequence[CollectiveOperand], by_result: Mapping[Value, int], number: int
-) -> tuple[SourceLocation, str] | None:
-    """The place of the call of top-k that is the only use of a gather, and its name.
-
-    `by_result` has the numbers of collectives by their results: other gathers may be in between.
-    """
-    found: list[tuple[SourceLocation, str]] = []
-    pending = [number] if xla[number].kind == "all_gather" else []
-    for each in pending:
-        source = xla[each].hlo
-        uses = [] if source is None else list(uses_of(source.result, ("convert",)))
-        if source is None or not uses:
-            return None
-        for user, _ in uses:
-            following = by_result.get(Value(user))
-            if following is not None and xla[following].kind == "all_gather":
-                pending += [] if following in pending else [following]
-            elif user.opcode == "custom-call" and 'custom_call_target="TopK"' in user.attributes:
-                found.append((source.used_at[0], f"TopK, %{user.name}"))
-            else:
-                return None
-    return found[0] if found else None
-
-
-def label(each: CollectiveOperand) -> str:
-    """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
-    is_combined = each.hlo is not None and each.hlo.count > 1
-    return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"
-
-
-def _described(opcode: str) -> str:
-    return "it is a result" if opcode == "return" else f"one is {opcode}"

@@ -10,7 +10,10 @@ from sdyopt.analysis.hlo_comparison.accelerators import NARROWED, SCATTERED, on_
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
-from sdyopt.analysis.hlo_comparison.matching import Match, match_collectives
+from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.analysis.hlo_comparison.reasons import (
+    Match,
+)
 
 # Devices of <["x"=2, "y"=2]>.
 X: Groups = frozenset({frozenset({0, 2}), frozenset({1, 3})})
