@@ -8,7 +8,7 @@
 // CHECK:      shard params['w'] and result[0]['w'] as P(None, 'x')
 // CHECK-NOT:  between steps
 // CHECK:      shard batch as P(None, 'x')
-// CHECK:      depends on the partitioner: products take slices of {{.*}} of arguments
+// CHECK:      depends on the partitioner: products take slices of 1.00 MiB of arguments
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x')
 // CHECK-NEXT: between steps 0 B → 768.0 KiB: results are not sharded as the arguments donated to them
 
