@@ -34,6 +34,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import is_public
 from sdyopt.mlir.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.mlir.registry import lookup, register
 
@@ -65,6 +66,8 @@ class Inliner(Pass):
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
         text = self.default_pipeline
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
+        if not passes and not module.nested(CallOp) and all(map(is_public, module.nested(FuncOp))):
+            return False
         inlining = _Inlining(module, self.inlining_threshold, self.keeps)
         for component in inlining.components:
             for iteration in range(max(self.max_iterations, 1)):

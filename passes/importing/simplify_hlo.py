@@ -21,7 +21,6 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
@@ -35,17 +34,13 @@ from ..stablehlo.support.shape_simplifications import is_reshape
 class SimplifyHlo(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.nested(BroadcastInDimOp):
-            if _is_ranked(op) and is_reshape(op):
+        for op in module.nested(BroadcastInDimOp, SelectOp):
+            if isinstance(op, SelectOp):
+                if _selects_nothing(op):
+                    replace_with_value(op, op.on_true, rewriter)
+            elif op.signature.cached(is_reshape):
                 replace_with_new(op, ReshapeOp, op.operands, rewriter)
-        for select in module.nested(SelectOp):
-            if _selects_nothing(select):
-                replace_with_value(select, select.on_true, rewriter)
         return rewriter.changed
-
-
-def _is_ranked(op: BroadcastInDimOp) -> bool:
-    return all(isinstance(value.type, RankedTensor) for value in (op.operand, op.out))
 
 
 def _selects_nothing(op: SelectOp) -> bool:

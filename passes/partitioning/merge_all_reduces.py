@@ -73,6 +73,7 @@ from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
 
 T = TypeVar("T")
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)
+_TERMS = (TransposeOp, *_COLLECTIVES)
 # Operations whose partial results may be declared as such.
 _ORIGINS = (DotOp, DotGeneralOp, ConvolutionOp, ReduceOp, GatherOp)
 # Operations that may be between one of these and the collective.
@@ -94,7 +95,9 @@ class MergeAllReduces(Pass):
             _sum_instead_of_gather(gather, types, rewriter)
         mixed: set[Op] | None = set() if self.whole_sums_only else None
         for add in module.nested(AddOp):
-            if self.whole_sums_only or not _is_term(add):
+            if mixed is not None and _is_mixed(add, mixed):
+                mixed.add(add)
+            elif mixed is not None or not _is_term(add):
                 _Sum(add, types, rewriter, mixed).merge()
         return rewriter.changed
 
@@ -180,6 +183,18 @@ def _is_zero(value: Value) -> bool:
     if op is not None and constant is None:
         constant = constant_value(op)
     return isinstance(constant, DenseElements) and not any(constant.data)
+
+
+def _is_mixed(add: AddOp, mixed: set[Op]) -> bool:
+    """Whether an operand is a mixed sum, or certainly neither the result of a collective, a sum, nor 0."""
+    for value in add.operands:
+        op = value.defining_op
+        if isinstance(op, AddOp):
+            if op in mixed and op.parent is add.parent and _has_one_use(value):
+                return True
+        elif not isinstance(op, _TERMS) and not _is_zero(value):
+            return True
+    return False
 
 
 def _has_one_use(value: Value) -> bool:

@@ -140,10 +140,10 @@ class ResolvePermutationFactors(Pass):
         drop_sums_of_copies(module, types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
-        remove_barriers(ops, types, resharder, rewriter)
+        remove_barriers(module, types, resharder, rewriter)
         resolve_unreduced_uses(ops, types, rewriter)
         make_all_partial(ops, types, rewriter)
-        delay_gathers(module, ops, types, rewriter)
+        delay_gathers(module, types, rewriter)
         if self.reduce_communication:
             for slice in module.nested(SliceOp):
                 merge_with_pad(slice, types, rewriter)
@@ -167,7 +167,7 @@ class ResolvePermutationFactors(Pass):
                 if self.reduce_communication and isinstance(op, ReshapeOp):
                     reshard_reshape(op, types, rewriter)
                 self._resolve(op, context)
-        for op in list(module.walk()):
+        for op in module.nested(OptimizationBarrierOp, ReplicatedToUnreducedOp):
             if isinstance(op, OptimizationBarrierOp):
                 reshard_barrier_operands(op, resharder)
             elif isinstance(op, ReplicatedToUnreducedOp):

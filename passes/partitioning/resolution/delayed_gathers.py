@@ -12,8 +12,6 @@ function with one call moves into the function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -21,7 +19,6 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.shardy.partition.local_builder import shape_of
@@ -34,16 +31,15 @@ from .without_reshards import erase_unused, gather_of
 _SLICES = (SliceOp, DynamicSliceOp)
 
 
-def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+def delay_gathers(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:
     """Moves gathers into functions, and then after slices."""
     calls: dict[str, list[CallOp]] = {}
-    for op in ops:
-        if isinstance(op, CallOp):
-            calls.setdefault(op.callee, []).append(op)
+    for call in module.nested(CallOp):
+        calls.setdefault(call.callee, []).append(call)
     for same_callee in calls.values():
         if len(same_callee) == 1:
             _move_into_callee(same_callee[0], types, rewriter)
-    for op in list(module.walk()):
+    for op in module.nested(*_SLICES):
         if isinstance(op, _SLICES):
             _move_after_slice(op, types, rewriter)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
@@ -118,12 +119,11 @@ def _is_whole(value: Value) -> bool:
 
 
 def remove_barriers(
-    ops: Sequence[Op], types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
+    module: ModuleOp, types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
 ) -> None:
     """Removes all barriers of a program, except one of each circle, which has no other value."""
-    for op in ops:
-        if isinstance(op, PropagationBarrierOp):
-            _remove(op, types, resharder, rewriter)
+    for barrier in module.nested(PropagationBarrierOp):
+        _remove(barrier, types, resharder, rewriter)
 
 
 def _remove(

@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import (
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, element_size
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -42,23 +43,26 @@ def _have_same_size(left: RankedTensor, right: RankedTensor) -> bool:
 # --- Broadcasts ---------------------------------------------------------------------------
 
 
-def is_reshape(op: BroadcastInDimOp) -> bool:
+def is_reshape(signature: OpSignature) -> bool:
     """Whether a broadcast neither repeats nor moves elements."""
-    is_sorted = list(op.broadcast_dimensions) == sorted(op.broadcast_dimensions)
-    return is_sorted and _have_same_size(tensor_type(op.operand), result_type(op))
+    before, after = signature.operand_types[0], signature.result_types[0]
+    if not isinstance(before, RankedTensor) or not isinstance(after, RankedTensor):
+        return False
+    dimensions = list(BroadcastInDimOp.broadcast_dimensions.of_signature(signature))
+    return dimensions == sorted(dimensions) and _have_same_size(before, after)
 
 
 def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Merges two broadcasts, unless the inner one becomes a reshape."""
     inner = op.operand.defining_op
-    if not isinstance(inner, BroadcastInDimOp) or is_reshape(inner):
+    if not isinstance(inner, BroadcastInDimOp) or inner.signature.cached(is_reshape):
         return False
     merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
     return replace_with_new(op, BroadcastInDimOp, inner.operands, rewriter, {"broadcast_dimensions": merged})
 
 
 def _broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
-    return is_reshape(op) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
+    return op.signature.cached(is_reshape) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
 
 
 def _remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from sdyopt.analysis.figures.execution_counts import constant_of
+from sdyopt.analysis.figures.execution_counts import is_constant
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -34,6 +34,7 @@ from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -125,17 +126,15 @@ class BlockBuffers:
     # --- Uses ---------------------------------------------------------------------------------
 
     def _find_free(self) -> None:
+        free = self._free
         for op in self._ops:
-            if (
-                _has_kind(type(op), _SOURCES)
-                or constant_of(op) is not None
-                or (
-                    op.operands
-                    and (_is_fusible(op) or _has_kind(type(op), _VIEWS))
-                    and all(operand in self._free for operand in op.operands)
-                )
+            signature = op.signature
+            if signature.cached(_is_free) or (
+                op._operands
+                and signature.cached(_is_free_of_free)
+                and all(use.value in free for use in op._operands)
             ):
-                self._free.update(op.results)
+                free.update(op.results)
 
     def _visit_uses(self, op: Op, position: int) -> None:
         for result in op.results:
@@ -159,7 +158,7 @@ class BlockBuffers:
             here = self._positions[user]
             if user is not use.owner:
                 fuses = False
-            elif _has_kind(type(user), _VIEWS):
+            elif _is_view(type(user)):
                 seen = user.results[use.index]
                 here, inner = self._last[seen], self._uses[seen]
                 if inner is None:
@@ -171,7 +170,7 @@ class BlockBuffers:
             elif user in self._fused or (user.results and user.results[0] in self._free):
                 here = max(here, self._last[user.results[0]])
                 users.add(user)
-            elif _is_fusible(user) or _has_kind(type(user), _SINKS):
+            elif _is_fusible(user) or _is_sink(type(user)):
                 users.add(user)
             else:
                 fuses = False
@@ -187,7 +186,7 @@ class BlockBuffers:
     def _assign(self, op: Op, position: int) -> None:
         if op in self._fused:
             return
-        if _has_kind(type(op), _VIEWS):
+        if _is_view(type(op)):
             for viewed, result in zip(op.operands, op.results, strict=False):
                 if result not in self._free:
                     self._share(result, viewed)
@@ -197,9 +196,7 @@ class BlockBuffers:
         taken: set[int] = set()
         for result in op.results:
             if result in self._free:
-                if result in self._written and not any(
-                    _has_kind(type(user), _VIEWS) for user in result.users
-                ):
+                if result in self._written and not any(_is_view(type(user)) for user in result.users):
                     self._allocate(result, self._written[result])
             elif (operand := self._written_into(op, result.index, position)) is not None and (
                 id(self._of[operand]) not in taken
@@ -279,21 +276,45 @@ class BlockBuffers:
 
 def _is_elementwise(op: Op) -> bool:
     """Whether every element of the result depends on one element of each operand."""
-    return _has_kind(type(op), _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(op.signature)
+    return op.signature.cached(_is_elementwise_signature)
+
+
+def _is_elementwise_signature(signature: OpSignature) -> bool:
+    return issubclass(signature.op_class, _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(signature)
 
 
 def _is_fusible(op: Op) -> bool:
     """Whether an operation computes its result elementwise, or only moves or repeats elements."""
-    kind = type(op)
-    if _has_kind(kind, _MOVES):
+    return op.signature.cached(_is_fusible_signature)
+
+
+def _is_fusible_signature(signature: OpSignature) -> bool:
+    if issubclass(signature.op_class, _MOVES):
         return True
-    return len(op.results) == 1 and _is_elementwise(op) and not _has_kind(kind, _NOT_FUSED)
+    has_one_result = len(signature.result_types) == 1
+    is_fused = has_one_result and not issubclass(signature.op_class, _NOT_FUSED)
+    return is_fused and signature.cached(_is_elementwise_signature)
+
+
+def _is_free(signature: OpSignature) -> bool:
+    """Whether the results need no buffer, because each use computes what it reads of them."""
+    return is_constant(signature.op_class) or issubclass(signature.op_class, _SOURCES)
+
+
+def _is_free_of_free(signature: OpSignature) -> bool:
+    """Whether the results need no buffer if the operands need none."""
+    return signature.cached(_is_fusible_signature) or _is_view(signature.op_class)
 
 
 # `isinstance` is slow with many classes, and there are few classes of operations.
 @cache
-def _has_kind(kind: type[Op], classes: tuple[type[Op], ...]) -> bool:
-    return issubclass(kind, classes)
+def _is_view(kind: type[Op]) -> bool:
+    return issubclass(kind, _VIEWS)
+
+
+@cache
+def _is_sink(kind: type[Op]) -> bool:
+    return issubclass(kind, _SINKS)
 
 
 def is_invariant(loop: WhileOp, index: int) -> bool:

@@ -8,6 +8,7 @@ Unknown counts are None, unless they are assumed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
@@ -28,6 +29,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
+from sdyopt.mlir.ir.traits import CONSTANT_LIKE
 from sdyopt.mlir.ir.types import IntegerType, Type, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
@@ -312,6 +314,12 @@ def nested_regions(op: Op) -> tuple[Region, ...]:
 def constant_of(op: Op) -> Attribute | None:
     """The value of a constant operation; None for any other operation."""
     return op.signature.attributes.get("value") if isinstance(op, ConstantOp) else constant_value(op)
+
+
+@cache
+def is_constant(kind: type[Op]) -> bool:
+    """Whether operations of a class are constants."""
+    return issubclass(kind, ConstantOp) or CONSTANT_LIKE in kind.traits
 
 
 def constant_integer(op: Op) -> int | None:

@@ -14,9 +14,9 @@ from sdyopt.analysis.figures.buffers import Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
-    constant_of,
     entry_functions,
     functions_in,
+    is_constant,
 )
 from sdyopt.analysis.figures.figures import (
     ACTIVATION,
@@ -230,7 +230,7 @@ def memory_figures(
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
-        if constant_of(op) is not None and counts.times(op) != NEVER and not dead.contains(op)
+        if is_constant(type(op)) and counts.times(op) != NEVER and not dead.contains(op)
     )
     found.unknown_values = len(live.unknown_values)
     return found, lambda points: _timeline(highest, live, texts, points)

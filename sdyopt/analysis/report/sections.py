@@ -82,17 +82,20 @@ COLLECTIVES = "collectives"
 _NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug_info=True)"
 
 
-def sections_of(report: Report) -> list[Section]:
-    """Communication, memory, compute, time if it is estimated, and how near the figures are to XLA's."""
+def sections_of(report: Report, has_details: bool = True) -> list[Section]:
+    """Communication, memory, compute, time if it is estimated, and how near the figures are to XLA's.
+
+    Details are the collectives one by one.
+    """
     time = [] if report.time is None else [time_section(report, report.time)]
     accuracy = [Section(ACCURACY)] if PIPELINE in report.assumption else []
-    return [_communication(report), _memory(report), _compute(report), *time, *accuracy]
+    return [_communication(report, has_details), _memory(report), _compute(report), *time, *accuracy]
 
 
 # --- Communication ------------------------------------------------------------------------------------
 
 
-def _communication(report: Report) -> Section:
+def _communication(report: Report, has_details: bool) -> Section:
     total, count = wire_total(report), len(report.collectives)
     wire = f"communication: {total_text(total)} on the wire per device"
     section = Section(f"{wire}, {counted(count, 'collective')}")
@@ -122,13 +125,14 @@ def _communication(report: Report) -> Section:
         _by_group(report, total, grouping),
         True,
     )
-    section.add_table(
-        COLLECTIVES,
-        ("#", "bytes", "times", "where", "kind", "why"),
-        3,
-        [_collective_row(each) for each in sorted(report.collectives, key=_order)],
-        True,
-    )
+    if has_details:
+        section.add_table(
+            COLLECTIVES,
+            ("#", "bytes", "times", "where", "kind", "why"),
+            3,
+            [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+            True,
+        )
     section.add_table(
         "not decided yet",
         ("times", "value", "where", "type", "what"),

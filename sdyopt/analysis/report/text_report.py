@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.pages.section import ReportTable, Section, without_empty
-from sdyopt.analysis.report.sections import COLLECTIVES, METHODS, sections_of
+from sdyopt.analysis.pages.section import ReportTable, Row, Section, without_empty
+from sdyopt.analysis.report.sections import METHODS, sections_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 
@@ -26,8 +26,6 @@ ROWS = 5
 MAX_LINES = 46
 MIN_WIDTH = 60
 
-# Tables that a short report leaves out.
-_DETAILS = (COLLECTIVES,)
 # A row with a note takes several lines, so a short report has fewer such rows. A note has at most
 # _NOTE_LINES.
 _NOTED_ROWS = 3
@@ -42,7 +40,7 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 
     `rows` limits every table; None shows all rows.
     """
-    sections, width = sections_of(report), max(width, MIN_WIDTH)
+    sections, width = sections_of(report, has_details=rows is None), max(width, MIN_WIDTH)
     lines, fewer = list(_lines(report, sections, width, rows)), ROWS
     if rows == ROWS and len(lines) > MAX_LINES:
         # Rather rows are shown than how figures are computed, which docs/reports.md has.
@@ -81,8 +79,7 @@ def section_lines(
         for sentence in section.sentences:
             yield from _indented(printable(sentence), width)
         for table in section.tables:
-            if rows is None or table.title not in _DETAILS:
-                yield from _table_lines(table, width, rows, noted_rows)
+            yield from _table_lines(table, width, rows, noted_rows)
 
 
 def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: int) -> Iterator[str]:
@@ -90,8 +87,12 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
     limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
     if table.has_notes and limit < len(table.rows):
         # Rather one row of each place than all of the first one.
-        firsts = list({row[table.figures]: row for row in reversed(table.rows)}.values())[::-1]
-        others = [row for row in table.rows if row not in firsts]
+        seen: set[str] = set()
+        firsts: list[Row] = []
+        others: list[Row] = []
+        for row in table.rows:
+            (others if row[table.figures] in seen else firsts).append(row)
+            seen.add(row[table.figures])
         table = replace(table, rows=[*firsts, *others])
     header, *lines = _indented(_table(table, limit), width)
     yield header
