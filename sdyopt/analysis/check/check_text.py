@@ -293,7 +293,8 @@ def change_of(check: Check, place: Place, width: int) -> str:
     if not place.proposed:
         return "no change of one annotation was found to try"
     if not place.tried:
-        return f"{place.proposed} changes were not tried, because the program is large"
+        changes, them = ("changes were", "them") if place.proposed > 1 else ("change was", "it")
+        return f"{place.proposed} {changes} not tried, because the program is large; --advise tries {them}"
     none = "the one change" if place.tried == 1 else f"none of {place.tried} changes"
     fails = "does not help" if place.tried == 1 else "helps"
     return f"{none} tried here {fails}; --advise tries more"

@@ -209,13 +209,13 @@ class Checker:
         roles = roles_of(self._module)
         alike = Alike(self._module, roles)
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
-        for place in places:
+        for left, place in zip(range(len(places), 0, -1), places, strict=True):
             blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
             each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
             changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
             moves = (move for each in changes if (move := alike.move(each)).changes)
-            chosen = list(islice(moves, min(_MAX_TRIALS, max(remaining, 0))))
+            chosen = list(islice(moves, min(_MAX_TRIALS, -(-remaining // left))))
             remaining -= len(chosen)
             place.tried = len(chosen)
             for trial in trials.of_moves(chosen, 1, None):
@@ -223,7 +223,7 @@ class Checker:
                     results = changed_results(made, trial.results or {}, written((trial.move,)))
                     self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
         outcome = Outcome(Reported(module, report, before), originals)
-        self._blame_constraints(found, trials, roles, outcome, max(remaining, 0))
+        self._blame_constraints(found, trials, roles, outcome, remaining)
         return found
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
+from sdyopt.analysis.check import checker
 
 PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
 
@@ -88,3 +89,15 @@ def test_options_of_advice_are_checked() -> None:
         module.advise(partitioner="gspmd")
     with pytest.raises(ValueError, match="changes is at least 1, not 0"):
         module.advise(changes=0)
+
+
+@pytest.mark.parametrize(("trials", "tried"), [(0, 0), (1, 1), (2, 2), (3, 3), (5, 3)])
+def test_the_places_share_the_trials_of_a_large_program(
+    trials: int, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = PROGRAM.parents[3] / "examples" / "transformer_train.mlir"
+    operations = sum(1 for _ in sdyopt.parse(program).walk()) + 1
+    monkeypatch.setattr(checker, "_MAX_OPERATIONS", trials * operations)
+    places = sdyopt.check(program).places
+    none = "not tried, because the program is large; --advise tries"
+    assert [none in place.change for place in places] == [number >= tried for number in range(3)]
