@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.arrival_text import Sentence, op_text
+from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text
 from sdyopt.analysis.explain.names import Names, sharding_words
-from sdyopt.analysis.figures.causes import last_of_chain, producer
+from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.sharding_record.arrivals import arrivals
+from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
@@ -30,7 +33,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import Planned, Required, Reshard
+from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Subject
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     Alternative,
@@ -39,6 +42,9 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
 )
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
+
+# The axes whose steps are shown, in all values of a collective.
+_SHOWN_ARRIVALS = 4
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
@@ -77,6 +83,7 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
+    add_sides(root, _sides(op, figures, cause, module), record, names)
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"
@@ -122,6 +129,112 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
     if isinstance(op, ShardingConstraintOp):
         return "with_sharding_constraint requires"
     return "the program reshards it to"
+
+
+# --- The annotations on both sides ------------------------------------------------------------------
+
+
+class Side(NamedTuple):
+    """A value, and those of its axes that are a reason for a collective."""
+
+    value: Value | FunctionResult
+    axes: Axes
+
+
+def _sides(
+    op: Op,
+    figures: Collective,
+    cause: Reshard | Required | ShardingConstraintOp | ReshardOp | None,
+    module: Op,
+) -> list[Side]:
+    """The values whose shardings are in conflict at a collective, first the one that it moves."""
+    shapes = LocalShapes(module)
+    computation = op.parent_op
+    if isinstance(computation, ManualComputationOp) and replaced_by(computation):
+        return [Side(each, _axes_named(shapes.sharding(each), figures)) for each in computation.operands]
+    if not isinstance(op, CollectiveOp):
+        return []
+    source = producer(op)
+    if isinstance(op, AllReduceOp | ReduceScatterOp):
+        if isinstance(source, OpResult) and replaced_by(source.op):
+            return [Side(each, _axes_named(shapes.sharding(each), figures)) for each in source.op.operands]
+        return [Side(*each) for each in summed_dimensions(op, shapes)]
+    if isinstance(cause, Reshard):
+        return list(_sides_of_plan(cause.plan, cause.position))
+    before, after = shapes.sharding(source), shapes.sharding(last_of_chain(op))
+    sides = [Side(source, _axes_of(before))] if before is not None else []
+    if isinstance(cause, Required) and (taken := _taken(cause)) is not None:
+        sides.append(Side(taken, _axes_of(after)))
+    return sides
+
+
+def _axes_named(sharding: TensorSharding | None, figures: Collective) -> Axes:
+    return tuple([axis for axis in _axes_of(sharding) if axis.name in figures.axis_names])
+
+
+def _axes_of(sharding: TensorSharding | None) -> Axes:
+    return () if sharding is None else tuple([axis for dim in sharding.dims for axis in dim.axes])
+
+
+def _sides_of_plan(plan: Planned, position: int) -> Iterator[Side]:
+    """The tensor that is resharded, with the axes that it loses, and one that has those that it gets."""
+    old, new = _axes_of(plan.shardings[position]), _axes_of(plan.planned[position])
+    yield Side(plan.values[position], _without(old, new))
+    mapping = list(plan.rule.tensors)
+    factors = {each for dim in mapping[position].dims for each in dim.factors}
+    for gained in (_without(new, old), _without(old, new)):
+        for other, value in enumerate(plan.values):
+            sharding = plan.shardings[other]
+            shared = tuple([axis for axis in _axes_of(sharding) if axis in gained])
+            if other != position and shared and value not in plan.values[:other] and factors:
+                yield Side(value, shared)
+                return
+
+
+def _without(axes: Axes, others: Axes) -> Axes:
+    return tuple([axis for axis in axes if axis not in others])
+
+
+def _taken(cause: Required) -> Value | FunctionResult | None:
+    """The value or function result whose sharding is the one that an operation requires of its operand."""
+    user, parent = cause.user, cause.user.parent_op
+    if user.is_terminator and isinstance(parent, FuncOp):
+        return FunctionResult(parent, cause.index)
+    owner = parent if user.is_terminator and parent is not None else user
+    if isinstance(owner, ManualComputationOp) and owner is user:
+        return None
+    return owner.results[cause.index] if cause.index < len(owner.results) else None
+
+
+def add_sides(root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names) -> None:
+    """Adds the steps by which the axes of values in conflict came, each back to an annotation."""
+    seen: set[tuple[Subject, AxisRef]] = set()
+    for side in sides:
+        found = subject_of(side.value, record)
+        if found is None:
+            continue
+        run, subject = found
+        for axis in side.axes:
+            for arrival in arrivals(record, run, subject, axis):
+                if (subject, arrival.axis) in seen or len(seen) == _SHOWN_ARRIVALS:
+                    continue
+                seen.add((subject, arrival.axis))
+                of = names.subject(run, subject)
+                node = root.add(f"{axis_ref_text(arrival.axis)} shards dimension {arrival.dim} of {of}")
+                add_arrival(node, arrival, run, names)
+
+
+def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
+    """What propagation saw of a value of the program after the passes, in the last run with it."""
+    if isinstance(value, FunctionResult):
+        return next(((run, value) for run in reversed(record.runs) if value in run.final), None)
+    values = record.values
+    for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
+        for run in reversed(record.runs):
+            subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
+            if subject is not None:
+                return run, subject
+    return None
 
 
 # --- Conflicts at one operation ---------------------------------------------------------------------

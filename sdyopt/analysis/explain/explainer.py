@@ -21,7 +21,7 @@ from sdyopt.analysis.explain.arrival_text import (
     add_other_sources,
     tree_text,
 )
-from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
+from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective, subject_of
 from sdyopt.analysis.explain.names import (
     Names,
     axis_text,
@@ -126,12 +126,8 @@ class Explainer:
 
     def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
         """The answer about what propagation saw of a value."""
-        values = self.record.values
-        for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
-            for run in reversed(self.record.runs):
-                subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
-                if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names, self.advice)
+        if (found := subject_of(value, self.record)) is not None:
+            return explain_subject(self.record, *found, self.names, self.advice)
         state = f"{self.names.value(value)}: {jax_type(type_text(value))}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_words(sharding)}"
