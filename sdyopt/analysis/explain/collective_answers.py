@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text
+from sdyopt.analysis.explain.absence_text import reasons_of
+from sdyopt.analysis.explain.advice import Advice
+from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text, site_text
 from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
 from sdyopt.analysis.figures.figures import Collective
@@ -16,7 +18,8 @@ from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.sharding_record.arrivals import arrivals
+from sdyopt.analysis.sharding_record.absences import absences
+from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
@@ -43,8 +46,8 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
-# The axes whose steps are shown, in all values of a collective.
-_SHOWN_ARRIVALS = 4
+# The axes of values in conflict that are shown for a collective.
+_SHOWN_SIDES = 4
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
@@ -55,11 +58,18 @@ def collectives_of(module: Op) -> list[Op]:
     return counted_collectives(module)
 
 
-def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
+def explain_collective(
+    module: Op, number: int, record: ShardingRecord, names: Names, advice: Advice
+) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
     figures = report_on(module).collectives[number]
+    cause = _cause(op, record)
+    sides = sides_of(op, figures, cause, module)
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
+    if sides and replaced_by(op.parent_op) and isinstance(sides[0].value, Value):
+        # The partitioner creates what is sent.
+        value = sides[0].value
     moved = names.value(block_or_result(value))
     # A helper converts or slices a weight before it is moved.
     of = f"{figures.moved} ({moved})" if figures.moved not in ("", moved) else moved
@@ -72,7 +82,6 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         node = root.add(f"resharded: {specs_of(figures.change)}")
         if specs_of(figures.change) != figures.change:
             node.add(f"in sdy: {figures.change}")
-    cause = _cause(op, record)
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         root.add(figures.cause)
     elif isinstance(cause, Reshard):
@@ -83,7 +92,8 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
-    add_sides(root, _sides(op, figures, cause, module), record, names)
+    came = add_sides(root, sides, record, names)
+    advice.add_for_collective(root, op, number, came, module, record, names)
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"
@@ -135,64 +145,103 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
 
 
 class Side(NamedTuple):
-    """A value, and those of its axes that are a reason for a collective."""
+    """An axis that shards a dimension of a value, or does not if `is_absent`: a reason for a collective."""
 
     value: Value | FunctionResult
-    axes: Axes
+    axis: AxisRef
+    dim: int
+    is_absent: bool = False
 
 
-def _sides(
+def sides_of(
     op: Op,
     figures: Collective,
     cause: Reshard | Required | ShardingConstraintOp | ReshardOp | None,
     module: Op,
 ) -> list[Side]:
-    """The values whose shardings are in conflict at a collective, first the one that it moves."""
+    """The shardings that are in conflict at a collective, first that of the value that it moves."""
     shapes = LocalShapes(module)
-    computation = op.parent_op
-    if isinstance(computation, ManualComputationOp) and replaced_by(computation):
-        return [Side(each, _axes_named(shapes.sharding(each), figures)) for each in computation.operands]
-    if not isinstance(op, CollectiveOp):
+    replaced = op.parent_op
+    source = producer(op) if isinstance(op, CollectiveOp) else None
+    if isinstance(op, AllReduceOp | ReduceScatterOp) and isinstance(source, OpResult):
+        replaced = source.op
+    if replaced is not None and replaced_by(replaced):
+        names = figures.axis_names
+        pairs = ((value, pair) for value in replaced.operands for pair in _axes_of(shapes.sharding(value)))
+        return [Side(value, axis, dim) for value, (dim, axis) in pairs if axis.name in names]
+    if not isinstance(op, CollectiveOp) or source is None:
         return []
-    source = producer(op)
     if isinstance(op, AllReduceOp | ReduceScatterOp):
-        if isinstance(source, OpResult) and replaced_by(source.op):
-            return [Side(each, _axes_named(shapes.sharding(each), figures)) for each in source.op.operands]
-        return [Side(*each) for each in summed_dimensions(op, shapes)]
+        found = summed_dimensions(op, shapes)
+        return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
     if isinstance(cause, Reshard):
         return list(_sides_of_plan(cause.plan, cause.position))
-    before, after = shapes.sharding(source), shapes.sharding(last_of_chain(op))
-    sides = [Side(source, _axes_of(before))] if before is not None else []
-    if isinstance(cause, Required) and (taken := _taken(cause)) is not None:
-        sides.append(Side(taken, _axes_of(after)))
-    return sides
+    old, new = (_axes_of(shapes.sharding(each)) for each in (source, last_of_chain(op)))
+    taken = _taken(cause) if isinstance(cause, Required) else None
+    lost, gained = ([Side(source, axis, dim) for dim, axis in each] for each in _changed(old, new))
+    if taken is None:
+        return lost
+    return [
+        *lost,
+        *(each._replace(value=taken, is_absent=True) for each in lost),
+        *(each._replace(value=taken) for each in gained),
+        *(each._replace(is_absent=True) for each in gained),
+    ]
 
 
-def _axes_named(sharding: TensorSharding | None, figures: Collective) -> Axes:
-    return tuple([axis for axis in _axes_of(sharding) if axis.name in figures.axis_names])
+# The dimensions of a tensor, and the axes that shard them.
+_Axes = Sequence[tuple[int, AxisRef]]
 
 
-def _axes_of(sharding: TensorSharding | None) -> Axes:
-    return () if sharding is None else tuple([axis for dim in sharding.dims for axis in dim.axes])
+def _axes_of(sharding: TensorSharding | None) -> _Axes:
+    return [
+        (number, axis)
+        for number, dim in enumerate(() if sharding is None else sharding.dims)
+        for axis in dim.axes
+    ]
+
+
+def _changed(old: _Axes, new: _Axes) -> tuple[_Axes, _Axes]:
+    """What is only before a reshard, and what is only after it."""
+    return [each for each in old if each not in new], [each for each in new if each not in old]
 
 
 def _sides_of_plan(plan: Planned, position: int) -> Iterator[Side]:
-    """The tensor that is resharded, with the axes that it loses, and one that has those that it gets."""
-    old, new = _axes_of(plan.shardings[position]), _axes_of(plan.planned[position])
-    yield Side(plan.values[position], _without(old, new))
-    mapping = list(plan.rule.tensors)
-    factors = {each for dim in mapping[position].dims for each in dim.factors}
-    for gained in (_without(new, old), _without(old, new)):
-        for other, value in enumerate(plan.values):
-            sharding = plan.shardings[other]
-            shared = tuple([axis for axis in _axes_of(sharding) if axis in gained])
-            if other != position and shared and value not in plan.values[:other] and factors:
-                yield Side(value, shared)
+    """The axes that a plan removes from a tensor or gives to it, and what else has them, or has them not."""
+    value, tensors = plan.values[position], list(plan.rule.tensors)
+    lost, gained = _changed(_axes_of(plan.shardings[position]), _axes_of(plan.planned[position]))
+    for dim, axis in lost:
+        yield Side(value, axis, dim)
+        factors = set(tensors[position].dims[dim].factors)
+        if factors.isdisjoint(plan.rule.need_replication):
+            yield from _against(plan, position, axis, factors)
+    for dim, axis in gained:
+        for other, other_dim in list(_others(plan, position, axis))[:1]:
+            yield Side(plan.values[other], axis, other_dim)
+        yield Side(value, axis, dim, is_absent=True)
+
+
+def _against(plan: Planned, position: int, axis: AxisRef, factors: Set[int]) -> Iterator[Side]:
+    """What has an axis for other factors than a tensor; or else what has these factors without the axis."""
+    others = list(_others(plan, position, axis))
+    tensors = list(plan.rule.tensors)
+    for other, dim in others:
+        if factors.isdisjoint(tensors[other].dims[dim].factors):
+            yield Side(plan.values[other], axis, dim)
+            return
+    have = {position, *(other for other, _ in others)}
+    for other, mapping in enumerate(tensors):
+        for dim, each in enumerate(mapping.dims):
+            if other not in have and not factors.isdisjoint(each.factors):
+                yield Side(plan.values[other], axis, dim, is_absent=True)
                 return
 
 
-def _without(axes: Axes, others: Axes) -> Axes:
-    return tuple([axis for axis in axes if axis not in others])
+def _others(plan: Planned, position: int, axis: AxisRef) -> Iterator[tuple[int, int]]:
+    """The other operands and results that are sharded along an axis, and the dimensions."""
+    for other, sharding in enumerate(plan.shardings):
+        if plan.values[other] is not plan.values[position]:
+            yield from ((other, dim) for dim, each in _axes_of(sharding) if each.overlaps(axis))
 
 
 def _taken(cause: Required) -> Value | FunctionResult | None:
@@ -201,27 +250,59 @@ def _taken(cause: Required) -> Value | FunctionResult | None:
     if user.is_terminator and isinstance(parent, FuncOp):
         return FunctionResult(parent, cause.index)
     owner = parent if user.is_terminator and parent is not None else user
-    if isinstance(owner, ManualComputationOp) and owner is user:
+    if owner is user and isinstance(owner, ManualComputationOp):
         return None
     return owner.results[cause.index] if cause.index < len(owner.results) else None
 
 
-def add_sides(root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names) -> None:
-    """Adds the steps by which the axes of values in conflict came, each back to an annotation."""
-    seen: set[tuple[Subject, AxisRef]] = set()
+def add_sides(
+    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names
+) -> list[tuple[Run, Arrival]]:
+    """Adds how the axes in conflict came to values, each back to an annotation, or why they did not.
+
+    Returns how those that shard values came.
+    """
+    seen: set[tuple[Subject, AxisRef, bool]] = set()
+    came: list[tuple[Run, Arrival]] = []
     for side in sides:
-        found = subject_of(side.value, record)
-        if found is None:
+        found = _found(side, record)
+        if found is None or len(seen) == _SHOWN_SIDES:
             continue
         run, subject = found
-        for axis in side.axes:
-            for arrival in arrivals(record, run, subject, axis):
-                if (subject, arrival.axis) in seen or len(seen) == _SHOWN_ARRIVALS:
-                    continue
-                seen.add((subject, arrival.axis))
+        if side.is_absent:
+            missing = [each for each in absences(run, subject) if each.axis.overlaps(side.axis)]
+            same = [each for each in missing if each.dim == side.dim] or missing
+            if same and (subject, side.axis, True) not in seen:
+                seen.add((subject, side.axis, True))
+                of = names.subject(run, subject)
+                node = root.add(f"{axis_ref_text(side.axis)} does not shard dimension {side.dim} of {of}")
+                for reason in reasons_of(same[0], record, run, names):
+                    node.add(f"{site_text(run, same[0].site)}: {reason}", names.source_line(same[0].site.op))
+            continue
+        for arrival in arrivals(record, run, subject, side.axis):
+            if (subject, arrival.axis, False) not in seen:
+                seen.add((subject, arrival.axis, False))
                 of = names.subject(run, subject)
                 node = root.add(f"{axis_ref_text(arrival.axis)} shards dimension {arrival.dim} of {of}")
                 add_arrival(node, arrival, run, names)
+                came.append((run, arrival))
+    return came
+
+
+def _found(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
+    """What propagation saw of the value of a side, or of the value before collectives of it."""
+    value = side.value
+    while True:
+        found = subject_of(value, record)
+        if found is not None and (side.is_absent or _has(found[0].final.get(found[1]), side.axis)):
+            return found
+        if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
+            return None
+        value = value.op.operand_at(0)
+
+
+def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
+    return any(each.overlaps(axis) for _, each in _axes_of(sharding))
 
 
 def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
@@ -260,13 +341,28 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
     name = plan.signature.name
     name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
-    what = f"{name}: {_tensor(plan, cause.position, names)}"
-    node = root.add(f"{what} does not fit {_reason(plan, chosen)}", source_line)
+    tensor = _tensor(plan, cause.position, names)
+    whole = _whole_dimension(plan, cause.position, tensors[cause.position])
+    if whole < 0:
+        reason = f"{name}: {tensor} does not fit {_reason(plan, chosen)}"
+    elif cause.position < len(plan.rule.operands):
+        reason = f"{name} needs all of dimension {whole} of {tensor}"
+    else:
+        reason = f"{name} computes all of dimension {whole} of {tensor}"
+    node = root.add(reason, source_line)
     shapes = LocalShapes(module)
     node.add(f"chosen: {_alternative(plan, chosen, cost_of(plan, chosen.axes, mesh, shapes), names)}")
     costs = [(cost_of(plan, each.axes, mesh, shapes), each) for each in others[:_SHOWN_ALTERNATIVES]]
     for cost, each in costs:
         node.add(f"instead: {_alternative(plan, each, cost, names)}")
+
+
+def _whole_dimension(plan: Planned, position: int, tensor: TensorProjection) -> int:
+    """The first dimension that is sharded, though the operation needs all of it; -1 if there is none."""
+    for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
+        if any(each in plan.rule.need_replication and tensor.factors[each].axes for each in dim.factors):
+            return number
+    return -1
 
 
 def _lost_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> Axes:

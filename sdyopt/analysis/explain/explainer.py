@@ -101,7 +101,7 @@ class Explainer:
             count = len(collectives_of(self._module))
             if target.number >= count:
                 raise unknown_collective(target, count)
-            return [explain_collective(self._module, target.number, self.record, self.names)]
+            return [self._explain_collective(target.number)]
         if isinstance(target, ResultTarget):
             return self._explain_values(
                 [self._inputs.returned[target.function, target.number]], self._result(target)
@@ -113,13 +113,16 @@ class Explainer:
             return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
         return self._explain_values(target.values, target=target)
 
+    def _explain_collective(self, number: int) -> Sentence:
+        return explain_collective(self._module, number, self.record, self.names, self.advice)
+
     def _explain_output(self, value: Value, name: str) -> Sentence:
         """The answer about a value of the program after the passes."""
         subject = block_or_result(value)
         collectives = collectives_of(self._module)
         if isinstance(subject, OpResult) and subject.op in collectives:
             number = collectives.index(subject.op)
-            tree = explain_collective(self._module, number, self.record, self.names)
+            tree = self._explain_collective(number)
         else:
             tree = self._explain_origin(subject)
         return Sentence(f"output {name} is {tree.text}", tree.source_line, tree.children)

@@ -311,16 +311,16 @@ def summed_over(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -
     )
 
 
-def summed_dimensions(op: CollectiveOp, shapes: LocalShapes) -> list[tuple[Value, tuple[AxisRef, ...]]]:
-    """(operand, axes) of the operations whose sums an sdy collective completes: what shards what they sum."""
+def summed_dimensions(op: CollectiveOp, shapes: LocalShapes) -> list[tuple[Value, int, tuple[AxisRef, ...]]]:
+    """(operand, dimension, axes) of the operations whose partial sums an sdy collective sums up."""
     if not isinstance(op, _REDUCTIONS):
         return []
     axes = _reduced_axes(op)
     terms = _terms(producer(op), axes, shapes)
     return [
-        (operand, tuple([axis for axis in sharded if overlap((axis,), axes)]))
+        (operand, dim, tuple([axis for axis in sharded if overlap((axis,), axes)]))
         for found in terms
-        for operand, _, sharded in found
+        for operand, dim, sharded in found
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import functions_in
@@ -26,7 +27,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -67,10 +68,13 @@ class Tried(NamedTuple):
 
 
 class ValueNames:
-    """Names values of a program as it is printed, and arguments as JAX names them."""
+    """Names values of a program as it is printed, and arguments as JAX names them.
 
-    def __init__(self, module: Op) -> None:
-        self._names = SsaNames(module).names
+    `in_source` are the names of values that the program was read with.
+    """
+
+    def __init__(self, module: Op, in_source: Mapping[Value, str] = MappingProxyType({})) -> None:
+        self._names = {**SsaNames(module).names, **in_source}
         self._lines = UserLines.of_module(module)
         self._gradients = Gradients(module)
         self._has_one_function = len(functions_in(module)) == 1
@@ -134,10 +138,11 @@ def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
             # JAX constrains the gradient by itself.
             text = f"{text}, which constrains its gradient, too"
         else:
-            like = [_subject_text(each, names) for each in others]
+            # Those of other layers have the same name.
+            like = list(dict.fromkeys(_subject_text(each, names) for each in changes))[1:]
             more = len(like) - _SHOWN_IN_JAX
             listed = ", ".join(like[:_SHOWN_IN_JAX]) + (f" and {more} more" if more > 0 else "")
-            text = f"{text}, and {listed} likewise"
+            text = f"{text}, and {listed} likewise" if like else text
     shown = _in_sdy([each.sdy(names.sdy(each.named)) for each in changes])
 
     def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
