@@ -179,7 +179,9 @@ class Advice:
             place = f"{bytes_text(left)} in place of {bytes_text(sent)}"
             self._add_for_collective(node, move, effect, place, names)
         elif tried:
-            node.add(f"no help was found: {counted(tried, 'other sharding')} tried, and the line sends as much")
+            node.add(
+                f"no help was found: {counted(tried, 'other sharding')} tried, and the line sends as much"
+            )
 
     def _annotations_without(
         self, came: Sequence[tuple[Run, Arrival]], record: ShardingRecord
