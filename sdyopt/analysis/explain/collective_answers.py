@@ -32,6 +32,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
@@ -87,7 +88,7 @@ def explain_collective(
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(f"{_taker(cause)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
+        root.add(f"{_taker(cause, names)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
     elif cause is not None:
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
@@ -125,10 +126,14 @@ def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConst
     return constraints[0] if constraints else reshards[0] if reshards else None
 
 
-def _taker(cause: Required) -> str:
+def _taker(cause: Required, names: Names) -> str:
     """The operation that requires a sharding of one of its operands."""
     user = cause.user
     parent = user.parent_op
+    loop = parent if user.is_terminator else user
+    if isinstance(loop, WhileOp) and cause.index < len(loop.operands):
+        start = names.value(block_or_result(loop.operands[cause.index]))
+        return f"the loop carries it{f', from {start} on,' if user.is_terminator else ''} as"
     if not user.is_terminator or parent is None:
         return f"{op_text(user)} takes its operand {cause.index} as"
     owner = f"@{parent.sym_name}" if isinstance(parent, FuncOp) else op_text(parent)

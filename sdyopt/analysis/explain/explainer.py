@@ -103,9 +103,10 @@ class Explainer:
                 raise unknown_collective(target, count)
             return [self._explain_collective(target.number)]
         if isinstance(target, ResultTarget):
-            return self._explain_values(
-                [self._inputs.returned[target.function, target.number]], self._result(target)
-            )
+            results = [(target.function, target.number), *target.others]
+            returned = [self._inputs.returned[each] for each in results]
+            found = {subject: run for each in results for subject, run in self._result(*each).items()}
+            return self._explain_values(returned, found, ValueTarget(returned, line=target.pattern))
         if isinstance(target, OutputTarget):
             values = output_values(self._module, target)
             trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
@@ -176,8 +177,11 @@ class Explainer:
         elif len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
         if target is not None and target.is_list:
-            title = Sentence(f"{counted(len(subjects), 'value')} of {line}, with their names for --explain")
-            return [title, *(self._listed(each, run) for each, run in subjects.items())]
+            # Copies of a value have its name.
+            listed = [self._listed(each, run) for each, run in subjects.items()]
+            different_ones = list({(each.text, each.source_line): each for each in listed}.values())
+            count = counted(len(different_ones), "value")
+            return [Sentence(f"{count} of {line}, with their names for --explain"), *different_ones]
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
         alike: dict[str, list[str]] = {}
@@ -196,7 +200,7 @@ class Explainer:
         for key, named in alike.items():
             names = list(dict.fromkeys(filter(None, named)))
             such = f", such as {names[0]}" if names else ""
-            more = f"{counted(len(named), 'more value')} of this line{such}"
+            more = f"{counted(len(named), 'more value')} of this {'name' if '*' in line else 'line'}{such}"
             different[key].add(f"the answer is the same for {more}")
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
         trees = list(different.values()) if line else _numbered(list(different.values()), asked)
@@ -210,7 +214,7 @@ class Explainer:
         phases = Counter(_PHASES[_phase(run, each)] for each, run in hidden)
         parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
         of = f" ({parts})" if line and len(phases) > 1 else ""
-        how = f"; --explain='{line} all' lists them" if line else ""
+        how = f"; --explain='{line} all' lists them" if line and "*" not in line else ""
         return f"… and {counted(len(hidden), 'more value')}{of}{how}"
 
     def _listed(self, subject: Subject, run: Run) -> Sentence:
@@ -265,8 +269,8 @@ class Explainer:
         owner = run.edge_owners.get(subject, subject)
         return any(each.has_uses for each in self.record.values.successors(owner))
 
-    def _result(self, target: ResultTarget) -> dict[Subject, Run]:
-        subject = FunctionResult(self._inputs.functions[target.function], target.number)
+    def _result(self, function: str, number: int) -> dict[Subject, Run]:
+        subject = FunctionResult(self._inputs.functions[function], number)
         run = self.record.runs[-1]
         return {subject: run} if subject in run.final else {}
 
@@ -350,6 +354,8 @@ def explain_subject(
     is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
     shown = f" {sharding_words(sharding)}" if is_shown else ""
     root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))
+    if start := _start_of_loop(run, subject, names):
+        root.add(f"the loop carries it, from {start} on")
     for dim in () if sharding is None else sharding.dims:
         # Axes that came along the same steps are explained once.
         alike: dict[str, tuple[list[Arrival], Sentence]] = {}
@@ -367,11 +373,19 @@ def explain_subject(
     for truncated, why in record.truncations.get(subject, ()):
         root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
-    if not root.children:
+    if len(root.children) == bool(start):
         root.add("no operand or result of an operation that computes or uses it has another axis")
     if sharding is not None and short_spec(sharding):
         root.children.insert(0, Sentence(in_sdy(type, sharding, in_source)))
     return root
+
+
+def _start_of_loop(run: Run, subject: Subject, names: Names) -> str:
+    """The name of the value with which a loop-carried value starts; "" for any other value."""
+    owner = run.edge_owners.get(subject)
+    if not isinstance(owner, OpResult) or not isinstance(owner.op, WhileOp):
+        return ""
+    return names.value(block_or_result(owner.op.operands[owner.index]))
 
 
 def _shown(found: Sequence[Absence]) -> Sequence[Absence]:
