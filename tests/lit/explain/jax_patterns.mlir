@@ -26,7 +26,6 @@
 // PART:       help: choose from p['layers'][*]['w']{{$}}
 // KEY:        help: choose from p['layers'][*]['w']{{$}}
 // OTHER:      help: choose from tokens, p['layers'][0]['w'], result[0], result[1]
-// FILE:       train.py
 // FILE:       error: the line of this file is missing
 // FILE:       help: write train.py:LINE, such as train.py:12
 
