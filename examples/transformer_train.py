@@ -3,8 +3,8 @@
     python examples/transformer_train.py examples/transformer_train.mlir
 
 The batch is sharded along the mesh axis "data"; attention heads, the hidden layer and the vocabulary are
-sharded along "model". The script needs `jax` (0.12.0.1 lowered the stored text) but no devices: arrays and
-mesh are abstract, and the program is lowered but not run.
+sharded along "model". One constraint is a mistake, to be found. The script needs `jax` (0.12.0.1 lowered the
+stored text) but no devices: arrays and mesh are abstract, and the program is lowered but not run.
 """
 
 import sys
@@ -76,7 +76,8 @@ def logits(weights: Tree, tokens: jax.Array) -> jax.Array:
         x = x + attend(normalize(x, layer["norm_attention"]), layer)
         hidden = jax.nn.relu(normalize(x, layer["norm_hidden"]) @ layer["up"])
         x = constrain(x + constrain(hidden, "data", None, "model") @ layer["down"], "data", ANY, ANY)
-    return normalize(x, weights["norm"]) @ weights["embedding"].T
+    # A mistake, which --check finds: the vocabulary is sharded along "model", and this gathers it.
+    return constrain(normalize(x, weights["norm"]) @ weights["embedding"].T, "data", None, None)
 
 
 def loss(weights: Tree, tokens: jax.Array, targets: jax.Array) -> jax.Array:

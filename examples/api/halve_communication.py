@@ -1,4 +1,4 @@
-"""Halves what a training step sends: sums of float32 along the mesh are made in bfloat16.
+"""Halves what a training step sends: tensors of float32 are summed and gathered in bfloat16.
 
     python examples/api/halve_communication.py examples/transformer_train.mlir
 
@@ -14,37 +14,40 @@ from pathlib import Path
 
 import sdyopt
 
-# Smaller sums are not worth two conversions.
+# Smaller tensors are not worth two conversions.
 SMALLEST = 1 << 16
+COLLECTIVES = ("sdy.all_reduce", "sdy.all_gather")
 
 
 def halve(module: sdyopt.Module) -> sdyopt.Module:
-    """The program with the large sums in bfloat16."""
+    """The program with the large collectives in bfloat16."""
     large = {each.value for each in module.report().collectives if (each.wire_bytes or 0) >= SMALLEST}
 
-    def reduce_in_bfloat16(op: sdyopt.Operation, rewriter: sdyopt.Rewriter) -> bool:
-        result = op.results[0]
-        if str(result.type.element_type) != "f32" or op not in sums:
+    def send_in_bfloat16(op: sdyopt.Operation, rewriter: sdyopt.Rewriter) -> bool:
+        result, operand = op.results[0], op.operands[0]
+        if str(result.type.element_type) != "f32" or op not in sends:
             return False
-        shape, sharding = result.type.shape, result.sharding
+        shape, sharding, before = result.type.shape, result.sharding, operand.sharding
         assert shape is not None and sharding is not None
-        # Until the sum is made, each device has a part of it.
-        axes = re.findall(r'"(\w+)"', str(op.attributes["reduction_axes"]))
-        partial = sdyopt.Sharding(sharding.mesh, sharding.dimensions, unreduced_axes=axes)
+        if op.name == "sdy.all_reduce":
+            # Until the sum is made, each device has a part of it.
+            axes = re.findall(r'"(\w+)"', str(op.attributes["reduction_axes"]))
+            before = sdyopt.Sharding(sharding.mesh, sharding.dimensions, unreduced_axes=axes)
+            rewriter.set_sharding(operand, before)
+        assert before is not None
         narrow = rewriter.create(
             "stablehlo.convert", op.operands, [sdyopt.Type.tensor(shape, "bf16")], before=op
         )
-        rewriter.set_sharding(op.operands[0], partial)
-        rewriter.set_sharding(narrow.results[0], partial)
-        total = rewriter.create("sdy.all_reduce", narrow.results, attributes=op.attributes, before=op)
-        wide = rewriter.create("stablehlo.convert", total.results, [result.type], before=op)
+        rewriter.set_sharding(narrow.results[0], before)
+        sent = rewriter.create(op.name, narrow.results, attributes=op.attributes, before=op)
+        wide = rewriter.create("stablehlo.convert", sent.results, [result.type], before=op)
         rewriter.set_sharding(wide.results[0], sharding)
         rewriter.replace(op, wide)
         return True
 
     with module.edit() as edit:
-        sums = {op for op in edit.walk() if op.name == "sdy.all_reduce" and op.results[0].name in large}
-        edit.apply(sdyopt.Pattern("sdy.all_reduce", reduce_in_bfloat16))
+        sends = {op for op in edit.walk() if op.name in COLLECTIVES and op.results[0].name in large}
+        edit.apply(*(sdyopt.Pattern(name, send_in_bfloat16) for name in COLLECTIVES))
     return edit.module
 
 

@@ -11,6 +11,7 @@ This is the only module that reads them. Other values have no name but their SSA
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 _INDEX = re.compile(r"\[\d+\]")
+_ROOT = re.compile(r"result\[\d+\]|\w+")
 _ARGUMENT_INFO, _RESULT_INFO = "jax.arg_info", "jax.result_info"
 
 
@@ -69,9 +71,29 @@ def pattern_of(name: str) -> str:
 
 
 def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:
-    """The arguments and results that have this name, with either kind of quotes."""
-    wanted = _spelled(text)
-    return [each for name, each in _named(module) if _spelled(name) == wanted]
+    """The arguments and results that have this name, with either kind of quotes; `[*]` is any index."""
+    wanted = re.compile(re.escape(_spelled(text)).replace(r"\[\*\]", _INDEX.pattern))
+    return [each for name, each in _named(module) if wanted.fullmatch(_spelled(name))]
+
+
+def similar_names(module: Op, text: str) -> list[str]:
+    """The names that begin with a text, or have it as a key; else one name for each argument of Python.
+
+    Those that only differ in an index are given as a pattern.
+    """
+    names, wanted = all_names(module), _spelled(text)
+    within = [name for name in names if _spelled(name).startswith((f"{wanted}[", f"{wanted}."))]
+    with_key = [name for name in names if f"['{wanted}']" in name or name.endswith(f".{wanted}")]
+    if found := within or with_key:
+        counts = Counter(map(pattern_of, found))
+        return list(
+            dict.fromkeys(name if counts[p] == 1 else p for name in found for p in [pattern_of(name)])
+        )
+    roots: dict[str, str] = {}
+    for name in names:
+        root = _ROOT.match(name)
+        roots.setdefault(root[0] if root is not None else name, name)
+    return list(roots.values())
 
 
 def all_names(module: Op) -> list[str]:

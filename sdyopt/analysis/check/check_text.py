@@ -50,7 +50,6 @@ _SHORTER = (
 _NEEDED = re.compile(r"(.*?) needs? this sharding")
 _INDENT = "   "
 _UNLIMITED = 1000
-_GRADIENT = "grad "
 _NO_FUNCTION = "has no function"
 _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
@@ -59,6 +58,22 @@ _NO_MESH = (
 _UNVERIFIED = "not verified with XLA"
 _PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+# What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
+# subject, its results and its figures.
+_SHORTER_TRIAL = (
+    (0, ".+", ""),
+    (1, ", ", ","),
+    (2, "the value at ", ""),
+    (2, r"\b(?:the|a) ", ""),
+    (2, r" and (\d+) other lines?", r" and \1 more"),
+    (3, " and ", ", "),
+    (2, rf"\b\w+(?:{_PART.pattern})+({_PART.pattern})", r"…\1"),
+    (2, r" \(jax.grad\)", ""),
+    (3, ".+", ""),
+    (2, "constraint at ", ""),
+    (4, " between steps", " a step"),
+    (4, " memory", " mem"),
+)
 _FILE = re.compile(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
@@ -194,8 +209,8 @@ def title_of(check: Check, place: Place, width: int = 1000) -> str:
     end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
     kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
     for shown in range(len(kinds), 0, -1):
-        more = f", {len(kinds) - shown} more kinds" if shown < len(kinds) - 1 else ", 1 more kind"
-        text = start + ", ".join(kinds[:shown]) + (more if shown < len(kinds) else "")
+        others = sum(part.total.count for part in place.parts[shown:])
+        text = start + ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "")
         if len(text + end) <= width:
             return text + end
     # Rather the bytes of the first kind are left out than cut.
@@ -238,7 +253,9 @@ def reasons_text(part: Part, width: int = 1000) -> str:
     first, *others = reasons_of(part)
     if not others:
         return _tight(reason_of(first), width)
-    text = f"{first.total.count} of {part.total.count}: {reason_of(first)}"
+    count, of = f"{first.total.count} of these {part.total.count}: ", reason_of(first)
+    # The line above begins with their number.
+    text = f"{count if len(count + of) <= width else count.replace('these ', '')}{of}"
     if len(others) == 1:
         these = "the other" if others[0].total.count == 1 else "the others"
         both = _tight(f"{text}; {these}: {reason_of(others[0])}", width)
@@ -301,47 +318,41 @@ def change_of(check: Check, place: Place, width: int) -> str:
 
 
 def trial_text(trial: Trial, width: int, line: str = "") -> str:
-    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`."""
-    tried = "tried" if trial.effect.holds else "XLA may differ"
+    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
+
+    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`.
+    """
+    start = "tried: " if trial.effect.holds else "XLA may differ: "
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     if trial.carried:
-        figures += f", {_difference(Fraction(trial.carried))} a step"
+        figures += f", {_difference(Fraction(trial.carried))} between steps"
     flops, more_flops = trial.effect.before.flops, trial.effect.after.flops
     if more_flops > flops:
         figures += f", +{round(100 * (more_flops / flops - 1))}% FLOPs"
-    spec, subject = trial.spec, trial.subject
-    if trial.replaced:
-        both = f"{trial.replaced} → {spec}"
-        spec = both if len(f"{tried}: {both} for {subject}{figures}") <= width else spec
+    file, colon, _ = line.rpartition(":")
+    subject = trial.subject.replace(f"{file}:", "line ") if colon else trial.subject
     # A donated argument says that its result changes.
     results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
-    room = width - len(f"{tried}:  for {results}{figures}")
-    if len(spec) + len(subject) > room:
-        spec = spec.replace(", ", ",")
-    if len(spec) + len(subject) > room:
-        subject = subject.replace("the value at ", "").removeprefix("the ").removeprefix("a ")
-        subject = re.sub(r" and (\d+) other lines?", r" +\1", subject).replace("constraint at", "constraint")
-    if len(spec) + len(subject) > room:
-        subject, shorter = subject.replace("gradient of ", _GRADIENT), results.replace(" and ", ", ")
-        room, results = room + len(results) - len(shorter), shorter
-    if len(spec) + _LEAST_OF_SUBJECT > room:
-        # The line is in the title.
-        subject = _NAME.sub(partial(_end_of, 1), subject.replace(line, "here") if line else subject)
-    # Where there is little room, the figures are worth more than their names.
-    least = len(subject) if trial.replaced else min(len(subject), _LEAST_OF_SUBJECT)
-    for long, short in ((results, ""), (" sent", ""), (" memory", " mem"), (" between steps", " a step")):
-        if len(spec) + least > room and long:
-            before = len(results + figures)
-            results, figures = results.replace(long, short), figures.replace(long, short)
-            room += before - len(results + figures)
+    parts = [
+        f"{trial.replaced} → " if trial.replaced else "",
+        trial.spec,
+        f" for {subject}",
+        results,
+        figures,
+    ]
+    for number, long, short in _SHORTER_TRIAL:
+        if len(start) + sum(map(len, parts)) <= width:
+            break
+        parts[number] = re.sub(long, short, parts[number])
     # Rather the start of the name is cut than anything else, but not all of it.
-    kept = max(room - len(spec), _LEAST_OF_SUBJECT)
-    if len(subject) > kept:
-        start = _GRADIENT if subject.startswith(_GRADIENT) else ""
-        subject = f"{start}…{subject[1 + len(start) - kept :]}"
-    return f"{tried}: {spec} for {subject}{results}{figures}"
+    excess = len(start) + sum(map(len, parts)) - width
+    if excess > 0:
+        name = parts[2].removeprefix(" for ")
+        kept = max(len(name) - excess, _LEAST_OF_SUBJECT)
+        parts[2] = f" for …{name[1 - kept :]}" if kept < len(name) else parts[2]
+    return start + "".join(parts)
 
 
 def _difference(size: Fraction) -> str:

@@ -11,24 +11,33 @@ its effect.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
-from sdyopt.analysis.sharding_record.arrivals import dimension_of
+from sdyopt.analysis.sharding_record.arrivals import Arrival, dimension_of
 from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
-from sdyopt.analysis.trials.effect import Effect
+from sdyopt.analysis.trials.blamed import Alike, Proposals
+from sdyopt.analysis.trials.effect import Effect, bytes_of_runs
+from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients, Originals
+from sdyopt.analysis.trials.remedies import ValueNames, remedy_of
+from sdyopt.analysis.trials.roles import roles_of
 from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -42,6 +51,9 @@ from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
+
+# A change helps a collective of whose line no more than this share is left.
+_GONE = Fraction(3, 4)
 
 # For one axis, at most so many changes are tried; and for one question, on so many operations together.
 _MAX_TRIALS = 8
@@ -117,6 +129,98 @@ class Advice:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
             why = "XLA may turn the gain into a loss" if found else "without success"
             node.add(f"no help was found: {count} tried, {why}")
+
+    # --- Collectives ------------------------------------------------------------------------------
+
+    def add_for_collective(
+        self,
+        node: Sentence,
+        op: Op,
+        number: int,
+        came: Sequence[tuple[Run, Arrival]],
+        module: Op,
+        record: ShardingRecord,
+        names: Names,
+    ) -> None:
+        """Adds what to write so that the line of a collective sends less, or that nothing was found.
+
+        `came` are the arrivals of axes that the collective is necessary for, `module` the program with it.
+        """
+        if self._trials is None or self._trials.figures is None:
+            return
+        report = report_on(module)
+        key = _place_of(report.collectives[number])
+        before, sent = self._trials.figures, _sent_at(key, report)
+        if not sent:
+            return
+        originals = Originals(self._module, record.values, self._copies)
+        alike = Alike(self._module, roles_of(self._module))
+        proposed = (
+            *self._annotations_without(came, record),
+            *Proposals.on(module, originals).for_collective(op),
+        )
+        tried = 0
+        found: list[tuple[Move, Effect, Fraction]] = []
+        for change in dict.fromkeys(proposed):
+            if tried == _MAX_TRIALS or not self._remaining:
+                break
+            move = alike.move(change)
+            if not move.changes:
+                continue
+            tried += 1
+            self._remaining -= 1
+            after = self._trials.after(move).outcome
+            if after is not None:
+                left = _sent_at(key, after.report)
+                if left <= _GONE * sent:
+                    found.append((move, Effect(before, after.figures), left))
+        if found:
+            move, effect, left = min(found, key=lambda each: (each[1].cost, each[2]))
+            place = f"{bytes_text(left)} in place of {bytes_text(sent)}"
+            self._add_for_collective(node, move, effect, place, names)
+        elif tried:
+            node.add(
+                f"no help was found: {counted(tried, 'other sharding')} tried, and the line sends as much"
+            )
+
+    def _annotations_without(
+        self, came: Sequence[tuple[Run, Arrival]], record: ShardingRecord
+    ) -> Iterator[Change]:
+        """The annotations that axes come from, and the values that have them, without the axes."""
+        for run, arrival in came:
+            *_, last = arrival.chain()
+            for subject in dict.fromkeys((last.subject, arrival.subject)):
+                sharding = run.initial.get(subject) if subject is last.subject else run.final.get(subject)
+                written = self.subject(subject, record, run)
+                mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
+                if sharding is None or written is None or mesh is None:
+                    continue
+                names = _axis_names(sharding, len(sharding.dims), arrival.axis.name)
+                kept = [DimensionSharding(tuple(map(AxisRef, each))) for each in names]
+                yield Change(place_of(written), sharding.with_dims(tuple(kept)), mesh)
+                if not isinstance(written, BlockArgument):
+                    continue
+                for dim, each in enumerate(kept):
+                    if dim != arrival.dim:
+                        moved = [*kept]
+                        moved[dim] = DimensionSharding((*each.axes, AxisRef(arrival.axis.name)))
+                        if _divides(written.type, moved, mesh):
+                            yield Change(written, sharding.with_dims(tuple(moved)), mesh)
+
+    def _add_for_collective(
+        self, node: Sentence, move: Move, effect: Effect, place: str, names: Names
+    ) -> None:
+        named = ((copy, names.input_name(self._original_of(copy))) for copy in self._originals)
+        names_of = ValueNames(self._module, {copy: name.name for copy, name in named if name is not None})
+        remedy = remedy_of(move.changes, names_of)
+        word = "possible, at a cost" if effect.is_worse else "help"
+        first = move.changes[0]
+        help = node.add(f"{word}: {remedy.text}")
+        help.add(f"tried: this line sends {place}; in all, {effect.text}")
+        more = f", and {len(move.changes) - 1} more" if len(move.changes) > 1 else ""
+        help.add(f"in sdy: {first.sdy(names_of.sdy(first.named))}{more}")
+
+    # --- One axis of a value ----------------------------------------------------------------------
 
     def _effect(self, change: Change, proposals: _Proposals, absence: Absence) -> Effect | None:
         """The effect of a change; None if the value does not have the axis then."""
@@ -204,6 +308,16 @@ class Advice:
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh of a sharding, as the program defines it before the passes."""
         return find_mesh(mesh_or_ref, self._module)
+
+
+def _place_of(each: Collective) -> tuple[str, str, str]:
+    """The line of a collective with its kind and axes."""
+    return each.location.path_text or each.moved or each.updated, each.kind, each.group
+
+
+def _sent_at(place: tuple[str, str, str], report: Report) -> Fraction:
+    """What a device sends for the collectives of one place."""
+    return sum((bytes_of_runs(each) for each in report.collectives if _place_of(each) == place), Fraction(0))
 
 
 def _is_gradient(change: Change) -> bool:

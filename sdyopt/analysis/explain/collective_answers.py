@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.arrival_text import Sentence, op_text
+from sdyopt.analysis.explain.absence_text import reasons_of
+from sdyopt.analysis.explain.advice import Advice
+from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text, site_text
 from sdyopt.analysis.explain.names import Names, sharding_words
-from sdyopt.analysis.figures.causes import last_of_chain, producer
+from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.sharding_record.absences import absences
+from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
+from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import Planned, Required, Reshard
+from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Subject
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     Alternative,
@@ -39,6 +46,9 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
 )
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
+
+# The axes of values in conflict that are shown for a collective.
+_SHOWN_SIDES = 4
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
@@ -49,11 +59,18 @@ def collectives_of(module: Op) -> list[Op]:
     return counted_collectives(module)
 
 
-def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
+def explain_collective(
+    module: Op, number: int, record: ShardingRecord, names: Names, advice: Advice
+) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
     figures = report_on(module).collectives[number]
+    cause = _cause(op, record)
+    sides = sides_of(op, figures, cause, module)
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
+    if sides and replaced_by(op.parent_op) and isinstance(sides[0].value, Value):
+        # The partitioner creates what is sent.
+        value = sides[0].value
     moved = names.value(block_or_result(value))
     # A helper converts or slices a weight before it is moved.
     of = f"{figures.moved} ({moved})" if figures.moved not in ("", moved) else moved
@@ -66,17 +83,18 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         node = root.add(f"resharded: {specs_of(figures.change)}")
         if specs_of(figures.change) != figures.change:
             node.add(f"in sdy: {figures.change}")
-    cause = _cause(op, record)
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         root.add(figures.cause)
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(f"{_taker(cause)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
+        root.add(f"{_taker(cause, names)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
     elif cause is not None:
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
+    came = add_sides(root, sides, record, names)
+    advice.add_for_collective(root, op, number, came, module, record, names)
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"
@@ -108,10 +126,14 @@ def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConst
     return constraints[0] if constraints else reshards[0] if reshards else None
 
 
-def _taker(cause: Required) -> str:
+def _taker(cause: Required, names: Names) -> str:
     """The operation that requires a sharding of one of its operands."""
     user = cause.user
     parent = user.parent_op
+    loop = parent if user.is_terminator else user
+    if isinstance(loop, WhileOp) and cause.index < len(loop.operands):
+        start = names.value(block_or_result(loop.operands[cause.index]))
+        return f"the loop carries it{f', from {start} on,' if user.is_terminator else ''} as"
     if not user.is_terminator or parent is None:
         return f"{op_text(user)} takes its operand {cause.index} as"
     owner = f"@{parent.sym_name}" if isinstance(parent, FuncOp) else op_text(parent)
@@ -122,6 +144,183 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
     if isinstance(op, ShardingConstraintOp):
         return "with_sharding_constraint requires"
     return "the program reshards it to"
+
+
+# --- The annotations on both sides ------------------------------------------------------------------
+
+
+class Side(NamedTuple):
+    """An axis that shards a dimension of a value, or does not if `is_absent`: a reason for a collective."""
+
+    value: Value | FunctionResult
+    axis: AxisRef
+    dim: int
+    is_absent: bool = False
+
+
+def sides_of(
+    op: Op,
+    figures: Collective,
+    cause: Reshard | Required | ShardingConstraintOp | ReshardOp | None,
+    module: Op,
+) -> list[Side]:
+    """The shardings that are in conflict at a collective, first that of the value that it moves."""
+    shapes = LocalShapes(module)
+    replaced = op.parent_op
+    source = producer(op) if isinstance(op, CollectiveOp) else None
+    if isinstance(op, AllReduceOp | ReduceScatterOp) and isinstance(source, OpResult):
+        replaced = source.op
+    if replaced is not None and replaced_by(replaced):
+        names = figures.axis_names
+        pairs = ((value, pair) for value in replaced.operands for pair in _axes_of(shapes.sharding(value)))
+        return [Side(value, axis, dim) for value, (dim, axis) in pairs if axis.name in names]
+    if not isinstance(op, CollectiveOp) or source is None:
+        return []
+    if isinstance(op, AllReduceOp | ReduceScatterOp):
+        found = summed_dimensions(op, shapes)
+        return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
+    if isinstance(cause, Reshard):
+        return list(_sides_of_plan(cause.plan, cause.position))
+    old, new = (_axes_of(shapes.sharding(each)) for each in (source, last_of_chain(op)))
+    taken = _taken(cause) if isinstance(cause, Required) else None
+    lost, gained = ([Side(source, axis, dim) for dim, axis in each] for each in _changed(old, new))
+    if taken is None:
+        return lost
+    return [
+        *lost,
+        *(each._replace(value=taken, is_absent=True) for each in lost),
+        *(each._replace(value=taken) for each in gained),
+        *(each._replace(is_absent=True) for each in gained),
+    ]
+
+
+# The dimensions of a tensor, and the axes that shard them.
+_Axes = Sequence[tuple[int, AxisRef]]
+
+
+def _axes_of(sharding: TensorSharding | None) -> _Axes:
+    return [
+        (number, axis)
+        for number, dim in enumerate(() if sharding is None else sharding.dims)
+        for axis in dim.axes
+    ]
+
+
+def _changed(old: _Axes, new: _Axes) -> tuple[_Axes, _Axes]:
+    """What is only before a reshard, and what is only after it."""
+    return [each for each in old if each not in new], [each for each in new if each not in old]
+
+
+def _sides_of_plan(plan: Planned, position: int) -> Iterator[Side]:
+    """The axes that a plan removes from a tensor or gives to it, and what else has them, or has them not."""
+    value, tensors = plan.values[position], list(plan.rule.tensors)
+    lost, gained = _changed(_axes_of(plan.shardings[position]), _axes_of(plan.planned[position]))
+    for dim, axis in lost:
+        yield Side(value, axis, dim)
+        factors = set(tensors[position].dims[dim].factors)
+        if factors.isdisjoint(plan.rule.need_replication):
+            yield from _against(plan, position, axis, factors)
+    for dim, axis in gained:
+        for other, other_dim in list(_others(plan, position, axis))[:1]:
+            yield Side(plan.values[other], axis, other_dim)
+        yield Side(value, axis, dim, is_absent=True)
+
+
+def _against(plan: Planned, position: int, axis: AxisRef, factors: Set[int]) -> Iterator[Side]:
+    """What has an axis for other factors than a tensor; or else what has these factors without the axis."""
+    others = list(_others(plan, position, axis))
+    tensors = list(plan.rule.tensors)
+    for other, dim in others:
+        if factors.isdisjoint(tensors[other].dims[dim].factors):
+            yield Side(plan.values[other], axis, dim)
+            return
+    have = {position, *(other for other, _ in others)}
+    for other, mapping in enumerate(tensors):
+        for dim, each in enumerate(mapping.dims):
+            if other not in have and not factors.isdisjoint(each.factors):
+                yield Side(plan.values[other], axis, dim, is_absent=True)
+                return
+
+
+def _others(plan: Planned, position: int, axis: AxisRef) -> Iterator[tuple[int, int]]:
+    """The other operands and results that are sharded along an axis, and the dimensions."""
+    for other, sharding in enumerate(plan.shardings):
+        if plan.values[other] is not plan.values[position]:
+            yield from ((other, dim) for dim, each in _axes_of(sharding) if each.overlaps(axis))
+
+
+def _taken(cause: Required) -> Value | FunctionResult | None:
+    """The value or function result whose sharding is the one that an operation requires of its operand."""
+    user, parent = cause.user, cause.user.parent_op
+    if user.is_terminator and isinstance(parent, FuncOp):
+        return FunctionResult(parent, cause.index)
+    owner = parent if user.is_terminator and parent is not None else user
+    if owner is user and isinstance(owner, ManualComputationOp):
+        return None
+    return owner.results[cause.index] if cause.index < len(owner.results) else None
+
+
+def add_sides(
+    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names
+) -> list[tuple[Run, Arrival]]:
+    """Adds how the axes in conflict came to values, each back to an annotation, or why they did not.
+
+    Returns how those that shard values came.
+    """
+    seen: set[tuple[Subject, AxisRef, bool]] = set()
+    came: list[tuple[Run, Arrival]] = []
+    for side in sides:
+        found = _found(side, record)
+        if found is None or len(seen) == _SHOWN_SIDES:
+            continue
+        run, subject = found
+        if side.is_absent:
+            missing = [each for each in absences(run, subject) if each.axis.overlaps(side.axis)]
+            same = [each for each in missing if each.dim == side.dim] or missing
+            if same and (subject, side.axis, True) not in seen:
+                seen.add((subject, side.axis, True))
+                of = names.subject(run, subject)
+                node = root.add(f"{axis_ref_text(side.axis)} does not shard dimension {side.dim} of {of}")
+                for reason in reasons_of(same[0], record, run, names):
+                    node.add(f"{site_text(run, same[0].site)}: {reason}", names.source_line(same[0].site.op))
+            continue
+        for arrival in arrivals(record, run, subject, side.axis):
+            if (subject, arrival.axis, False) not in seen:
+                seen.add((subject, arrival.axis, False))
+                of = names.subject(run, subject)
+                node = root.add(f"{axis_ref_text(arrival.axis)} shards dimension {arrival.dim} of {of}")
+                add_arrival(node, arrival, run, names)
+                came.append((run, arrival))
+    return came
+
+
+def _found(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
+    """What propagation saw of the value of a side, or of the value before collectives of it."""
+    value = side.value
+    while True:
+        found = subject_of(value, record)
+        if found is not None and (side.is_absent or _has(found[0].final.get(found[1]), side.axis)):
+            return found
+        if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
+            return None
+        value = value.op.operand_at(0)
+
+
+def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
+    return any(each.overlaps(axis) for _, each in _axes_of(sharding))
+
+
+def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
+    """What propagation saw of a value of the program after the passes, in the last run with it."""
+    if isinstance(value, FunctionResult):
+        return next(((run, value) for run in reversed(record.runs) if value in run.final), None)
+    values = record.values
+    for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
+        for run in reversed(record.runs):
+            subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
+            if subject is not None:
+                return run, subject
+    return None
 
 
 # --- Conflicts at one operation ---------------------------------------------------------------------
@@ -147,13 +346,28 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
     name = plan.signature.name
     name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
-    what = f"{name}: {_tensor(plan, cause.position, names)}"
-    node = root.add(f"{what} does not fit {_reason(plan, chosen)}", source_line)
+    tensor = _tensor(plan, cause.position, names)
+    whole = _whole_dimension(plan, cause.position, tensors[cause.position])
+    if whole < 0:
+        reason = f"{name}: {tensor} does not fit {_reason(plan, chosen)}"
+    elif cause.position < len(plan.rule.operands):
+        reason = f"{name} needs all of dimension {whole} of {tensor}"
+    else:
+        reason = f"{name} computes all of dimension {whole} of {tensor}"
+    node = root.add(reason, source_line)
     shapes = LocalShapes(module)
     node.add(f"chosen: {_alternative(plan, chosen, cost_of(plan, chosen.axes, mesh, shapes), names)}")
     costs = [(cost_of(plan, each.axes, mesh, shapes), each) for each in others[:_SHOWN_ALTERNATIVES]]
     for cost, each in costs:
         node.add(f"instead: {_alternative(plan, each, cost, names)}")
+
+
+def _whole_dimension(plan: Planned, position: int, tensor: TensorProjection) -> int:
+    """The first dimension that is sharded, though the operation needs all of it; -1 if there is none."""
+    for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
+        if any(each in plan.rule.need_replication and tensor.factors[each].axes for each in dim.factors):
+            return number
+    return -1
 
 
 def _lost_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> Axes:

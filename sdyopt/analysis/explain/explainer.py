@@ -21,7 +21,7 @@ from sdyopt.analysis.explain.arrival_text import (
     add_other_sources,
     tree_text,
 )
-from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
+from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective, subject_of
 from sdyopt.analysis.explain.names import (
     Names,
     axis_text,
@@ -101,11 +101,12 @@ class Explainer:
             count = len(collectives_of(self._module))
             if target.number >= count:
                 raise unknown_collective(target, count)
-            return [explain_collective(self._module, target.number, self.record, self.names)]
+            return [self._explain_collective(target.number)]
         if isinstance(target, ResultTarget):
-            return self._explain_values(
-                [self._inputs.returned[target.function, target.number]], self._result(target)
-            )
+            results = [(target.function, target.number), *target.others]
+            returned = [self._inputs.returned[each] for each in results]
+            found = {subject: run for each in results for subject, run in self._result(*each).items()}
+            return self._explain_values(returned, found, ValueTarget(returned, line=target.pattern))
         if isinstance(target, OutputTarget):
             values = output_values(self._module, target)
             trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
@@ -113,25 +114,24 @@ class Explainer:
             return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
         return self._explain_values(target.values, target=target)
 
+    def _explain_collective(self, number: int) -> Sentence:
+        return explain_collective(self._module, number, self.record, self.names, self.advice)
+
     def _explain_output(self, value: Value, name: str) -> Sentence:
         """The answer about a value of the program after the passes."""
         subject = block_or_result(value)
         collectives = collectives_of(self._module)
         if isinstance(subject, OpResult) and subject.op in collectives:
             number = collectives.index(subject.op)
-            tree = explain_collective(self._module, number, self.record, self.names)
+            tree = self._explain_collective(number)
         else:
             tree = self._explain_origin(subject)
         return Sentence(f"output {name} is {tree.text}", tree.source_line, tree.children)
 
     def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
         """The answer about what propagation saw of a value."""
-        values = self.record.values
-        for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
-            for run in reversed(self.record.runs):
-                subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
-                if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names, self.advice)
+        if (found := subject_of(value, self.record)) is not None:
+            return explain_subject(self.record, *found, self.names, self.advice)
         state = f"{self.names.value(value)}: {jax_type(type_text(value))}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_words(sharding)}"
@@ -177,8 +177,11 @@ class Explainer:
         elif len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
         if target is not None and target.is_list:
-            title = Sentence(f"{counted(len(subjects), 'value')} of {line}, with their names for --explain")
-            return [title, *(self._listed(each, run) for each, run in subjects.items())]
+            # Copies of a value have its name.
+            listed = [self._listed(each, run) for each, run in subjects.items()]
+            different_ones = list({(each.text, each.source_line): each for each in listed}.values())
+            count = counted(len(different_ones), "value")
+            return [Sentence(f"{count} of {line}, with their names for --explain"), *different_ones]
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
         alike: dict[str, list[str]] = {}
@@ -197,7 +200,7 @@ class Explainer:
         for key, named in alike.items():
             names = list(dict.fromkeys(filter(None, named)))
             such = f", such as {names[0]}" if names else ""
-            more = f"{counted(len(named), 'more value')} of this line{such}"
+            more = f"{counted(len(named), 'more value')} of this {'name' if '*' in line else 'line'}{such}"
             different[key].add(f"the answer is the same for {more}")
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
         trees = list(different.values()) if line else _numbered(list(different.values()), asked)
@@ -211,7 +214,7 @@ class Explainer:
         phases = Counter(_PHASES[_phase(run, each)] for each, run in hidden)
         parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
         of = f" ({parts})" if line and len(phases) > 1 else ""
-        how = f"; --explain='{line} all' lists them" if line else ""
+        how = f"; --explain='{line} all' lists them" if line and "*" not in line else ""
         return f"… and {counted(len(hidden), 'more value')}{of}{how}"
 
     def _listed(self, subject: Subject, run: Run) -> Sentence:
@@ -266,8 +269,8 @@ class Explainer:
         owner = run.edge_owners.get(subject, subject)
         return any(each.has_uses for each in self.record.values.successors(owner))
 
-    def _result(self, target: ResultTarget) -> dict[Subject, Run]:
-        subject = FunctionResult(self._inputs.functions[target.function], target.number)
+    def _result(self, function: str, number: int) -> dict[Subject, Run]:
+        subject = FunctionResult(self._inputs.functions[function], number)
         run = self.record.runs[-1]
         return {subject: run} if subject in run.final else {}
 
@@ -351,6 +354,8 @@ def explain_subject(
     is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
     shown = f" {sharding_words(sharding)}" if is_shown else ""
     root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))
+    if start := _start_of_loop(run, subject, names):
+        root.add(f"the loop carries it, from {start} on")
     for dim in () if sharding is None else sharding.dims:
         # Axes that came along the same steps are explained once.
         alike: dict[str, tuple[list[Arrival], Sentence]] = {}
@@ -368,11 +373,19 @@ def explain_subject(
     for truncated, why in record.truncations.get(subject, ()):
         root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
-    if not root.children:
+    if len(root.children) == bool(start):
         root.add("no operand or result of an operation that computes or uses it has another axis")
     if sharding is not None and short_spec(sharding):
         root.children.insert(0, Sentence(in_sdy(type, sharding, in_source)))
     return root
+
+
+def _start_of_loop(run: Run, subject: Subject, names: Names) -> str:
+    """The name of the value with which a loop-carried value starts; "" for any other value."""
+    owner = run.edge_owners.get(subject)
+    if not isinstance(owner, OpResult) or not isinstance(owner.op, WhileOp):
+        return ""
+    return names.value(block_or_result(owner.op.operands[owner.index]))
 
 
 def _shown(found: Sequence[Absence]) -> Sequence[Absence]:

@@ -25,9 +25,9 @@ from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.symbols import is_private, symbol_name
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import NamedResult, all_names, find_named
+from sdyopt.mlir.value_names import NamedResult, all_names, find_named, similar_names
 from sdyopt.shardy.notation.text_parser import TextParser, error_at_range
 
 HELP = (
@@ -35,7 +35,9 @@ HELP = (
     "'train.py:12' or '#3' for a collective of the report"
 )
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
-_LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?P<all> +all)?\Z")
+# The files of lines.
+_FILES = (".py", ".ipynb", ".mlir")
+_LINE = re.compile(r"(?P<file>[^%#].*?):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?(?P<all> +all)?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
 
 _PYTHON_NAME = re.compile(r"[A-Za-z_]\w*(?:\[[^\[\]]*\]|\.\w+)*")
@@ -47,7 +49,7 @@ class ValueTarget(NamedTuple):
     """Values with one name, of which there are several if regions reuse it, or the values of a line.
 
     `called` are those of them that functions compute which the line calls. `line` is how the question is
-    written for values of a line, and `is_list` asks only for a list.
+    written for values of a line, or of a pattern of names, and `is_list` asks only for a list.
     """
 
     values: Sequence[Value]
@@ -57,10 +59,12 @@ class ValueTarget(NamedTuple):
 
 
 class ResultTarget(NamedTuple):
-    """A result of a function."""
+    """A result of a function. `others` are those with a name of the same `pattern`."""
 
     function: str
     number: int
+    others: Sequence[tuple[str, int]] = ()
+    pattern: str = ""
 
 
 class OutputTarget(NamedTuple):
@@ -87,18 +91,31 @@ def find_target(text: str, inputs: InputNames) -> Target:
     source = Source("--explain", text)
     stripped = text.strip()
     if named := find_named(inputs.module, stripped):
-        first = named[0]
-        if isinstance(first, NamedResult):
-            return ResultTarget(symbol_name(first.function) or "", first.result_index)
-        return ValueTarget([first])
+        pattern = stripped if "[*]" in stripped else ""
+        chosen = named if pattern else named[:1]
+        arguments = [each for each in chosen if not isinstance(each, NamedResult)]
+        if arguments:
+            return ValueTarget(arguments, line=pattern)
+        results = [each for each in chosen if isinstance(each, NamedResult)]
+        (function, number), *others = [
+            (symbol_name(each.function) or "", each.result_index) for each in results
+        ]
+        return ResultTarget(function, number, others, pattern)
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
         found = _values_of_line(source, match["file"], int(match["line"]), inputs)
         return found._replace(line=f"{match['file']}:{match['line']}", is_list=match["all"] is not None)
+    if PurePath(stripped).suffix in _FILES and not stripped.startswith(("%", "@")):
+        error = error_at_range(source, 0, len(text), "the line of this file is missing")
+        raise about(error.help(f"write {stripped}:LINE, such as {stripped}:12"), source)
     if _PYTHON_NAME.fullmatch(stripped) and (names := all_names(inputs.module)):
         error = error_at_range(source, 0, len(text), "no argument or result of this name in the program")
-        raise about(error.help(nearest_or_all(stripped, names, _LISTED)), source)
+        similar = similar_names(inputs.module, stripped)
+        more = f" and {len(similar) - _LISTED} more" if len(similar) > _LISTED else ""
+        listed = f"choose from {', '.join(similar[:_LISTED])}{more}"
+        has_word = any(stripped in each for each in similar)
+        raise about(error.help(listed if has_word else nearest(stripped, names) or listed), source)
     return _ValueParser(source, inputs).parse()
 
 
@@ -167,6 +184,9 @@ class _ValueParser:
 
     def _result(self, function: str | None, index: int, start: int) -> ResultTarget:
         functions = self._inputs.functions
+        public = [name for name, op in functions.items() if not is_private(op)]
+        if function is None and len(public) == 1:
+            function = public[0]
         if function is None and len(functions) != 1:
             raise self._error(
                 self._parser.error_since(start, f"the program has {len(functions)} functions", HELP)

@@ -169,7 +169,7 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     The partitioner inserts such collectives in place of an operation that needs elements of other shards. In
     a partitioned program, it is the operation whose partial results it combines, or that uses its result.
     """
-    if name := _replaced_by(op.parent_op):
+    if name := replaced_by(op.parent_op):
         return f"{name.rpartition('.')[2]} needs elements of other shards"
     if not is_partitioned:
         return "written in the program"
@@ -190,7 +190,7 @@ def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
     That is so if both are in place of operations, and send the same elements of the same operand: the halos
     of two convolutions of one image are exchanged once.
     """
-    if not _replaced_by(op.parent_op):
+    if not replaced_by(op.parent_op):
         return False
     key = _exchange_key(op, op.parent_op)
     if key in found:
@@ -199,7 +199,7 @@ def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
     return False
 
 
-def _replaced_by(parent: Op | None) -> str:
+def replaced_by(parent: Op | None) -> str:
     """The name of the operation that a manual computation of the partitioner replaces; "" for others."""
     name = parent.attributes.get(REPLACES) if isinstance(parent, ManualComputationOp) else None
     return name.value if isinstance(name, StringAttr) else ""
@@ -269,7 +269,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         more = f" and {len(weights) - 2} more" if len(weights) > 2 else ""
         of = f" over a dimension of {', '.join(weights[:2])}{more}" if weights else ""
         return f"the result of {name} is a partial sum along {axis_refs_text(axes)}{of}"
-    if replaced := _replaced_by(value.op):
+    if replaced := replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     found = list(_reduced(value.op, axes, shapes))
     if not found:
@@ -311,17 +311,40 @@ def summed_over(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins) -
     )
 
 
+def summed_dimensions(op: CollectiveOp, shapes: LocalShapes) -> list[tuple[Value, int, tuple[AxisRef, ...]]]:
+    """(operand, dimension, axes) of the operations whose partial sums an sdy collective sums up."""
+    if not isinstance(op, _REDUCTIONS):
+        return []
+    axes = _reduced_axes(op)
+    terms = _terms(producer(op), axes, shapes)
+    return [
+        (operand, dim, tuple([axis for axis in sharded if overlap((axis,), axes)]))
+        for found in terms
+        for operand, dim, sharded in found
+    ]
+
+
 def _weights_summed_up(
     value: Value, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins
 ) -> list[str]:
-    pending, visited, found = [value], {value}, dict[str, None]()
+    found = dict[str, None]()
+    for reduced in _terms(value, axes, shapes):
+        names = [name for operand, _, _ in reduced if (name := origins.name(operand))]
+        found |= dict.fromkeys(names[-1:])
+    return list(found)
+
+
+def _terms(
+    value: Value, axes: tuple[AxisRef, ...], shapes: LocalShapes
+) -> Iterator[list[tuple[Value, int, tuple[AxisRef, ...]]]]:
+    """What `_reduced` finds at each operation that computes a term of a partial sum."""
+    pending, visited = [value], {value}
     while pending and len(visited) < _MAX_TERMS:
         value = pending.pop()
         if not isinstance(value, OpResult):
             continue
         reduced = list(_reduced(value.op, axes, shapes))
-        names = [name for operand, _, _ in reduced if (name := origins.name(operand))]
-        found |= dict.fromkeys(names[-1:])
+        yield reduced
         # Sums of partial results, and what is computed of one, are partial results, too.
         for operand in () if reduced else value.op.operands:
             sharding = shapes.sharding(operand)
@@ -329,7 +352,6 @@ def _weights_summed_up(
             if is_partial and operand not in visited:
                 visited.add(operand)
                 pending.append(operand)
-    return list(found)
 
 
 # --- Uses ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.hlo_comparison import Options
 from sdyopt.analysis.hlo_comparison.hlo_comparison import (
     FORMATS,
+    HOW_TO_COMPILE,
     compare_hlo,
     comparison_text,
     compiled_report,
@@ -15,7 +16,7 @@ from sdyopt.analysis.hlo_comparison.hlo_comparison import (
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report.budget import Budget
-from sdyopt.base.diagnostics.diagnostic import Severity, emit
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.base.diagnostics.ids import (
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
@@ -24,6 +25,7 @@ from sdyopt.base.diagnostics.ids import (
     identified,
     identify,
 )
+from sdyopt.base.diagnostics.location import FileLoc
 
 
 class ComparingHlo(Analysis[Options]):
@@ -43,7 +45,16 @@ class ComparingHlo(Analysis[Options]):
             self._budget = None if options.hlo_budget is None else Budget(*options.hlo_budget)
 
     def on_output(self, program: Program) -> None:
-        found = compare_hlo(report_on(program.op), self._compiled)
+        with identified(INPUT_ERROR):
+            found = compare_hlo(report_on(program.op), self._compiled)
+        if found.mismatch:
+            # Limits would be checked on another program.
+            is_error = self._budget is not None
+            self.is_passed &= not is_error
+            severity = Severity.ERROR if is_error else Severity.WARNING
+            message = f"the HLO is of another program: {found.mismatch}"
+            diagnostic = Diagnostic(severity, FileLoc(self._compiled.name, 1, 1), message, id=INPUT_ERROR)
+            emit(DiagnosticError(diagnostic).help(HOW_TO_COMPILE).diagnostic)
         rows = self.options.report_rows or None
         if (path := self.options.compare_hlo_output) is None:
             self.texts.append(comparison_text(found, self.run.width, rows))

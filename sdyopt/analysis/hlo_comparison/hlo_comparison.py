@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -20,7 +21,7 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
     OnAccelerators,
     on_accelerators,
 )
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
@@ -40,10 +41,15 @@ from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.base.diagnostics.text import counted
 
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
+HOW_TO_COMPILE = (
+    "print and compile the same lowered: lowered.as_text(debug_info=True), lowered.compile().as_text()"
+)
 _UNKNOWN = "the HLO does not show why"
 _ELIDED = (
     "the text leaves out large constants, which have the offsets: write compiled.as_text() in JAX, or dump "
@@ -63,13 +69,15 @@ _CHANGES = {
 class HloComparison:
     """Pairs of collectives; those of XLA have the lines that a person would change.
 
-    `accelerated` has the collectives of TPU and GPU in place of those in HLO for another device.
+    `accelerated` has the collectives of TPU and GPU in place of those in HLO for another device. `mismatch`
+    says why the compiled program is another one than that of the report; "" if nothing shows that it is.
     """
 
     report: Report
     compiled: CompiledProgram
     matches: list[Match]
     accelerated: OnAccelerators | None = None
+    mismatch: str = ""
 
     @property
     def counts(self) -> Counter[str]:
@@ -101,7 +109,13 @@ class HloComparison:
 
 
 def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
-    """The comparison of a report with a compiled program."""
+    """The comparison of a report with a compiled program.
+
+    Raises DiagnosticError if they are for different numbers of devices.
+    """
+    if compiled.states_devices and compiled.devices != report.devices:
+        stated = f"the HLO is for {counted(compiled.devices, 'device')}, the program for {report.devices}"
+        raise DiagnosticError.at(FileLoc(compiled.name, 1, 1), stated).help(HOW_TO_COMPILE)
     lines = UserLines(lambda: [each.location for each in compiled.operands])
     located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
     compiled = replace(compiled, operands=located)
@@ -109,7 +123,39 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
     if accelerated is not None and not accelerated.changes and not accelerated.undecided:
         accelerated = None
-    return HloComparison(report, compiled, matches, accelerated)
+    return HloComparison(report, compiled, matches, accelerated, _mismatch(report, compiled))
+
+
+def _mismatch(report: Report, compiled: CompiledProgram) -> str:
+    """The first argument of the program that the compiled one does not have; "" if it has all of them."""
+    arguments = [each for each in report.boundary().arguments if each.type.startswith("tensor<")]
+    parameters = compiled.parameters
+    if parameters is None or not arguments:
+        return ""
+    if len(parameters) != len(arguments):
+        has = f"its entry has {counted(len(parameters), 'parameter')}"
+        return f"{has}, and the program {counted(len(arguments), 'argument')}"
+    for number, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
+        if not _is_part(parameter, argument.type):
+            return f"its parameter {number} is {parameter}, and the argument {argument.name} {argument.type}"
+    return ""
+
+
+_TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)([^,]+)(?:, .*)?>")
+_FLOATS = ("f", "b")
+
+
+def _is_part(parameter: str, type: str) -> bool:
+    """Whether a type of HLO, such as `f32[4,8]`, is that of a tensor or of a shard of it."""
+    element, _, shape = parameter.rstrip("]").partition("[")
+    whole = _TENSOR.fullmatch(type)
+    if whole is None:
+        return True
+    sizes, of_parts = whole[1].split("x")[:-1], shape.split(",") if shape else []
+    if len(sizes) != len(of_parts) or bits_of(element) != bits_of(whole[2]):
+        return False
+    fits = (size == "?" or int(part) <= int(size) for part, size in zip(of_parts, sizes, strict=True))
+    return element.startswith(_FLOATS) == whole[2].startswith(_FLOATS) and all(fits)
 
 
 def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
@@ -153,6 +199,7 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
         "mesh": found.report.mesh,
         "devices": found.compiled.devices,
         "platform": found.compiled.platform,
+        "mismatch": found.mismatch or None,
         "counts": {reason: found.counts[reason] for reason in REASONS if found.counts[reason]},
         "wire_bytes": {"report": round(wire_bytes(found.ours)), "xla": round(wire_bytes(found.theirs))},
         "on_accelerators": None
@@ -244,8 +291,14 @@ def header_of(found: HloComparison) -> list[str]:
     instructions = len({id(each.hlo.op) for each in theirs if each.hlo is not None})
     combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
     device = f", compiled for {compiled.platform}" if compiled.platform else ""
-    lines = [
-        f"report: {counted(len(ours), 'collective')}, {bytes_text(wire_bytes(ours))} on the wire per device",
+    silent = sum(not each.wire_bytes for each in found.report.collectives)
+    no_bytes = f"; {silent} more of the report, such as all_slice, send nothing" if silent else ""
+    if silent == 1:
+        no_bytes = "; 1 more of the report sends nothing"
+    lines = [f"another program? {found.mismatch}"] if found.mismatch else []
+    lines += [
+        f"report: {counted(len(ours), 'collective')}, {bytes_text(wire_bytes(ours))} on the wire per device"
+        f"{no_bytes}",
         f"XLA:    {counted(len(theirs), 'collective')}{combined}, {bytes_text(wire_bytes(theirs))} on the "
         f"wire per device{device}",
     ]

@@ -9,7 +9,7 @@ of that operand. An instruction runs as often as the loops around it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import prod
 
@@ -56,7 +56,9 @@ class CompiledProgram:
     """The operands of the collectives that communicate.
 
     `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
-    "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants.
+    "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants. `name` is
+    that of its file. `parameters` are the types of its arguments on one device, None if the text does not
+    state them. `states_devices`: the text states the number of devices.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
@@ -66,6 +68,9 @@ class CompiledProgram:
     graph: HloGraph | None = None
     indices: IndexValues | None = None
     is_elided: bool = False
+    name: str = ""
+    parameters: Sequence[str] | None = None
+    states_devices: bool = False
 
 
 def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> CompiledProgram:
@@ -82,11 +87,21 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         found = _Reader(text, devices).program()
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
+    header, _, _ = text.partition("\n")
+    found.name, found.parameters = name, _parameters(header)
+    found.states_devices = bool(devices) or _COUNTS.search(header) is not None
     found.is_elided = "constant({...})" in text
     found.platform = platform or next(
         (device for device, words in _DEVICES.items() if words.search(text) is not None), ""
     )
     return found
+
+
+def _parameters(header: str) -> Sequence[str] | None:
+    """The types of the parameters of the entry, those in a tuple one by one, without their layouts."""
+    _, stated, layout = header.partition("entry_computation_layout={(")
+    shapes = _SHAPE.finditer(layout.partition(")->")[0])
+    return [f"{shape[1]}[{shape[2]}]" for shape in shapes if shape[1] != "token"] if stated else None
 
 
 class _Reader:

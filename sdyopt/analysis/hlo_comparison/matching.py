@@ -401,11 +401,25 @@ class _Matching:
             if same == there:
                 continue
             value = f"%{key[0].op.name}" + (f", {xla.moved}" if xla.moved else "")
-            why = f"{label(self._xla[same])} and {label(xla)} are of {value}"
+            why = f"{label(self._xla[same])} and {label(xla)} are of {value}{self._users_text(same, there)}"
             if there in self._theirs and same in self._match_of:
                 self._join(REPEATED, there, same, why)
             elif there in self._match_of and same in self._theirs:
                 self._join(REPEATED, same, there, why)
+
+    def _users_text(self, *theirs: int) -> str:
+        """Where the results are used, `, for use at a.py:1 and a.py:2`; "" if that is unknown."""
+        found = (each.hlo for number in theirs if (each := self._xla[number]).hlo is not None)
+        lines = (
+            place.file_text
+            for source in found
+            if source is not None
+            for place in source.used_at
+            if place.line
+        )
+        used = list(dict.fromkeys(lines))
+        more = f" and {len(used) - 2} more" if len(used) > 2 else ""
+        return f", for use at {' and '.join(used[:2])}{more}" if used else ""
 
     def _join_steps(self) -> None:
         """Adds to a pair the steps before and after the one of XLA, if they are of the same place."""
@@ -452,6 +466,11 @@ class _Matching:
             reason = REMATERIALIZED
         if not why and reason != HIT:
             why = why_differs(self._program, reason, mine[0], other[0])
+        last = other[-1]
+        if reason == STEPS and last.is_sliced:
+            why += (
+                f"; each use of {label(last)} is a slice, and devices take different ones: {REMATERIALIZED}"
+            )
         return Match(reason, tuple(mine), tuple(other), why)
 
     def _alone(self, number: int) -> Match:

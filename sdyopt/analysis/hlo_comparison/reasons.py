@@ -38,7 +38,7 @@ MEANINGS = {
     STEPS: "XLA sends it by several collectives, each of the result of the one before",
     UNROLLED: "XLA has a collective for each run of the loop, or for some of them",
     SUMS: "XLA sums up the terms of a sum by a collective each, the report sums up the sum",
-    REPEATED: "XLA sends the same value more than once",
+    REPEATED: "XLA sends the same value more than once: it has equal collectives that are not merged",
     ONCE: "XLA sends a value once that the report sends more than once",
     SCATTER: "one side sums and keeps a shard (reduce-scatter), the other sums the whole tensor "
     "(all-reduce), which sends twice as much",
@@ -48,7 +48,8 @@ MEANINGS = {
     AXES: "the same kind along other mesh axes",
     KIND: "another kind of collective",
     TOP_K: "XLA gathers the whole operand of top-k, the report what top-k finds on each device",
-    REMATERIALIZED: "XLA gathers a tensor, of which each device only uses a slice",
+    REMATERIALIZED: "XLA gathers a whole tensor, of which each device only uses a slice, as where it warns "
+    "of an involuntary full rematerialization; jax.checkpoint has no part in it",
     ONLY_REPORT: "nothing in XLA's program corresponds",
     ONLY_XLA: "nothing in the report corresponds",
 }

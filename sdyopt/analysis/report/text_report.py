@@ -23,10 +23,10 @@ from sdyopt.base.diagnostics.text import replace_unprintable
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
-MAX_LINES = 46
+MAX_LINES = 72
 MIN_WIDTH = 60
 
-# A row with a note takes several lines, so a short report has fewer such rows. A note has at most
+# A row with a note takes several lines, so a comparison has fewer such rows. A note has at most
 # _NOTE_LINES.
 _NOTED_ROWS = 3
 _NOTE_LINES = 3
@@ -57,7 +57,7 @@ def _lines(report: Report, sections: Sequence[Section], width: int, rows: int | 
     devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
     mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
     header = filter(None, (f"{devices}, {mesh}", report.assumption))
-    yield from section_lines(list(header), sections, width, rows)
+    yield from section_lines(list(header), sections, width, rows, ROWS)
 
 
 def section_lines(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, operation_text
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure, best_of
 from sdyopt.analysis.trials.originals import Gradients
@@ -26,7 +27,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -67,10 +68,13 @@ class Tried(NamedTuple):
 
 
 class ValueNames:
-    """Names values of a program as it is printed, and arguments as JAX names them."""
+    """Names values of a program as it is printed, and arguments as JAX names them.
 
-    def __init__(self, module: Op) -> None:
-        self._names = SsaNames(module).names
+    `in_source` are the names of values that the program was read with.
+    """
+
+    def __init__(self, module: Op, in_source: Mapping[Value, str] = MappingProxyType({})) -> None:
+        self._names = {**SsaNames(module).names, **in_source}
         self._lines = UserLines.of_module(module)
         self._gradients = Gradients(module)
         self._has_one_function = len(functions_in(module)) == 1
@@ -101,7 +105,7 @@ class ValueNames:
         weight = self._gradients.value(subject) if gradient else None
         if isinstance(weight, BlockArgument) and is_input(weight) and weight is not subject:
             return f"the gradient of {self.jax(weight)}"
-        name = owning_op(subject).signature.name.partition(".")[2]
+        name = operation_text(owning_op(subject))
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 
@@ -134,10 +138,11 @@ def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
             # JAX constrains the gradient by itself.
             text = f"{text}, which constrains its gradient, too"
         else:
-            like = [_subject_text(each, names) for each in others]
+            # Those of other layers have the same name.
+            like = list(dict.fromkeys(_subject_text(each, names) for each in changes))[1:]
             more = len(like) - _SHOWN_IN_JAX
             listed = ", ".join(like[:_SHOWN_IN_JAX]) + (f" and {more} more" if more > 0 else "")
-            text = f"{text}, and {listed} likewise"
+            text = f"{text}, and {listed} likewise" if like else text
     shown = _in_sdy([each.sdy(names.sdy(each.named)) for each in changes])
 
     def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:

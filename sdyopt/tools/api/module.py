@@ -166,7 +166,9 @@ class Module(ProgramView):
         name, and PassError.
         """
         _, assumed = assumed_passes(self._program)
-        return explanation(self._program, what, passes or (assumed or "sdy-propagation-pipeline",), width)
+        is_assumed = bool(assumed) and not passes
+        passes = passes or (assumed or "sdy-propagation-pipeline",)
+        return explanation(self._program, what, passes, width, is_assumed)
 
     def lint(self, *rules: str, config: str | PathLike[str] | None = None) -> Findings:
         """What the shardings of the program waste, as `sdy-opt --lint` finds it.

@@ -170,6 +170,11 @@ class HloComparison:
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
     @property
+    def mismatch(self) -> str:
+        """The reason why the HLO is of another program than the report; "" if nothing shows that it is."""
+        return self.ir.mismatch
+
+    @property
     def on_accelerators(self) -> int:
         """The bytes that a device would send on TPU or GPU, as far as HLO for another device shows it."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
@@ -306,7 +311,7 @@ class Report:
         """The collectives beside those that XLA compiled.
 
         `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
-        text.
+        text, and for a program of another number of devices.
         """
         from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
         from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
@@ -450,10 +455,13 @@ class Explanation(str):
         return html_fragment([f"<pre>{chr(10).join(lines)}</pre>"])
 
 
-def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> Explanation:
+def explanation(
+    program: Program, what: str, passes: Sequence[Passes], width: int, is_assumed: bool
+) -> Explanation:
     """The answer to a question about a program, whose values have the names of the printed program.
 
-    Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
+    `is_assumed`: the passes are those that `sdy-opt` assumes if none are given. Raises PassError if a pass
+    fails, and ParseError, located in `what`, if `what` names nothing.
     """
     from sdyopt.analysis.explain.explainer import Explainer
     from sdyopt.analysis.explain.recorded_program import RecordedProgram
@@ -469,6 +477,7 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
         try:
             recorded = RecordedProgram(source, module, program.dialects, parse_record)
             explainer = Explainer(recorded)
+            explainer.advice.is_assumed = is_assumed
             target = explainer.target(what)
             with recorded.recording():
                 succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))

@@ -12,7 +12,7 @@
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x')
 // CHECK-NEXT: between steps 0 B → 768.0 KiB: results are not sharded as the arguments donated to them
 
-// CHECKED: XLA may differ: P(None, 'x') for batch: -1.41 MiB sent, -1.44 MiB memory, +768.0 KiB a step
+// CHECKED: XLA may differ: P(None,'x') for batch: -1.41 MiB sent, -1.44 MiB memory, +768.0 KiB between steps
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import sdyopt
@@ -42,3 +46,16 @@ def test_the_module_stays_as_it_is() -> None:
 def test_unknown_names_are_errors() -> None:
     with pytest.raises(sdyopt.ParseError, match="no value of this name in the source"):
         sdyopt.parse(PROGRAM).explain("%a")
+
+
+def test_without_passes_it_is_the_answer_of_the_command(tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "lit" / "explain" / "collective_sides.mlir"
+    file = tmp_path / "program.mlir"
+    # The names and lines of the printed program.
+    file.write_text(str(sdyopt.parse(program.read_text(encoding="utf-8"))), encoding="utf-8")
+    command = [sys.executable, "-m", "sdyopt", str(file), "--explain=#4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = sdyopt.parse(file.read_text(encoding="utf-8"), name=str(file)).explain("#4")
+    # With the changes and sdy-propagation-pipeline, a device would send something else.
+    assert "a device sends 14.0 KiB" in answer
+    assert done.stdout.partition("\n\n")[2] == answer

@@ -293,6 +293,46 @@ def test_the_python_interface() -> None:
         report.compare_hlo("module {}")
 
 
+def compared_with(header: str) -> sdyopt.HloComparison:
+    """The comparison of a program of two arguments on four devices with HLO that has this header."""
+    program = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(
+        %a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        %b: tensor<ui32>) -> tensor<64x32xf32> {
+      return %a : tensor<64x32xf32>
+    }
+    """
+    text = f"HloModule jit_step{header}\n\nENTRY %main (a: f32[4]) -> f32[4] {{\n}}\n"
+    return sdyopt.parse(program).report().compare_hlo(text)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "mismatch"),
+    [
+        ("f32[16,32]{1,0:T(8,128)}, u32[]", ""),
+        ("(f32[16,32]{1,0}, u32[])", ""),
+        ("token[], f32[16,32]{1,0}, /*index=1*/u32[]", ""),
+        ("f32[16,32]{1,0}", "its entry has 1 parameter, and the program 2 arguments"),
+        ("f32[16,33]{1,0}, u32[]", "its parameter 0 is f32[16,33], and the argument %arg0 tensor<64x32xf32>"),
+        ("s32[16,32]{1,0}, u32[]", "its parameter 0 is s32[16,32], and the argument %arg0 tensor<64x32xf32>"),
+        ("f32[16,32]{1,0}, u32[1]", "its parameter 1 is u32[1], and the argument %arg1 tensor<ui32>"),
+    ],
+)
+def test_hlo_of_another_program(parameters: str, mismatch: str) -> None:
+    layout = f", entry_computation_layout={{({parameters})->f32[16,32]{{1,0}}}}, num_partitions=4"
+    found = compared_with(layout)
+    assert found.mismatch == mismatch
+    assert found.to_dict()["mismatch"] == (mismatch or None)
+    assert ("another program? " in str(found)) == bool(mismatch)
+
+
+def test_hlo_for_another_number_of_devices_is_an_error() -> None:
+    assert compared_with("").mismatch == ""
+    with pytest.raises(sdyopt.ParseError, match="the HLO is for 8 devices, the program for 4"):
+        compared_with(", num_partitions=8")
+
+
 @pytest.mark.reference
 def test_bytes_are_those_that_xla_reads() -> None:
     if not hasattr(pytest.importorskip("jaxlib._hlo").HloInstruction, "shape"):

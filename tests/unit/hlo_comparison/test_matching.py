@@ -148,6 +148,14 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="in steps",
         ),
         pytest.param(
+            [reported("all_gather", XY, 64, 1)],
+            gather("q", "%a", X, place(1)) + gather("r", "%q", Y, place(1)) + SLICED,
+            [("in steps", 1, 2)],
+            "%r of the result of %q; each use of %r is a slice, and devices take different ones: "
+            "full rematerialization",
+            id="rematerialization in steps",
+        ),
+        pytest.param(
             [reported("all_reduce", XY, 32, 1)],
             reduce("q", "%a", X, place(1)) + reduce("r", "%a", Y, place(1)),
             [("other axes", 1, 1), ("only in XLA", 0, 1)],
@@ -173,9 +181,11 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
         ),
         pytest.param(
             [reported("all_gather", X, 64, 1, moved="w")],
-            gather("q", "%a", X, place(1)) + gather("r", "%a", X, place(2)),
+            gather("q", "%a", X, place(1))
+            + gather("r", "%a", X, place(2))
+            + USED.replace("\n", f", {place(3)}\n"),
             [("sent again", 1, 2)],
-            "%q and %r are of %a, w",
+            "%q and %r are of %a, w, for use at a.py:3",
             id="sent again",
         ),
         pytest.param(

@@ -44,10 +44,12 @@ def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> N
 @pytest.mark.parametrize(
     ("width", "expected"),
     [
-        (90, "tried: P('x', None) for the gradient of the value at model.py:7 and 1 result: -1 B sent"),
-        (66, "tried: P('x',None) for grad model.py:7, 1 result: -1 B sent"),
-        (53, "tried: P('x',None) for grad here, 1 result: -1 B sent"),
-        (50, "tried: P('x',None) for grad here: -1 B sent"),
+        (90, "tried: P('x', None) for the gradient of the value at line 7 and 1 result: -1 B sent"),
+        (80, "tried: P('x',None) for the gradient of line 7 and 1 result: -1 B sent"),
+        (66, "tried: P('x',None) for gradient of line 7 and 1 result: -1 B sent"),
+        (63, "tried: P('x',None) for gradient of line 7, 1 result: -1 B sent"),
+        (55, "tried: P('x',None) for gradient of line 7: -1 B sent"),
+        (50, "tried: P('x',None) for …dient of line 7: -1 B sent"),
     ],
 )
 def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
