@@ -21,6 +21,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
 from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.ir.verify_signature import (
     PrintType,
     check_entries,
@@ -37,6 +38,10 @@ from sdyopt.mlir.ir.verify_signature import (
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.
 ValidAttributes = set[tuple[OpSignature | tuple[Type, ...], Attribute]]
 
+_BodyKey = tuple[object, ...]
+# The maximum number of operations in a body that has a key.
+_MAX_BODY_LENGTH = 4
+
 
 @dataclass(frozen=True)
 class Verifier:
@@ -51,6 +56,8 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
+    # The keys of valid bodies, with the operations around them (`_body_key`).
+    _valid_bodies: set[_BodyKey] = field(default_factory=set, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -218,15 +225,34 @@ class Verifier:
                     self._check_new_attributes(child, valid)
                 child = child.next
                 continue
-            if child.regions and ISOLATED in child.traits:
+            if not child.regions:
+                self.check_op_without_nested(child, valid)
+                if child.declares_regions:
+                    self._check_regions(child, valid)
+            elif ISOLATED in child.traits:
                 isolated.append(child)
             else:
-                self.check_op_without_nested(child, valid)
-                if child.regions or child.declares_regions:
-                    self._check_regions(child, valid)
+                self._check_op_with_body(child, valid)
             child = child.next
         if block.first is not None:
             self.check_terminator(block)
+
+    def _check_op_with_body(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation with regions. What depends on its body alone is checked once for equal ones."""
+        key = _body_key(op)
+        if key is None or key not in self._valid_bodies:
+            self.check_op(op)
+            self._check_regions(op, valid)
+            if key is not None:
+                self._valid_bodies.add(key)
+            return
+        if op.attributes.entries:
+            self._check_discardable_attributes(op)
+        problem = signature_problem(op.signature, self.print_type)
+        if problem is not None:
+            raise _signature_error(op, problem)
+        self._check_in_context(op)
+        self._check_after_nested(op)
 
     def check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
         """As `check_op`, but skips signatures and attributes that are cached as valid."""
@@ -289,6 +315,10 @@ class Verifier:
                 check_symbol_table(op, symbol_users)
             elif trait.verify_regions is not None:
                 trait.verify_regions(op)
+        self._check_after_nested(op)
+
+    def _check_after_nested(self, op: Op) -> None:
+        """Calls `verify_regions` of the class, and checks inferred types."""
         if op.verify_regions is not None:
             op.verify_regions()
         try:
@@ -311,6 +341,53 @@ class Verifier:
 
 class InvalidNested(Exception):
     """A nested isolated operation is invalid; the errors are already emitted."""
+
+
+def _body_key(op: Op) -> _BodyKey | None:
+    """What the checks of the structure of an operation, and of the operations in its body, depend on.
+
+    None if the body is more than one short block whose operations have no regions, no successors, no
+    discardable attributes, no verifier that reads their context, and no operands from outside.
+    """
+    op_class = type(op)
+    if not _may_have_body_key(op_class) or op.successors or len(op.regions) != 1:
+        return None
+    blocks = op.regions[0].blocks
+    if len(blocks) != 1 or blocks[0].uses:
+        return None
+    block = blocks[0]
+    key: list[object] = [op_class, *[argument.type for argument in block.arguments]]
+    seen: dict[Op, int] = {}
+    inner = block.first
+    while inner is not None:
+        if (
+            len(seen) == _MAX_BODY_LENGTH
+            or inner.regions
+            or inner.successors
+            or inner.attributes.entries
+            or inner.verify_in_context is not None
+        ):
+            return None
+        key.append(inner.signature)
+        for use in inner._operands:
+            value = use.value
+            if isinstance(value, OpResult) and value.op in seen:
+                key.append(seen[value.op])
+            elif not isinstance(value, BlockArgument) or value.owner is not block:
+                return None
+            key.append(value.index)
+        seen[inner] = -1 - len(seen)
+        inner = inner.next
+    return tuple(key)
+
+
+@cache
+def _may_have_body_key(op_class: type[Op]) -> bool:
+    return (
+        bool(op_class.name)
+        and SYMBOL_TABLE not in op_class.traits
+        and not issubclass(op_class, FunctionOpInterface)
+    )
 
 
 @cache
