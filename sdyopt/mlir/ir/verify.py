@@ -7,20 +7,20 @@ operation, the first error ends verification. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
 from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import RankedTensor, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.ir.verify_signature import (
     PrintType,
@@ -30,6 +30,7 @@ from sdyopt.mlir.ir.verify_signature import (
     check_region_count,
     check_regions,
     check_successor_count,
+    passes_with_body,
     signature_problem,
 )
 
@@ -56,8 +57,9 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
-    # The keys of valid bodies, with the operations around them (`_body_key`).
-    _valid_bodies: set[_BodyKey] = field(default_factory=set, init=False, repr=False)
+    # The keys of valid bodies, with the operations around them (`_body_key`), and whether all else depends on
+    # the signature.
+    _valid_bodies: dict[_BodyKey, bool] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -244,10 +246,12 @@ class Verifier:
             self.check_op(op)
             self._check_regions(op, valid)
             if key is not None:
-                self._valid_bodies.add(key)
+                self._valid_bodies[key] = _verifies_body_signature(type(op)) and _has_only_scalars(op.regions)
             return
         if op.attributes.entries:
             self._check_discardable_attributes(op)
+        if self._valid_bodies[key] and passes_with_body(op, key, self.print_type):
+            return
         problem = signature_problem(op.signature, self.print_type)
         if problem is not None:
             raise _signature_error(op, problem)
@@ -388,6 +392,21 @@ def _may_have_body_key(op_class: type[Op]) -> bool:
         and SYMBOL_TABLE not in op_class.traits
         and not issubclass(op_class, FunctionOpInterface)
     )
+
+
+@cache
+def _verifies_body_signature(op_class: type[Op]) -> bool:
+    """Whether all verifiers of a class but the structural ones are in `verify_body`."""
+    has_others = any(trait.verify_in_context for trait in op_class.trait_order)
+    return op_class.verify_body is not None and op_class.verify_regions is None and not has_others
+
+
+def _has_only_scalars(regions: Sequence[Region]) -> bool:
+    """Whether all types in the entry blocks are of tensors of rank 0."""
+    blocks = [region.blocks[0] for region in regions]
+    types = [argument.type for block in blocks for argument in block.arguments]
+    types += [type for block in blocks for op in block.ops for type in op.operand_types + op.result_types]
+    return all(isinstance(type, RankedTensor) and not type.shape for type in types)
 
 
 @cache

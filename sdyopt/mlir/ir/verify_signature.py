@@ -165,6 +165,20 @@ def passes_for_equal_shapes(
     return form is not None and form.cached(_OpenChecks).passes(signature, key, check)
 
 
+def passes_with_body(op: Op, key: object, print_type: PrintType) -> bool:
+    """As `passes_for_equal_shapes`, for all checks of the signature, with a body that has this key."""
+
+    def check(signature: OpSignature) -> None:
+        op_class = signature.op_class
+        for check in _checks(op_class):
+            check(signature, print_type)
+        if op_class.verify_body is not None:
+            op_class.verify_body(signature, op.regions)
+        check_inferred_types(signature, op.regions, print_type)
+
+    return passes_for_equal_shapes(op.signature, key, check)
+
+
 # A key, element types, ends of shapes among the sizes, and numbers of sizes.
 _Shapes = tuple[object, ...]
 # Sizes that checks may compare others with.
