@@ -12,7 +12,7 @@ from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
@@ -261,7 +261,7 @@ class Verifier:
     def check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
         """As `check_op`, but skips signatures and attributes that are cached as valid."""
         signature = op.signature
-        if op.regions or op.successors or not _verifies_signature_only(type(op)):
+        if op.regions or op.successors or not verifies_signature_only(type(op)):
             self.check_op(op)
             return
         self.check_attributes(op, valid)
@@ -271,12 +271,12 @@ class Verifier:
                 raise _signature_error(op, problem)
             self._valid_signatures.add(signature)
 
-    def check_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks the discardable attributes of an operation."""
+    def check_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
+        """Checks the discardable attributes of an operation. With those `before`, it was valid."""
         if op.attributes.entries and (op.signature, op.attributes) not in valid:
-            self._check_new_attributes(op, valid)
+            self._check_new_attributes(op, valid, before)
 
-    def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
+    def _check_new_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
         signature = op.signature
         are_local = True
         for name, attribute in op.attributes.entries:
@@ -285,13 +285,13 @@ class Verifier:
                 self._check_discardable_attribute(op, name, attribute)
             elif name in dialect.result_attributes:
                 key = signature.result_types, attribute
-                if key not in valid:
+                if key not in valid and before.get(name) is not attribute:
                     self._check_discardable_attribute(op, name, attribute)
                     valid.add(key)
             elif name not in dialect.signature_attributes:
                 self._check_discardable_attribute(op, name, attribute)
                 are_local = are_local and name not in dialect.nonlocal_attributes
-            elif signature.cache.get(name) is not attribute:
+            elif signature.cache.get(name) is not attribute and before.get(name) is not attribute:
                 # The cache has the last valid one.
                 self._check_discardable_attribute(op, name, attribute)
                 signature.cache[name] = attribute
@@ -410,7 +410,7 @@ def _has_only_scalars(regions: Sequence[Region]) -> bool:
 
 
 @cache
-def _verifies_signature_only(op_class: type[Op]) -> bool:
+def verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False
