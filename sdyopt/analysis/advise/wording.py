@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, operation_text
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -48,9 +48,7 @@ class PlaceNames:
         if change.replaced is not None:
             # A statement constrains the gradient, too.
             return f"{line} (sharding_constraint)"
-        op = (
-            subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
-        )
+        op = operation_text(subject.op) if isinstance(subject, OpResult) else "a loop's value"
         # JAX gives what computes the gradient of an operand the line of the operation.
         gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""
         return f"{gradient}{line} ({op})"

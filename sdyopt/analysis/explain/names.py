@@ -6,13 +6,13 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, operation_text
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
@@ -91,7 +91,7 @@ class Names:
             return None
         location = self._lines.chosen(source_location(value.op.location))
         of = f"result {value.index} of " if len(value.op.results) > 1 else ""
-        return f"{of}the {_operation(value.op)}", location.file_text
+        return f"{of}the {operation_text(value.op)}", location.file_text
 
     def is_described(self, op: Op) -> bool:
         """Whether the results of an operation are described by it."""
@@ -150,14 +150,6 @@ class Names:
         """`train.py:12`: the line of an operation that a person would change; "" if it is unknown."""
         location = self._lines.chosen(source_location(op.location))
         return location.file_text if location.line else ""
-
-
-def _operation(op: Op) -> str:
-    """The name of an operation for those who write JAX: `dot_general`, `call of silu`."""
-    if isinstance(op, CallOp):
-        return f"call of {op.callee}"
-    name = op.signature.name.partition(".")[2] or op.signature.name
-    return "with_sharding_constraint" if name == "sharding_constraint" else name
 
 
 def _line(location: FileLoc | FileRange) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, source_location
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
 
 # A function, by its file and name.
@@ -96,3 +98,26 @@ def _function(frame: Frame) -> _Function:
 def is_in_library(frame: Frame) -> bool:
     """Whether a frame is in an installed package, or in one of Python's."""
     return any(folder in frame.file for folder in _LIBRARIES)
+
+
+def operation_text(op: Op) -> str:
+    """What an operation is called for those who write JAX: `dot_general`, `call of f`, `slice [..., 2:4]`."""
+    if isinstance(op, CallOp):
+        return f"call of {op.callee}"
+    if isinstance(op, SliceOp):
+        # One line of Python, such as a split, makes several.
+        return f"slice {_indices(op)}"
+    name = op.signature.name.partition(".")[2] or op.signature.name
+    return "with_sharding_constraint" if name == "sharding_constraint" else name
+
+
+def _indices(op: SliceOp) -> str:
+    sizes = op.signature[SliceOp.operand].shape
+    indices = [
+        ":" if (start, limit, stride) == (0, size, 1) else f"{start}:{limit}{f':{stride}' * (stride != 1)}"
+        for start, limit, stride, size in zip(
+            op.start_indices, op.limit_indices, op.strides, sizes, strict=True
+        )
+    ]
+    full = next((number for number, index in enumerate(indices) if index != ":"), 0)
+    return f"[{', '.join(['...'] * (full > 0) + indices[full:])}]"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, operation_text
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.effect import Effect, Measure, best_of
 from sdyopt.analysis.trials.originals import Gradients
@@ -105,7 +105,7 @@ class ValueNames:
         weight = self._gradients.value(subject) if gradient else None
         if isinstance(weight, BlockArgument) and is_input(weight) and weight is not subject:
             return f"the gradient of {self.jax(weight)}"
-        name = owning_op(subject).signature.name.partition(".")[2]
+        name = operation_text(owning_op(subject))
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 

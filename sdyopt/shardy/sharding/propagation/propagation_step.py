@@ -14,8 +14,10 @@ from typing import NamedTuple
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref
+from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
 from sdyopt.shardy.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.shardy.sharding.propagation.basic_factor_propagation import (
@@ -23,6 +25,10 @@ from sdyopt.shardy.sharding.propagation.basic_factor_propagation import (
     refuse_for_further_reasons,
 )
 from sdyopt.shardy.sharding.propagation.step_input import (
+    BACKWARD,
+    BOTH,
+    FORWARD,
+    NONE,
     DirectionPolicy,
     Preference,
     Reason,
@@ -103,8 +109,23 @@ class StepRunner:
         key = rule, shardings
         updates = self._updates.get(key)
         if updates is None:
-            result = None if is_at_fixed_point(rule, shardings) else self.run(rule, shardings)
-            updates = self._updates[key] = () if result is None else result.updates
+            updates = self.plain_updates(rule, shardings)
+            if updates is None:
+                result = self.run(rule, shardings)
+                updates = () if result is None else result.updates
+            self._updates[key] = updates
+        return updates
+
+    def plain_updates(self, rule: OpShardingRule, shardings: Shardings) -> Updates | None:
+        """The updates of most steps, in a fraction of the time of `run`; None for others."""
+        if self.kind.is_conservative:
+            return None
+        step = _PlainStep.of(rule, shardings, self._directions(rule))
+        updates = None if step is None else step.updates(shardings, len(rule.operands), self.kind)
+        if updates:
+            mesh = self.mesh_of(updates[0][1].mesh_or_ref)
+            if mesh is None or mesh.is_maximal:
+                return None
         return updates
 
     def run(self, rule: OpShardingRule, shardings: Shardings) -> StepResult | None:
@@ -186,22 +207,105 @@ def _with_overflow(
     return refusal
 
 
-def is_at_fixed_point(rule: OpShardingRule, shardings: Shardings) -> bool:
-    """Whether each factor certainly has the same axes in all tensors, so that a step updates nothing."""
-    axes_of_factors: dict[int, Axes] = {}
-    for sharding, mapping in zip(shardings, rule.tensors, strict=True):
-        factors = single_factors(mapping)
-        if factors is None:
-            return all(each is None for each in shardings)
-        if sharding is None:
-            for factor in factors:
-                if axes_of_factors.setdefault(factor, ()):
-                    return False
-        else:
-            for factor, dim in zip(factors, sharding.dims, strict=False):
-                if axes_of_factors.setdefault(factor, dim.axes) != dim.axes:
-                    return False
-    return True
+class _PlainStep(NamedTuple):
+    """A step in which every dimension is one factor, and no tensor is replicated or unreduced along axes.
+
+    Tensors that shard the same factor shard it along the same axes, or along axes of other names, which do
+    not propagate. `factors` has the factors of the dimensions of each tensor, `axes` those of the factors
+    that propagate.
+    """
+
+    mesh_or_ref: MeshOrRef | None
+    factors: list[tuple[int, ...]]
+    axes: dict[int, Axes]
+
+    @classmethod
+    def of(
+        cls, rule: OpShardingRule, shardings: Shardings, directions: Sequence[PropagationDirection]
+    ) -> _PlainStep | None:
+        """The step; None if it is another one."""
+        mesh_or_ref: MeshOrRef | None = None
+        factors_of: list[tuple[int, ...]] = []
+        axes_of: dict[int, Axes] = {}
+        incompatible: set[int] = set()
+        in_operands: set[int] = set()
+        in_results: set[int] = set()
+        for sharding, mapping in zip(shardings, rule.tensors, strict=True):
+            factors = single_factors(mapping)
+            if factors is None:
+                return None
+            factors_of.append(factors)
+            if sharding is None:
+                continue
+            if mesh_or_ref is None:
+                mesh_or_ref = sharding.mesh_or_ref
+            if sharding.mesh_or_ref is not mesh_or_ref or len(sharding.dims) != len(factors):
+                return None
+            if sharding.replicated_axes or sharding.unreduced_axes:
+                return None
+            if sharding.is_fully_replicated:
+                continue
+            sharded = in_operands if len(factors_of) <= len(rule.operands) else in_results
+            for factor, dim in zip(factors, sharding.dims, strict=True):
+                axes = dim.axes
+                if axes:
+                    sharded.add(factor)
+                    others = axes_of.setdefault(factor, axes)
+                    if others != axes:
+                        if others[0].name == axes[0].name:
+                            return None
+                        incompatible.add(factor)
+        sources = {NONE: (), FORWARD: in_operands, BACKWARD: in_results, BOTH: axes_of}
+        propagating = {
+            factor: axes
+            for factor, axes in axes_of.items()
+            if factor not in incompatible and factor in sources[directions[factor]]
+        }
+        return cls(mesh_or_ref, factors_of, propagating)
+
+    def updates(self, shardings: Shardings, operand_count: int, kind: StepKind) -> Updates | None:
+        """The updates; None if factors compete for axes."""
+        if self.mesh_or_ref is None or not self.axes:
+            return ()
+        axes_of = self.axes
+        refused: set[int] = set()
+        updates = []
+        for index in range(len(shardings) - 1, -1, -1):
+            if kind.is_elementwise and refused and index == operand_count - 1:
+                # Operands take only axes that all results have.
+                axes_of = {factor: axes for factor, axes in axes_of.items() if factor not in refused}
+            sharding, factors = shardings[index], self.factors[index]
+            dims = (_OPEN,) * len(factors) if sharding is None else sharding.dims
+            missing = [
+                number for number, factor in enumerate(factors) if not dims[number].axes and factor in axes_of
+            ]
+            if not missing:
+                continue
+            if kind.strategy is Strategy.BASIC:
+                return None
+            used: dict[str, AxisRef | None] = {axis.name: axis for dim in dims for axis in dim.axes}
+            # As in `unproject`, without priorities.
+            new = [DimensionSharding(dim.axes, dim.is_closed, None) for dim in dims]
+            is_extended = False
+            for number in missing:
+                axes = axes_of[factors[number]]
+                if dims[number].is_closed or used.get(axes[0].name) is axes[0]:
+                    refused.add(factors[number])
+                    continue
+                for axis in axes:
+                    if axis.name in used:
+                        return None
+                used.update([(axis.name, None) for axis in axes])
+                new[number] = DimensionSharding(axes, False, None)
+                is_extended = True
+            if is_extended:
+                updates.append(
+                    (index, TensorSharding(self.mesh_or_ref, tuple(new), (), (), ReductionKind.SUM))
+                )
+        return tuple(reversed(updates))
+
+
+_OPEN = DimensionSharding((), False)
 
 
 def _have_ranks_of(rule: OpShardingRule, shardings: Shardings) -> bool:

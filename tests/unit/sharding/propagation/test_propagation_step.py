@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import pytest
 
@@ -16,7 +17,6 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
     Strategy,
     Updates,
     identity_rule,
-    is_at_fixed_point,
 )
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 from tests.unit.sharding.notation import NONE, read_mesh, read_rule, read_sharding, write_sharding
@@ -146,21 +146,51 @@ def test_updates_are_computed_once_per_rule_and_shardings() -> None:
     assert runner.updates(ADD, (*shardings, None)) != first
 
 
-# --- Steps that need not run ----------------------------------------------------------------------
+# --- Plain steps ----------------------------------------------------------------------------------
+
+RULES = [
+    ADD,
+    read_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}"),
+    read_rule("([i, j])->([j, i]) {i=8, j=8}"),
+    read_rule("([i, j])->([i, j], [i, k]) {i=8, j=8, k=4} need_replication={k} blocked_propagation={k}"),
+]
 
 
 @pytest.mark.parametrize("strategy", Strategy)
-@pytest.mark.parametrize("rule", [ADD, read_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}")])
-def test_a_step_that_is_skipped_would_update_nothing(rule: OpShardingRule, strategy: Strategy) -> None:
-    dims = ["{?}", '{"x", ?}', '{"y"}']
-    texts = [
-        f"[{first}, {second}]" for first, second in product(dims, dims) if first != second or first == "{?}"
-    ]
-    shardings = [None, *[read_sharding(text) for text in texts]]
-    runner = new_runner(strategy)
-    skipped = 0
-    for step in product(shardings, shardings, shardings):
-        result = runner.run(rule, step)
-        assert runner.updates(rule, step) == (() if result is None else result.updates)
-        skipped += is_at_fixed_point(rule, step)
-    assert 0 < skipped < len(shardings) ** 3
+@pytest.mark.parametrize("policy", DirectionPolicy)
+@pytest.mark.parametrize("rule", RULES)
+def test_plain_steps_have_the_updates_of_a_run(
+    rule: OpShardingRule, policy: DirectionPolicy, strategy: Strategy
+) -> None:
+    dims = ["{}", "{?}", '{"x", ?}p1', '{"y"}', '{"x", "y", ?}', '{"x":(1)2, ?}']
+    texts = [f"[{first}, {second}]" for first, second in product(dims, dims)]
+    valid = [text for text in texts if max(text.count('"x'), text.count('"y')) < 2]
+    shardings = [None, *map(read_sharding, [*valid, '[{"x"}, {?}], replicated={"y"}'])]
+    random = Random(1)
+    plain = updated = 0
+    for is_elementwise in (False, True)[: 1 + (rule is ADD)]:
+        runner = StepRunner(StepKind(policy, strategy, is_elementwise), mesh_of)
+        for _ in range(800):
+            step = tuple(random.choices(shardings, k=len(rule.tensors)))
+            result = runner.run(rule, step)
+            expected = () if result is None else result.updates
+            found = runner.plain_updates(rule, step)
+            assert found in (None, expected)
+            assert runner.updates(rule, step) == expected
+            plain += found is not None
+            updated += bool(found)
+    assert plain > 20
+    assert (updated > 0) == (strategy is Strategy.AGGRESSIVE)
+
+
+@pytest.mark.parametrize(
+    ("texts", "meshes"),
+    [
+        (('[{"x"}, {}], replicated={"y"}', "[{?}, {?}]"), ("mesh", "mesh")),
+        (('[{"x"}, {}]', "[{?}, {?}]"), ("mesh", "same_axes")),
+        (('[{"x"}, {}]', "[{?}]"), ("mesh", "mesh")),
+    ],
+)
+def test_other_steps_are_not_plain(texts: tuple[str, ...], meshes: tuple[str, ...]) -> None:
+    shardings = [read_sharding(text, f"@{mesh}") for text, mesh in zip(texts, meshes, strict=True)]
+    assert new_runner(Strategy.AGGRESSIVE).plain_updates(NEGATE, tuple(shardings)) is None
