@@ -24,7 +24,7 @@ from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -180,10 +180,15 @@ def sides_of(
         return []
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         found = summed_dimensions(op, shapes)
-        return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
+        if found:
+            return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
     if isinstance(cause, Reshard):
         return list(_sides_of_plan(cause.plan, cause.position))
-    old, new = (_axes_of(shapes.sharding(each)) for each in (source, last_of_chain(op)))
+    new_sharding = shapes.sharding(last_of_chain(op))
+    old, new = _axes_of(shapes.sharding(source)), _axes_of(new_sharding)
+    use = next(iter(last_of_chain(op).uses), None)
+    if cause is None and use is not None and isinstance(new_sharding, TensorSharding):
+        cause = Required(use.owner, use.index, new_sharding)
     taken = _taken(cause) if isinstance(cause, Required) else None
     lost, gained = ([Side(source, axis, dim) for dim, axis in each] for each in _changed(old, new))
     if taken is None:
@@ -257,7 +262,8 @@ def _taken(cause: Required) -> Value | FunctionResult | None:
     if user.is_terminator and isinstance(parent, FuncOp):
         return FunctionResult(parent, cause.index)
     owner = parent if user.is_terminator and parent is not None else user
-    if owner is user and isinstance(owner, ManualComputationOp):
+    has_edges = owner.data_flow is not None or isinstance(owner, CallOp)
+    if not has_edges or (owner is user and isinstance(owner, ManualComputationOp)):
         return None
     return owner.results[cause.index] if cause.index < len(owner.results) else None
 
