@@ -213,7 +213,7 @@ class Remedies:
         found = [
             (each, effect)
             for each, effect in effects
-            if effect.saved(measure) >= least and effect.is_worth_it
+            if effect.saved(measure) >= least and effect.is_worth_it and not effect.is_too_uncertain
         ]
         better = [(each, effect) for each, effect in found if not effect.is_worse]
         if better or only_better:
