@@ -6,6 +6,12 @@
 // CHECK-NEXT:    P('batch', 'model') → P(None, 'model') for dot_general
 // CHECK-NEXT:    tried: P(None, 'model') for w['u']: -
 
+// An explanation of the weight says what its uses send of it.
+// RUN: sdy-opt %s --explain="w['u']" | filecheck %s --check-prefix=EXPLAIN
+
+// EXPLAIN: a use needs another sharding: #{{[0-9]+}} collective_permute along {"model"} sends 64.0 KiB of it
+// EXPLAIN: see --explain=#
+
 #slice = loc("jit(f)/slice"("gru"("gru.py":6:5)))
 #product = loc("jit(f)/dot_general"("gru"("gru.py":6:5)))
 sdy.mesh @mesh = <["batch"=4, "model"=2]>
