@@ -236,7 +236,7 @@ class Explainer:
                 node = tree.add(f"a use needs another sharding: {first} sends {sent} of it")
             else:
                 node = tree.add(
-                    f"uses need other shardings: {len(found)} collectives send {sent} of it, most of that {first}"
+                    f"uses need other shardings: {len(found)} collectives send {sent} of it, most {first}"
                 )
             node.add(
                 f"{specs_of(most.change)}; see --explain=#{number}"
