@@ -89,7 +89,7 @@ def test_a_finding_has_no_remedy_that_may_lose_more_than_it_saves(moved: int, is
     program = SimpleNamespace(figures=figures(100))
     trials = SimpleNamespace(with_collectives=program, total=1, changed=lambda edit, passes: after)
     remedy = Remedy("shard the input w as P('x')", "", None)
-    found = Remedies(cast(Trials, trials)).best([remedy], Measure.WIRE, Fraction(1))
+    found = Remedies(cast(Trials, trials)).best([remedy], Measure.WIRE, Fraction(1), only_certain=True)
     assert (found is None) == is_too_uncertain
 
 
