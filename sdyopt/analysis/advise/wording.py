@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines, operation_text
-from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
@@ -21,6 +22,7 @@ class PlaceNames:
 
     def __init__(self, module: Op) -> None:
         self._lines = UserLines.of_module(module)
+        self._gradients = Gradients(module)
 
     def heading(self, move: Move) -> str:
         """The annotation in the words of JAX programs."""
@@ -48,6 +50,9 @@ class PlaceNames:
         if change.replaced is not None:
             # A statement constrains the gradient, too.
             return f"{line} (sharding_constraint)"
+        weight = self._gradients.value(subject) if change.how else None
+        if isinstance(weight, BlockArgument) and is_input(weight) and (name := name_of(weight)):
+            return f"the gradient of {name}"
         op = operation_text(subject.op) if isinstance(subject, OpResult) else "a loop's value"
         # JAX gives what computes the gradient of an operand the line of the operation.
         gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 
 from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import Advice
@@ -41,12 +42,16 @@ from sdyopt.analysis.explain.targets import (
     output_values,
     unknown_collective,
 )
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
+from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
+from sdyopt.analysis.trials.annotation_edits import is_input
+from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -57,7 +62,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.shardy.notation.partition_spec import jax_type, short_spec
+from sdyopt.mlir.value_names import name_of
+from sdyopt.shardy.notation.partition_spec import jax_type, short_spec, specs_of
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
@@ -206,8 +212,37 @@ class Explainer:
         trees = list(different.values()) if line else _numbered(list(different.values()), asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
+        if len(values) == 1 and not line:
+            self._add_moved(trees[0], values[0])
         hidden = list(subjects.items())[seen:]
         return [*trees, Sentence(self._hidden_text(hidden, line))] if hidden else trees
+
+    def _add_moved(self, tree: Sentence, value: Value) -> None:
+        """Adds which collective sends most of an argument, because its uses need another sharding."""
+        subject = block_or_result(value)
+        name = name_of(subject) if isinstance(subject, BlockArgument) and is_input(subject) else ""
+        if not name or not collectives_of(self._module):
+            return
+        found = [
+            (number, each)
+            for number, each in enumerate(report_on(self._module).collectives)
+            if each.moved == name and bytes_of_runs(each)
+        ]
+        if found:
+            number, most = max(found, key=lambda each: bytes_of_runs(each[1]))
+            sent = bytes_text(sum((bytes_of_runs(each) for _, each in found), Fraction(0)))
+            first = f"#{number} {most.kind} along {most.axes}"
+            if len(found) == 1:
+                node = tree.add(f"a use needs another sharding: {first} sends {sent} of it")
+            else:
+                node = tree.add(
+                    f"uses need other shardings: {len(found)} collectives send {sent} of it, most {first}"
+                )
+            node.add(
+                f"{specs_of(most.change)}; see --explain=#{number}"
+                if most.change
+                else f"see --explain=#{number}"
+            )
 
     def _hidden_text(self, hidden: Sequence[tuple[Subject, Run]], line: str) -> str:
         """The number of values that are not explained, and how to list those of a line."""

@@ -88,27 +88,41 @@ class TensorOrigins:
     def updated(self, value: Value) -> str:
         """The name of the argument that a gradient is combined with, or of the result that it becomes.
 
+        "" if there is none.
+        """
+        argument, name = self._updated(value)
+        return name if argument is None else name_of(argument)
+
+    def updated_argument(self, value: Value) -> BlockArgument | None:
+        """The argument that a gradient is combined with; None if there is none."""
+        return self._updated(value)[0]
+
+    def _updated(self, value: Value) -> tuple[BlockArgument | None, str]:
+        """The argument that a gradient updates; without one, the name of the result that it becomes.
+
         Only elementwise operations and views are between. Of several arguments, it is one that other
-        operations use: a weight, and not the state of an optimizer. "" if there is none.
+        operations use: a weight, and not the state of an optimizer.
         """
         pending, visited, first = [value], {value}, ""
+        state: BlockArgument | None = None
         while pending and len(visited) < _MAX_VALUES:
             value = pending.pop(0)
             for use in value.uses:
                 op = use.owner
                 if isinstance(op, FuncReturnOp) and isinstance(function := op.parent_op, FuncOp):
-                    first = first or name_of_result(function, use.index)
+                    first = first or (name_of_result(function, use.index) if state is None else "")
                     continue
                 if is_elementwise(op.signature):
                     for argument in self._other_operands(op, value):
                         if _is_weight(argument):
-                            return name_of(argument)
-                        first = first or name_of(argument)
+                            return argument, ""
+                        if not first and state is None:
+                            state = argument
                 for result in _results_of_use(op, use.index):
                     if result not in visited:
                         visited.add(result)
                         pending.append(result)
-        return first
+        return state, first
 
     def _other_operands(self, op: Op, value: Value) -> Iterator[BlockArgument]:
         """The arguments of the same type with names that an operation combines a value with."""

@@ -113,7 +113,10 @@ class Linter:
                 result.untried += 1
         # A tried saving is worth more than a finding without one.
         for *_, placed in sorted(saving, key=lambda each: each[:4]):
-            if (tried := _best(placed, remedies)) is None:
+            # What is uncertain alone may be certain with the changes before.
+            if (tried := _best(placed, remedies, only_certain=True)) is None:
+                if placed.finding.is_kept and _best(placed, remedies) is not None:
+                    rest.append(placed)
                 continue
             remedies.accept(tried)
             measure, saved = _saved(placed, tried)
@@ -199,12 +202,12 @@ class _Placed(NamedTuple):
         return found.file, found.line
 
 
-def _best(placed: _Placed, remedies: Remedies) -> Tried | None:
-    """The best remedy of a finding that saves enough."""
+def _best(placed: _Placed, remedies: Remedies, only_certain: bool = False) -> Tried | None:
+    """The best remedy of a finding that saves enough; if `only_certain`, and may not lose more."""
     finding, least = placed.finding, placed.rule.least
     share = _WORTH if finding.is_better_only else NOISE
     for measure in placed.rule.measures:
-        found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share)
+        found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share, only_certain)
         if found is not None:
             return found
     return None

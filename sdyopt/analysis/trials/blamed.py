@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, functions_in
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.annotation_edits import Change, place_of
 from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients, Originals
@@ -23,6 +25,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -87,6 +90,7 @@ def _key_of_result(result: OpResult) -> tuple[object, ...]:
 class Proposals:
     """Proposes changes for the collectives of a program after the passes."""
 
+    module: Op
     originals: Originals
     shapes: LocalShapes
     origins: TensorOrigins
@@ -94,7 +98,7 @@ class Proposals:
     @classmethod
     def on(cls, module: Op, originals: Originals) -> Proposals:
         """The proposals for a program after the passes."""
-        return cls(originals, LocalShapes(module), TensorOrigins(ExecutionCounts(module)))
+        return cls(module, originals, LocalShapes(module), TensorOrigins(ExecutionCounts(module)))
 
     def for_collective(self, op: Op) -> Iterator[Change]:
         """Changes that may make a collective unnecessary or smaller, the most likely ones first."""
@@ -110,15 +114,22 @@ class Proposals:
             yield from self._for_reshard(op, source, before, after)
 
     def _for_reduction(self, op: Op, source: Value, after: TensorSharding) -> Iterator[Change]:
-        """The result sharded along the axes, too, so that it is reduce-scattered; or the operands not."""
+        """The result sharded along the axes, too, so that it is reduce-scattered; or the operands not.
+
+        If the result is a gradient, so is the argument that it updates, or what jax.grad returns.
+        """
         axes = op.reduction_axes if isinstance(op, AllReduceOp) else ()
         place = self.originals.place(source)
         used = {axis.name for dim in after.dims for axis in dim.axes}
         added = tuple([axis for axis in axes if axis.name not in used])
-        if place is not None and added:
+        if added:
+            argument = self._updated(source)
+            found = argument, None if place is None else _sum_of(place), place
+            places = [each for each in dict.fromkeys(found) if each is not None]
             for number, dim in enumerate(after.dims):
                 dims = _replaced(after, number, (*dim.axes, *added))
-                yield from self._change(place, after, dims)
+                for each in places:
+                    yield from self._change(each, after, dims)
         if isinstance(source, OpResult):
             for operand in source.op.operands:
                 argument = self.origins.argument(operand)
@@ -129,13 +140,17 @@ class Proposals:
         self, op: CollectiveOp, source: Value, before: TensorSharding, after: TensorSharding
     ) -> Iterator[Change]:
         """The sharding that is needed, at the value itself; or the one that it has, where it is needed."""
-        argument = self.origins.argument(source)
+        argument, written = self.origins.argument(source), self.originals.value(source)
+        is_view = argument is not None
+        if argument is None and written is not None:
+            # Halos are exchanged for a slice of an argument.
+            argument = self._after(self._written_origins.argument(written))
         if argument is not None:
             old = {axis for dim in before.dims for axis in dim.axes}
             kept = {axis for dim in after.dims for axis in dim.axes}
             yield from self._without(argument, tuple(axis for axis in old if axis not in kept))
-        elif (place := self.originals.place(source)) is not None:
-            yield from self._change(place, after, _dims(after))
+        if not is_view and written is not None:
+            yield from self._change(place_of(written), after, _dims(after))
         for user in consumers(op):
             if isinstance(user, FuncReturnOp):
                 yield from self._for_result(user, op, before)
@@ -145,6 +160,32 @@ class Proposals:
                 if isinstance(result.type, RankedShapedType) and result.type.rank == len(before.dims):
                     yield from self._change(place, before, _dims(before))
             break
+
+    @cached_property
+    def _written_origins(self) -> TensorOrigins:
+        return TensorOrigins(ExecutionCounts(self.originals.module))
+
+    @cached_property
+    def _arguments(self) -> dict[Value, BlockArgument]:
+        """The arguments after the passes, by those of the written program."""
+        found: dict[Value, BlockArgument] = {}
+        for function in entry_functions(functions_in(self.module)):
+            for each in () if function.is_declaration else function.entry.arguments:
+                written = self.originals.value(each)
+                if written is not None and isinstance(each, BlockArgument):
+                    found[written] = each
+        return found
+
+    def _after(self, argument: BlockArgument | None) -> BlockArgument | None:
+        """The argument that one of the written program is after the passes."""
+        return None if argument is None else self._arguments.get(argument)
+
+    def _updated(self, gradient: Value) -> OpResult | BlockArgument | None:
+        """The argument of the written program that a gradient updates, if it has its type."""
+        argument = self.origins.updated_argument(gradient)
+        if argument is None or argument.type is not gradient.type:
+            return None
+        return self.originals.value(argument)
 
     def _for_result(self, user: Op, op: CollectiveOp, before: TensorSharding) -> Iterator[Change]:
         """A result of the program with the sharding that the returned value has."""
@@ -187,6 +228,16 @@ class Proposals:
         new = [DimensionSharding(axes) for axes in dims]
         if all(size % dim.sharded_size(mesh) == 0 for size, dim in zip(type.shape, new, strict=True)):
             yield Change(place, TensorSharding(like.mesh_or_ref, tuple(new)), mesh)
+
+
+def _sum_of(place: Subject) -> Subject:
+    """The sum of the gradients of a value that several statements use; else the gradient itself."""
+    while isinstance(place, OpResult) and place.has_one_use:
+        (user,) = place.users
+        if not isinstance(user, AddOp) or source_location(user.location).phase is not Phase.BACKWARD:
+            break
+        place = user.results[0]
+    return place
 
 
 def _dims(sharding: TensorSharding) -> list[tuple[AxisRef, ...]]:

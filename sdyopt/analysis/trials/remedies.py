@@ -202,18 +202,22 @@ class Remedies:
         least: Fraction,
         only_better: bool = False,
         share: Fraction = Fraction(0),
+        only_certain: bool = False,
     ) -> Tried | None:
         """The remedy that saves most, and at least `least` and this share of the figure.
 
         One that makes no figure worse comes first, then one that holds and saves half as much or more. None
         if there is none, or if no trials are left. `only_better`: none that makes a figure worse.
+        `only_certain`: none that may lose more than it saves.
         """
         least = max(least, share * self._current.measured(measure), Fraction(1))
         effects = [(each, effect) for each in remedies if (effect := self.effect(each)) is not None]
         found = [
             (each, effect)
             for each, effect in effects
-            if effect.saved(measure) >= least and effect.is_worth_it
+            if effect.saved(measure) >= least
+            and effect.is_worth_it
+            and not (only_certain and effect.is_too_uncertain)
         ]
         better = [(each, effect) for each, effect in found if not effect.is_worse]
         if better or only_better:

@@ -1,6 +1,8 @@
 """The verdicts on a change that was tried, and the values whose gradients changes are of."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -13,7 +15,9 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
+from sdyopt.analysis.trials.remedies import Remedies, Remedy
 from sdyopt.analysis.trials.roles import roles_of, statement_of
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -77,6 +81,27 @@ def test_reshards_that_were_there_before_are_no_risk() -> None:
 def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
     assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it == is_worth_it
     assert Effect(figures(100), figures(sent)).is_worth_it
+
+
+@pytest.mark.parametrize(("moved", "is_too_uncertain"), [(100, False), (101, True)])
+def test_a_finding_has_no_remedy_that_may_lose_more_than_it_saves(moved: int, is_too_uncertain: bool) -> None:
+    after = SimpleNamespace(figures=figures(60, conflicts=10, moved=moved - 10))
+    program = SimpleNamespace(figures=figures(100))
+    trials = SimpleNamespace(with_collectives=program, total=1, changed=lambda edit, passes: after)
+    remedy = Remedy("shard the input w as P('x')", "", None)
+    found = Remedies(cast(Trials, trials)).best([remedy], Measure.WIRE, Fraction(1), only_certain=True)
+    assert (found is None) == is_too_uncertain
+
+
+@pytest.mark.parametrize(("moved", "is_too_uncertain"), [(100, False), (101, True)])
+def test_a_change_is_too_uncertain_if_it_may_lose_more_than_it_saves(
+    moved: int, is_too_uncertain: bool
+) -> None:
+    # Sends 60 in place of 100; if whole tensors move, 50 + moved.
+    effect = Effect(figures(100), figures(60, conflicts=10, moved=moved - 10))
+    assert effect.wire_bytes_at_most == 40 + moved
+    assert effect.is_too_uncertain == is_too_uncertain
+    assert not Effect(figures(100), figures(60)).is_too_uncertain
 
 
 @pytest.mark.parametrize(("sent", "best"), [(70, "holds"), (71, "depends")])

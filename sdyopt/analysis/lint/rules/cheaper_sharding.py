@@ -11,7 +11,8 @@ The rule tries changes of the annotations in copies of the program: axes of an i
 in another dimension, one axis more or less, a constraint removed, and a new constraint on a large value that
 lacks an axis that its neighbors have. The inputs and results of one shape and one sharding change together,
 and so do the constraints of one line. It reports those that save a tenth of the wire bytes or of the peak
-memory and make no figure worse. Each finding is tried with the changes of those before it.
+memory and make no figure worse, unless XLA may lose more than they save by moving whole tensors. Each finding
+is tried with the changes of those before it.
 
 The largest values are tried first, until the trials are used up. A program without findings may still have a
 better sharding.
