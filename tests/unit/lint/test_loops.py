@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from sdyopt.analysis.figures.loop_invariants import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rules.loop_invariant_collective import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from tests.unit.lint.programs import program
@@ -35,9 +35,9 @@ def loop(body: str, passed_on: str = "%w", functions: str = "") -> LintedProgram
 def is_last_invariant(found: LintedProgram, name: str = "stablehlo.negate") -> bool:
     """Whether the operand of the last operation of this name does not change in its loop."""
     op = [each for each in found.module.walk() if each.signature.name == name][-1]
-    around = loop_around(op, found)
+    around = loop_around(op, found.counts)
     assert isinstance(around, WhileOp)
-    return is_invariant(op.operand_at(0), around, found)
+    return is_invariant(op.operand_at(0), around, found.counts)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_function_with_several_calls_has_no_loop() -> None:
     }"""
     found = loop(f"%v = {call}\n%u = {call}", functions=function)
     [op] = [each for each in found.module.walk() if each.signature.name == "stablehlo.negate"]
-    assert loop_around(op, found) is None
+    assert loop_around(op, found.counts) is None
 
 
 def test_an_operation_of_a_recursive_function_has_no_loop() -> None:
@@ -91,7 +91,7 @@ def test_an_operation_of_a_recursive_function_has_no_loop() -> None:
       return %1 : tensor<8xf32>
     }""")
     op: Op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
-    assert loop_around(op, found) is None
+    assert loop_around(op, found.counts) is None
 
 
 def test_a_long_chain_counts_as_changing() -> None:
