@@ -74,9 +74,10 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_list_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import are_there_single_devices
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduced_axes
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
@@ -176,10 +177,15 @@ class _ReshardInserter:
         self._planner = ReshardPlanner(self._mesh_of, find_axes)
         self._shardings = ShardingCache()
         self._plans: dict[object, ReshardPlan | None] = {}
+        # Whether few operations need reshards, unless there are unreduced axes.
+        self._skips_others = not (full or are_there_single_devices())
         # The all-reduces of the input program.
         self._all_reduces: list[AllReduceOp] = []
 
     def visit(self, op: Op) -> None:
+        if self._skips_others and not _may_need_reshards(type(op)) and not are_there_unreduced_axes():
+            sharding_rule_of(op)  # warns of an unknown operation
+            return
         if isinstance(op, AllReduceOp):
             self._all_reduces.append(op)
         if self._full and isinstance(op.parent_op, AsyncStartOp):
@@ -304,9 +310,19 @@ class _ReshardInserter:
             )
 
 
+@cache
+def _may_need_reshards(op_class: type[Op]) -> bool:
+    """Whether the default version inserts reshards at an operation without unreduced axes."""
+    classes = (*DOTS, ConcatenateOp, CallOp, CollectiveOp, ReshardOp)
+    return issubclass(op_class, classes) or op_class.data_flow is not None or op_class.name == _RAGGED_DOT
+
+
+_RAGGED_DOT = "mhlo.ragged_dot"
+
+
 def _is_always_full(op: Op) -> bool:
     """Whether the default version handles an operation as the full version does."""
-    if op.name == "mhlo.ragged_dot":
+    if op.name == _RAGGED_DOT:
         return True
     if not isinstance(op, ConcatenateOp):
         return False

@@ -36,7 +36,7 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraintOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, without_manual_axes
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduced_axes, without_manual_axes
 from sdyopt.mlir.dialects.sdy.sharding_checks import check_unreduced_transition
 from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values, sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
@@ -63,6 +63,10 @@ class VerifyUnreducedAxes(Pass):
     anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
+        if not are_there_unreduced_axes():
+            for collective in function.nested(AllReduceOp, ReduceScatterOp):
+                _CHECKS[type(collective)](collective)
+            return False
         shardings = map(sharding_of, distinct_values(function))
         has_unreduced_axes = any(sharding.unreduced_axes for sharding in shardings if sharding is not None)
         for op in function.walk_post_order():

@@ -101,6 +101,8 @@ def _limits(advice: Advice) -> str:
         )
     if advice.prefers_less:
         parts.append("what sends more comes after what is nearly as fast")
+    if advice.has_others:
+        parts.append("other shardings of a place come after the best ones of all places")
     return "; ".join(parts)
 
 
@@ -121,7 +123,7 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
             others = f", and {more} more results otherwise" if more else ""
             spec = first.spec or first.sdy
             section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
-        if each.after.carried or each.before.carried:
+        if each.after.carried != each.before.carried:
             carried = _change_text("between steps", each.before.carried, each.after.carried, bytes_text)
             section.sentences.append(f"{carried}: results are not sharded as the arguments donated to them")
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")

@@ -149,6 +149,8 @@ class Adviser:
         if is_choice:
             ordered = self._less_sent_first(found)
             advice.prefers_less, found = ordered != found, ordered
+            ordered = _each_place_once(found)
+            advice.has_others, found = ordered != found, ordered
         return self._verified(advice, search, found)
 
     def _less_sent_first(self, found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
@@ -477,15 +479,41 @@ def _most_trials(size: int, most: int) -> int:
 
 
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
-    """The changes without those of an annotation, or with the figures at a place, that one before has."""
-    seen: set[object] = set()
+    """The changes without those of an annotation, or with the figures at a place, that one before has.
+
+    Of those with one sharding and the same figures, such as of a gradient and of what is computed from it,
+    the easiest one to write is left.
+    """
+    easiest: dict[object, AdvisedChange] = {}
     for each in found:
+        key = each.move.changes[0].sharding, each.after
+        if key not in easiest or _difficulty(each) < _difficulty(easiest[key]):
+            easiest[key] = each
+    seen: set[object] = set()
+    for each in (easiest[each.move.changes[0].sharding, each.after] for each in found):
         places = [change.subject for change in each.move.changes]
         keys: set[object] = {(places[0], each.after)}
         keys |= {(change.subject, change.sharding) for change in each.move.changes}
         if not keys & seen:
             yield each
         seen |= keys
+
+
+def _difficulty(change: AdvisedChange) -> int:
+    """How many of its constraints are written within a backward pass."""
+    return sum(bool(each.how) for each in change.move.changes)
+
+
+def _each_place_once(found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
+    """The best change of each place, and then the others."""
+    best: list[AdvisedChange] = []
+    others: list[AdvisedChange] = []
+    places: set[object] = set()
+    for each in found:
+        place = each.move.changes[0].subject
+        (others if place in places else best).append(each)
+        places.add(place)
+    return best + others
 
 
 def _remove_annotations(program: Op) -> None:

@@ -70,8 +70,8 @@ _SHORTER_TRIAL = (
     (2, rf"\b\w+(?:{_PART.pattern})+({_PART.pattern})", r"…\1"),
     (2, r" \(jax.grad\)", ""),
     (3, ".+", ""),
-    (2, "constraint at ", ""),
     (4, " between steps", " a step"),
+    (2, "constraint at ", ""),
     (4, " memory", " mem"),
 )
 _FILE = re.compile(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")

@@ -297,7 +297,8 @@ class Checker:
             return f"the gradient of {name_of(value) or self._line(value, place)}{how}"
         what = self._line(subject, place)
         # It is that of an operand of this line.
-        is_gradient = source_location(subject.location).phase is Phase.BACKWARD
+        location = self._calls.completed(source_location(subject.location), owning_op(subject))
+        is_gradient = location.phase is Phase.BACKWARD
         return f"a gradient of {what}{how}" if is_gradient else what
 
     def _constraint_line(self, change: Change) -> str:

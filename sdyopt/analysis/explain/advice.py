@@ -55,8 +55,9 @@ from sdyopt.shardy.record import FunctionResult, Subject
 # A change helps a collective of whose line no more than this share is left.
 _GONE = Fraction(3, 4)
 
-# For one axis, at most so many changes are tried; and for one question, on so many operations together.
-_MAX_TRIALS = 8
+# For one axis or collective, at most so many changes are tried; for a collective of a large program, at least
+# so many; and for one question, on so many operations together.
+_MAX_TRIALS, _MIN_TRIALS = 8, 2
 _MAX_OPERATIONS = 100_000
 
 
@@ -81,7 +82,9 @@ class Advice:
         # Passes are assumed, because none are given.
         self.is_assumed = False
         self._tried: dict[Change, _Trial | None] = {}
-        self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
+        at_most = _MAX_OPERATIONS // max(1, len(self._ops))
+        self._remaining = max(_MAX_TRIALS, at_most)
+        self._trials_of_collective = min(_MAX_TRIALS, max(_MIN_TRIALS, at_most))
 
     @cached_property
     def _gradients(self) -> Gradients:
@@ -162,7 +165,7 @@ class Advice:
         tried = 0
         found: list[tuple[Move, Effect, Fraction]] = []
         for change in dict.fromkeys(proposed):
-            if tried == _MAX_TRIALS or not self._remaining:
+            if tried == self._trials_of_collective or not self._remaining:
                 break
             move = alike.move(change)
             if not move.changes:
@@ -179,9 +182,8 @@ class Advice:
             place = f"{bytes_text(left)} in place of {bytes_text(sent)}"
             self._add_for_collective(node, move, effect, place, names)
         elif tried:
-            node.add(
-                f"no help was found: {counted(tried, 'other sharding')} tried, and the line sends as much"
-            )
+            count = f"{counted(tried, 'other sharding')} {'was' if tried == 1 else 'were'} tried"
+            node.add(f"no help was found: {count}, and the line sends as much")
 
     def _annotations_without(
         self, came: Sequence[tuple[Run, Arrival]], record: ShardingRecord

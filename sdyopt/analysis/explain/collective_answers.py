@@ -12,11 +12,13 @@ from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text, site_text
 from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
@@ -93,7 +95,7 @@ def explain_collective(
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
-    came = add_sides(root, sides, record, names)
+    came = add_sides(root, sides, record, names, TensorOrigins(ExecutionCounts(module)))
     advice.add_for_collective(root, op, number, came, module, record, names)
     name = names.input_name(block_or_result(value))
     if name is not None:
@@ -262,7 +264,7 @@ def _taken(cause: Required) -> Value | FunctionResult | None:
 
 
 def add_sides(
-    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names
+    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names, origins: TensorOrigins
 ) -> list[tuple[Run, Arrival]]:
     """Adds how the axes in conflict came to values, each back to an annotation, or why they did not.
 
@@ -275,12 +277,16 @@ def add_sides(
         if found is None or len(seen) == _SHOWN_SIDES:
             continue
         run, subject = found
+        of = names.subject(run, subject)
+        if isinstance(side.value, OpResult) and side.value.op.parent is not None:
+            # A scan slices its weights.
+            weight = origins.name(side.value)
+            of = f"{weight} ({of})" if weight not in ("", of) else of
         if side.is_absent:
             missing = [each for each in absences(run, subject) if each.axis.overlaps(side.axis)]
             same = [each for each in missing if each.dim == side.dim] or missing
             if same and (subject, side.axis, True) not in seen:
                 seen.add((subject, side.axis, True))
-                of = names.subject(run, subject)
                 node = root.add(f"{axis_ref_text(side.axis)} does not shard dimension {side.dim} of {of}")
                 for reason in reasons_of(same[0], record, run, names):
                     node.add(f"{site_text(run, same[0].site)}: {reason}", names.source_line(same[0].site.op))
@@ -288,7 +294,6 @@ def add_sides(
         for arrival in arrivals(record, run, subject, side.axis):
             if (subject, arrival.axis, False) not in seen:
                 seen.add((subject, arrival.axis, False))
-                of = names.subject(run, subject)
                 node = root.add(f"{axis_ref_text(arrival.axis)} shards dimension {arrival.dim} of {of}")
                 add_arrival(node, arrival, run, names)
                 came.append((run, arrival))

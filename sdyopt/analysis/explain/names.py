@@ -16,6 +16,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -87,11 +88,21 @@ class Names:
 
     def described(self, value: OpResult | BlockArgument) -> tuple[str, str] | None:
         """`the dot_general` and `train.py:12` for a value that Python computes and that has no name there."""
+        value = self._before_barrier(value)
         if not isinstance(value, OpResult) or not self.is_described(value.op) or self._jax_name(value):
             return None
         location = self._lines.chosen(source_location(value.op.location))
         of = f"result {value.index} of " if len(value.op.results) > 1 else ""
         return f"{of}the {operation_text(value.op)}", location.file_text
+
+    def _before_barrier(self, value: OpResult | BlockArgument) -> OpResult | BlockArgument:
+        """What an optimization barrier passes on, with which jax.checkpoint keeps values apart."""
+        while self.describes and isinstance(value, OpResult) and isinstance(value.op, OptimizationBarrierOp):
+            before = value.op.operands[value.index]
+            if not isinstance(before, OpResult):
+                break
+            value = before
+        return value
 
     def is_described(self, op: Op) -> bool:
         """Whether the results of an operation are described by it."""
@@ -100,6 +111,7 @@ class Names:
 
     def value(self, value: OpResult | BlockArgument) -> str:
         """The name that JAX or the source gives to a value; that of its operation if neither does."""
+        value = self._before_barrier(value)
         if name := self._jax_name(value) or name_of(value):
             return name
         if described := self.described(value):

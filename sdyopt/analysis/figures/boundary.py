@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import consumers, producer
@@ -22,7 +23,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of, result_text
+from sdyopt.mlir.value_names import name_of, name_of_result, result_text
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 # The collectives that reshard without computing anything.
@@ -72,17 +73,49 @@ def _is_passed_on(loop: WhileOp, value: BlockArgument) -> bool:
     return last is not None and last.operand_at(value.index) is loop.body.blocks[0].arguments[value.index]
 
 
+def carried_results(function: FuncOp) -> dict[int, int]:
+    """The donated arguments of an entry function, and the numbers of the results that the next step gets.
+
+    JAX writes `tf.aliasing_output` if their shardings are known to be equal. Otherwise it writes
+    `jax.buffer_donor`, and the result is the first one of this type that is left, as in JAX; rather the one
+    with the name of the argument: `result[0]['w']` for `params['w']`.
+    """
+    found: dict[int, int] = {}
+    attributes = function.argument_attributes
+    for index, each in enumerate(attributes):
+        alias = each.get(ALIASING_OUTPUT)
+        if isinstance(alias, IntegerAttr) and 0 <= alias.value < len(function.result_attributes):
+            found[index] = alias.value
+    types = function.function_type
+    free = [number for number in range(len(types.results)) if number not in found.values()]
+    donors = [index for index, each in enumerate(attributes) if BUFFER_DONOR in each and index not in found]
+    for has_name in (True, False):
+        for index in donors:
+            name = _key_path(name_of(function.entry.arguments[index]))
+            fitting = (
+                number
+                for number in free
+                if types.results[number] == types.inputs[index]
+                and (not has_name or (name and name_of_result(function, number).endswith(name)))
+            )
+            if index not in found and (number := next(fitting, None)) is not None:
+                found[index] = number
+                free.remove(number)
+    return found
+
+
+def _key_path(name: str) -> str:
+    """`['layers'][0]['w']` of `params['layers'][0]['w']`."""
+    return "".join(re.findall(r"^\w+(.*)$", name))
+
+
 def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -> Iterator[Carried]:
     """The donated arguments of a program whose sharding is not that of the result in their place."""
     for function in entry_functions(functions_in(module)):
         if function.is_declaration:
             continue
-        pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
-        for argument, attributes in pairs:
-            alias = attributes.get(ALIASING_OUTPUT)
-            number = alias.value if isinstance(alias, IntegerAttr) else -1
-            if not 0 <= number < len(function.result_attributes):
-                continue
+        for index, number in sorted(carried_results(function).items()):
+            argument = function.entry.arguments[index]
             before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
             if isinstance(after, TensorSharding) and not is_same_sharding(before, after):
                 location = source_location(argument.location)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 
 from sdyopt.analysis.figures.figures import Collective, Report, Times
 from sdyopt.analysis.figures.source_locations import SourceLocation
@@ -138,7 +139,31 @@ def _mismatch(report: Report, compiled: CompiledProgram) -> str:
     for number, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
         if not _is_part(parameter, argument.type):
             return f"its parameter {number} is {parameter}, and the argument {argument.name} {argument.type}"
+    sizes = [_bytes_of(parameter) for parameter in parameters]
+    wholes = [_bytes_of_tensor(argument.type) for argument in arguments]
+    sharded = [
+        each
+        for each, whole in zip(arguments, wholes, strict=True)
+        if each.bytes is not None and each.bytes < whole
+    ]
+    if sharded and sizes == wholes:
+        return f"its parameters are whole tensors, also {sharded[0].name}, as before XLA partitions a program"
     return ""
+
+
+def _bytes_of(parameter: str) -> int:
+    """The bytes of a type of HLO."""
+    element, _, shape = parameter.rstrip("]").partition("[")
+    return prod(map(int, filter(None, shape.split(",")))) * bits_of(element) // 8
+
+
+def _bytes_of_tensor(type: str) -> int:
+    """The bytes of a tensor; 0 if its sizes are unknown."""
+    found = _TENSOR.fullmatch(type)
+    sizes = [] if found is None else found[1].split("x")[:-1]
+    if found is None or "?" in sizes:
+        return 0
+    return prod(map(int, sizes)) * bits_of(found[2]) // 8
 
 
 _TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)([^,]+)(?:, .*)?>")

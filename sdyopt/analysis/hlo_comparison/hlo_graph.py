@@ -114,10 +114,14 @@ class Call(NamedTuple):
 
 
 class HloGraph:
-    """The computations of a module by name, in the order of the text, and the calls between them."""
+    """The computations of a module by name, in the order of the text, and the calls between them.
+
+    `is_complete`: the text has all of the entry.
+    """
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.entry = ""
+        self.is_complete = False
         self._text: dict[str, list[str]] = {}
         current: list[str] | None = None
         for line in lines:
@@ -125,6 +129,7 @@ class HloGraph:
                 current = self._text.setdefault(match[2], [])
                 self.entry = match[2] if match[1] else self.entry
             elif line.startswith("}"):
+                self.is_complete |= current is not None and current is self._text.get(self.entry)
                 current = None
             elif current is not None:
                 current.append(line)

@@ -87,6 +87,13 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         found = _Reader(text, devices).program()
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
+    assert found.graph is not None
+    if not found.graph.is_complete:
+        # Without its last lines, it would have fewer collectives.
+        error = DiagnosticError.at(
+            FileLoc(name, 1, 1), "the HLO is cut off: its entry computation does not end"
+        )
+        raise error.help("write all of the text to the file")
     header, _, _ = text.partition("\n")
     found.name, found.parameters = name, _parameters(header)
     found.states_devices = bool(devices) or _COUNTS.search(header) is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -72,10 +73,14 @@ class Proposals:
             results = [FunctionResult(function, n) for n in range(len(function.function_type.results))]
             arguments = [each for each in function.entry.arguments if isinstance(each, BlockArgument)]
             subjects: list[Subject] = [*arguments, *results]
+            # What a step returns in place of a donated argument is sharded as the argument.
+            carried: dict[Subject, Subject] = {
+                results[number]: arguments[index] for index, number in carried_results(function).items()
+            }
             for subject in subjects:
                 type = subject.type
                 if isinstance(type, RankedTensor) and type.rank:
-                    sharding = sharding_of(subject)
+                    sharding = sharding_of(subject) or sharding_of(carried.get(subject, subject))
                     key = type.shape, None if sharding is None else sharding.dims
                     groups.setdefault(key, []).append(subject)
         return sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))

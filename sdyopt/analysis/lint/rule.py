@@ -22,6 +22,7 @@ from pkgutil import iter_modules
 from typing import ClassVar, Protocol, TypeVar
 
 from sdyopt.analysis.figures.figures import Collective, Times
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
@@ -33,6 +34,7 @@ from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
 from sdyopt.mlir.error_help.table import Narrowing
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.base import docstring
 
 
@@ -140,6 +142,14 @@ class Note:
 
     message: str
     op: Op
+
+
+def first_use(value: Value) -> tuple[Note, ...]:
+    """Where a program of JAX uses an argument first, as the line where it is made is not known."""
+    # The most recent use comes first.
+    located = ((source_location(user.location), user) for user in value.users)
+    used = [user for location, user in located if location.line and location.name_stack]
+    return tuple(Note("first used here", user) for user in used[-1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,11 +138,11 @@ class Effect(NamedTuple):
 
     @property
     def risk(self) -> str:
-        """`XLA may send more, up to 1.00 MiB if it moves whole tensors`, for an effect that may not hold."""
+        """`XLA may send more, about 1.00 MiB if it moves whole tensors`, for an effect that may not hold."""
         at_most = self.wire_bytes_at_most
         if at_most is None or at_most <= self.after.wire_bytes:
             return "XLA may send more"
-        return f"XLA may send more, up to {bytes_text(at_most)} if it moves whole tensors"
+        return f"XLA may send more, about {bytes_text(at_most)} if it moves whole tensors"
 
     @property
     def is_worth_it(self) -> bool:

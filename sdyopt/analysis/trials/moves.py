@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.originals import Gradients
 from sdyopt.analysis.trials.outcome import Outcome
-from sdyopt.analysis.trials.roles import Place, Role
+from sdyopt.analysis.trials.roles import Place, Role, is_uniform
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
@@ -201,7 +201,12 @@ def line_of(value: OpResult | BlockArgument) -> str:
 
 
 def _of_values(role: Role, mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
-    """Constraints on values without annotations, which are near to what propagation gives them."""
+    """Constraints on values without annotations, which are near to what propagation gives them.
+
+    Nobody writes one on a literal: `0.1` in `0.1 * x`.
+    """
+    if all(is_uniform(each.first) and len(each.ops) == 1 for each in role.classes):
+        return
     found = outcome.sharding(role.classes[0])
     current = axes_of(Place(role.classes[0].first, role.shape, found))
     if current is not None:

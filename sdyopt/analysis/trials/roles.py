@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -126,12 +125,10 @@ class _Classes:
     def add(self, function: FuncOp) -> None:
         self._functions.append(function)
         returned = function.entry.terminator
-        for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
-            alias = attributes.get(ALIASING_OUTPUT)
-            if isinstance(alias, IntegerAttr) and isinstance(returned, ReturnOp):
-                # A donated argument is what the next step gets.
-                for value in returned.operands[alias.value : alias.value + 1]:
-                    self._unite(argument, value)
+        if isinstance(returned, ReturnOp):
+            # A donated argument is what the next step gets.
+            for index, number in carried_results(function).items():
+                self._unite(function.entry.arguments[index], returned.operand_at(number))
         for op in function.walk():
             for first, second in _ties(op):
                 self._unite(first, second)

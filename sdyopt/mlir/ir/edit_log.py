@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
+from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import FUNCTION, SYMBOL
@@ -24,8 +25,9 @@ class EditLog:
     """The edited operations, by kind of edit."""
 
     def __init__(self) -> None:
-        # Discardable attributes have changed, or inherent ones outside the signature, such as `arg_attrs`.
-        self.attributes_changed: set[Op] = set()
+        # Discardable attributes have changed, or inherent ones outside the signature, such as `arg_attrs`;
+        # with the discardable attributes before that.
+        self.attributes_changed: dict[Op, DictAttr] = {}
         # The signature has changed.
         self.signature_changed: set[Op] = set()
         # Operands have changed: their definitions must dominate the operation.

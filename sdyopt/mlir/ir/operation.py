@@ -84,6 +84,8 @@ class Op(metaclass=OpMeta):
     # (signature) -> raises SignatureError. The other verifiers are methods that raise DiagnosticError.
     verify_signature: ClassVar[Callable[..., None] | None] = None
     verify_in_context: Callable[..., None] | None = None
+    # (signature, regions) -> raises SignatureError; for classes whose `verify_in_context` does only this.
+    verify_body: ClassVar[Callable[..., None] | None] = None
     verify_regions: Callable[..., None] | None = None
     # Runs once the enclosing symbol table and everything inside it is verified.
     verify_symbol_uses: Callable[..., None] | None = None

@@ -390,11 +390,12 @@ class Rewriter:
             op.signature = op.signature.with_attributes(op.signature.attributes.with_entry(name, value))
             self._signature_changed(op)
             return
+        before = op.attributes
         if name in op.mutable_attributes:
             op.set_mutable_attribute(name, value)
         else:
-            op.attributes = op.attributes.with_entry(name, value)
-        self._attributes_changed(op)
+            op.attributes = before.with_entry(name, value)
+        self._attributes_changed(op, before)
 
     def remove_attribute(self, op: Op, name: str) -> None:
         """Removes an attribute, if present."""
@@ -404,17 +405,19 @@ class Rewriter:
             op.signature = op.signature.with_attributes(op.signature.attributes.without(name))
             self._signature_changed(op)
             return
+        before = op.attributes
         if name in op.mutable_attributes:
             op.set_mutable_attribute(name, None)
         else:
-            op.attributes = op.attributes.without(name)
-        self._attributes_changed(op)
+            op.attributes = before.without(name)
+        self._attributes_changed(op, before)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
         """Replaces all discardable attributes."""
-        if op.attributes is not attributes:
+        before = op.attributes
+        if before is not attributes:
             op.attributes = attributes
-            self._attributes_changed(op)
+            self._attributes_changed(op, before)
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets an attribute of a function argument, or removes it if `value` is None."""
@@ -500,14 +503,14 @@ class Rewriter:
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
             op.set_attributes_at(kind, index, new)
-            self._attributes_changed(op)
+            self._attributes_changed(op, op.attributes)
 
     def _blocks_changed(self, region: Region) -> None:
         self.changed = True
         self._edits.record_block_change(region)
 
-    def _attributes_changed(self, op: Op) -> None:
-        self._edits.attributes_changed.add(op)
+    def _attributes_changed(self, op: Op, before: DictAttr) -> None:
+        self._edits.attributes_changed.setdefault(op, before)
         self.changed = True
         if self._listener is not None:
             self._listener.modified(op)

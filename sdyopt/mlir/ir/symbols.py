@@ -172,16 +172,20 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Visited], tables: l
                 if child.regions or child.mutable_attributes:
                     if not _gather_uses(child, uses, visited, tables):
                         return False
-                elif child.signature not in visited or child.attributes not in visited:
+                elif (
+                    child.signature.cache.get(references_of_signature) != ()
+                    or child.attributes not in visited
+                ):
                     _gather_own_uses(child, uses, visited)
                 child = child.next
     return True
 
 
 def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Visited]) -> None:
-    if op.signature not in visited:
+    references = op.signature.cached(references_of_signature)
+    if references and op.signature not in visited:
         visited.add(op.signature)
-        uses += op.signature.cached(references_of_signature)
+        uses += references
     if op.attributes not in visited:
         visited.add(op.attributes)
         for _, value in op.attributes.entries:

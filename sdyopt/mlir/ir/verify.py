@@ -7,20 +7,21 @@ operation, the first error ends verification. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
-from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr
+from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
 from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.ir.verify_signature import (
     PrintType,
     check_entries,
@@ -29,6 +30,7 @@ from sdyopt.mlir.ir.verify_signature import (
     check_region_count,
     check_regions,
     check_successor_count,
+    passes_with_body,
     signature_problem,
 )
 
@@ -36,6 +38,10 @@ from sdyopt.mlir.ir.verify_signature import (
 # types and a single attribute that depends on nothing else of the operation. Validity depends on
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.
 ValidAttributes = set[tuple[OpSignature | tuple[Type, ...], Attribute]]
+
+_BodyKey = tuple[object, ...]
+# The maximum number of operations in a body that has a key.
+_MAX_BODY_LENGTH = 4
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,9 @@ class Verifier:
     print_op: Callable[[Op], str]
     # Valid signatures of classes that verify only the signature.
     _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
+    # The keys of valid bodies, with the operations around them (`_body_key`), and whether all else depends on
+    # the signature.
+    _valid_bodies: dict[_BodyKey, bool] = field(default_factory=dict, init=False, repr=False)
 
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
@@ -218,20 +227,41 @@ class Verifier:
                     self._check_new_attributes(child, valid)
                 child = child.next
                 continue
-            if child.regions and ISOLATED in child.traits:
+            if not child.regions:
+                self.check_op_without_nested(child, valid)
+                if child.declares_regions:
+                    self._check_regions(child, valid)
+            elif ISOLATED in child.traits:
                 isolated.append(child)
             else:
-                self.check_op_without_nested(child, valid)
-                if child.regions or child.declares_regions:
-                    self._check_regions(child, valid)
+                self._check_op_with_body(child, valid)
             child = child.next
         if block.first is not None:
             self.check_terminator(block)
 
+    def _check_op_with_body(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation with regions. What depends on its body alone is checked once for equal ones."""
+        key = _body_key(op)
+        if key is None or key not in self._valid_bodies:
+            self.check_op(op)
+            self._check_regions(op, valid)
+            if key is not None:
+                self._valid_bodies[key] = _verifies_body_signature(type(op)) and _has_only_scalars(op.regions)
+            return
+        if op.attributes.entries:
+            self._check_discardable_attributes(op)
+        if self._valid_bodies[key] and passes_with_body(op, key, self.print_type):
+            return
+        problem = signature_problem(op.signature, self.print_type)
+        if problem is not None:
+            raise _signature_error(op, problem)
+        self._check_in_context(op)
+        self._check_after_nested(op)
+
     def check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
         """As `check_op`, but skips signatures and attributes that are cached as valid."""
         signature = op.signature
-        if op.regions or op.successors or not _verifies_signature_only(type(op)):
+        if op.regions or op.successors or not verifies_signature_only(type(op)):
             self.check_op(op)
             return
         self.check_attributes(op, valid)
@@ -241,12 +271,12 @@ class Verifier:
                 raise _signature_error(op, problem)
             self._valid_signatures.add(signature)
 
-    def check_attributes(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks the discardable attributes of an operation."""
+    def check_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
+        """Checks the discardable attributes of an operation. With those `before`, it was valid."""
         if op.attributes.entries and (op.signature, op.attributes) not in valid:
-            self._check_new_attributes(op, valid)
+            self._check_new_attributes(op, valid, before)
 
-    def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
+    def _check_new_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
         signature = op.signature
         are_local = True
         for name, attribute in op.attributes.entries:
@@ -255,13 +285,13 @@ class Verifier:
                 self._check_discardable_attribute(op, name, attribute)
             elif name in dialect.result_attributes:
                 key = signature.result_types, attribute
-                if key not in valid:
+                if key not in valid and before.get(name) is not attribute:
                     self._check_discardable_attribute(op, name, attribute)
                     valid.add(key)
             elif name not in dialect.signature_attributes:
                 self._check_discardable_attribute(op, name, attribute)
                 are_local = are_local and name not in dialect.nonlocal_attributes
-            elif signature.cache.get(name) is not attribute:
+            elif signature.cache.get(name) is not attribute and before.get(name) is not attribute:
                 # The cache has the last valid one.
                 self._check_discardable_attribute(op, name, attribute)
                 signature.cache[name] = attribute
@@ -289,6 +319,10 @@ class Verifier:
                 check_symbol_table(op, symbol_users)
             elif trait.verify_regions is not None:
                 trait.verify_regions(op)
+        self._check_after_nested(op)
+
+    def _check_after_nested(self, op: Op) -> None:
+        """Calls `verify_regions` of the class, and checks inferred types."""
         if op.verify_regions is not None:
             op.verify_regions()
         try:
@@ -313,8 +347,70 @@ class InvalidNested(Exception):
     """A nested isolated operation is invalid; the errors are already emitted."""
 
 
+def _body_key(op: Op) -> _BodyKey | None:
+    """What the checks of the structure of an operation, and of the operations in its body, depend on.
+
+    None if the body is more than one short block whose operations have no regions, no successors, no
+    discardable attributes, no verifier that reads their context, and no operands from outside.
+    """
+    op_class = type(op)
+    if not _may_have_body_key(op_class) or op.successors or len(op.regions) != 1:
+        return None
+    blocks = op.regions[0].blocks
+    if len(blocks) != 1 or blocks[0].uses:
+        return None
+    block = blocks[0]
+    key: list[object] = [op_class, *[argument.type for argument in block.arguments]]
+    seen: dict[Op, int] = {}
+    inner = block.first
+    while inner is not None:
+        if (
+            len(seen) == _MAX_BODY_LENGTH
+            or inner.regions
+            or inner.successors
+            or inner.attributes.entries
+            or inner.verify_in_context is not None
+        ):
+            return None
+        key.append(inner.signature)
+        for use in inner._operands:
+            value = use.value
+            if isinstance(value, OpResult) and value.op in seen:
+                key.append(seen[value.op])
+            elif not isinstance(value, BlockArgument) or value.owner is not block:
+                return None
+            key.append(value.index)
+        seen[inner] = -1 - len(seen)
+        inner = inner.next
+    return tuple(key)
+
+
 @cache
-def _verifies_signature_only(op_class: type[Op]) -> bool:
+def _may_have_body_key(op_class: type[Op]) -> bool:
+    return (
+        bool(op_class.name)
+        and SYMBOL_TABLE not in op_class.traits
+        and not issubclass(op_class, FunctionOpInterface)
+    )
+
+
+@cache
+def _verifies_body_signature(op_class: type[Op]) -> bool:
+    """Whether all verifiers of a class but the structural ones are in `verify_body`."""
+    has_others = any(trait.verify_in_context for trait in op_class.trait_order)
+    return op_class.verify_body is not None and op_class.verify_regions is None and not has_others
+
+
+def _has_only_scalars(regions: Sequence[Region]) -> bool:
+    """Whether all types in the entry blocks are of tensors of rank 0."""
+    blocks = [region.blocks[0] for region in regions]
+    types = [argument.type for block in blocks for argument in block.arguments]
+    types += [type for block in blocks for op in block.ops for type in op.operand_types + op.result_types]
+    return all(isinstance(type, RankedTensor) and not type.shape for type in types)
+
+
+@cache
+def verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False

@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.edit_log import EditLog
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.verify import ValidAttributes, Verifier
+from sdyopt.mlir.ir.verify import ValidAttributes, Verifier, verifies_signature_only
 
 
 class ReaderIndex:
@@ -195,17 +195,7 @@ class _IncrementalCheck:
                 if op.verify_in_context is None and not (op.regions or op.successors):
                     checked.add(key)
             self._add_readers(op)
-        # Many operations have the same new attributes: one representative is checked.
-        representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
-        for op in edits.attributes_changed:
-            if op in edits.signature_changed or op in edits.moved:
-                continue
-            if op.regions or op.verify_in_context is not None:
-                self._check_changed_attributes(op)
-            else:
-                representatives[op.parent, op.signature, op.attributes] = op
-        for op in representatives.values():
-            self._check_changed_attributes(op)
+        self._check_changed_attributes()
         self._users |= edits.operands_changed
         for op in self._users:
             if self._must_check(op):
@@ -281,11 +271,29 @@ class _IncrementalCheck:
         for result in op.results:
             self._users.update(result.users)
 
-    def _check_changed_attributes(self, op: Op) -> None:
+    def _check_changed_attributes(self) -> None:
+        block: Block | None = None
+        valid: ValidAttributes | None = None
+        for op, before in self._edits.attributes_changed.items():
+            if op in self._edits.signature_changed or op in self._edits.moved:
+                continue
+            if op.parent is None or op.regions or op.successors or not verifies_signature_only(type(op)):
+                if self._must_check_attributes(op):
+                    self._check_edited(op, has_same_signature=True)
+                continue
+            # Nearly all operations.
+            if op.parent is not block:
+                block = op.parent
+                valid = self._valid_at(op) if self._must_check_attributes(op) else None
+            if valid is not None:
+                self._verifier.check_attributes(op, valid, before)
+
+    def _must_check_attributes(self, op: Op) -> bool:
+        """If the parent ignores discardable attributes, only whether it is still in the program matters."""
         parent = op.parent_op
-        # If the parent ignores discardable attributes, only whether it is still in the program matters.
-        if self._must_check(parent if parent is not None and parent.ignores_discardable_attributes else op):
-            self._check_edited(op, has_same_signature=True)
+        return self._must_check(
+            parent if parent is not None and parent.ignores_discardable_attributes else op
+        )
 
     def _check_edited(self, op: Op, has_same_signature: bool = False) -> None:
         """Checks an operation with a new signature or attributes, and nested ones that may depend on these.

@@ -6,7 +6,7 @@ a signature does not have, regions, successors and blocks, is checked for each o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,11 +30,11 @@ PrintType = Callable[[Type], str]
 
 def signature_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
     """The first error of a signature; None if it is valid."""
-    try:
-        problem = signature.cache[signature_problem]
-    except KeyError:
-        problem = signature.cache[signature_problem] = _find_problem(signature, print_type)
-    return problem  # type: ignore[no-any-return]  # the cache is untyped
+    cache = signature.cache
+    # New signatures are frequent, and an exception for each would take time.
+    if signature_problem not in cache:
+        cache[signature_problem] = _find_problem(signature, print_type)
+    return cache[signature_problem]  # type: ignore[no-any-return]  # the cache is untyped
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:
@@ -100,14 +100,14 @@ class _OpenChecks:
             for check in _checks(form.op_class)
             if not _passes(check, form)
         ]
-        places = [(type, (False, index)) for index, type in enumerate(form.operand_types)]
-        places += [(type, (True, index)) for index, type in enumerate(form.result_types)]
-        # For each hole, whether it is the type of a result, and its index.
-        self._holes = dict(reversed(places))
+        types = form.operand_types + form.result_types
+        # For each hole its index among the types of operands and results.
+        self._holes = {type: types.index(type) for type in types}
+        self._indices = list(self._holes.values())
         self._has_only_holes = all(type in hole_numbers for type in self._holes)
-        # The keys of checks, with the shapes for which they pass, and the keys of those that do more than
+        # The keys of checks with the shapes for which they pass, and the keys of those that do more than
         # compare sizes. The check of element types alone is as fast as finding equal sizes.
-        self._passed: set[tuple[object, _Shapes]] = set()
+        self._passed: set[_Shapes] = set()
         self._computing: set[object] = set() if len(self.checks) > 1 else {None}
 
     def pass_for(self, signature: OpSignature) -> bool:
@@ -122,31 +122,35 @@ class _OpenChecks:
         """Whether a check with this key passes for a signature; False if it must run to find out."""
         if not self._has_only_holes or key in self._computing:
             return False
-        numbers, shapes = _SPECIAL_SIZES.copy(), []
-        for is_result, index in self._holes.values():
-            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
-            shapes.append(type.element)
-            shapes += [numbers.setdefault(size, len(numbers)) for size in type.shape]
-        known = key, tuple(shapes)
-        if known in self._passed:
+        types: Any = signature.operand_types + signature.result_types
+        numbers, sizes, known = _SPECIAL_SIZES.copy(), [], [key]
+        for index in self._indices:
+            type = types[index]
+            sizes += type.shape
+            known += type.element, len(sizes)
+        if len(sizes) > len(_NUMBERS):
+            return False
+        # A size has the number of its first place: this calls no function of Python for each size.
+        known += map(numbers.setdefault, sizes, _NUMBERS)
+        if (shapes := tuple(known)) in self._passed:
             return True
-        sizes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
+        holes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
         try:
-            check(self._with_sizes(signature, sizes))
+            check(self._with_sizes(types, holes))
         except (HoleInspected, SignatureError):
             self._computing.add(key)
             return False
-        self._passed.add(known)
+        self._passed.add(shapes)
         return True
 
-    def _with_sizes(self, signature: OpSignature, sizes: dict[int, int]) -> OpSignature:
-        """The signature with other sizes in the types."""
-        types: dict[Type, Type] = {}
-        for hole, (is_result, index) in self._holes.items():
-            type: Any = (signature.result_types if is_result else signature.operand_types)[index]
-            types[hole] = tensor(tuple([sizes[size] for size in type.shape]), type.element)
-        operand_types = tuple([types[hole] for hole in self._form.operand_types])
-        return self._form.with_types(operand_types, tuple([types[hole] for hole in self._form.result_types]))
+    def _with_sizes(self, types: Sequence[Any], sizes: Mapping[int, int]) -> OpSignature:
+        """The form with these types of operands and results, which have other sizes."""
+        filled: dict[Type, Type] = {}
+        for hole, index in self._holes.items():
+            type = types[index]
+            filled[hole] = tensor(tuple([sizes[size] for size in type.shape]), type.element)
+        operand_types = tuple([filled[hole] for hole in self._form.operand_types])
+        return self._form.with_types(operand_types, tuple([filled[hole] for hole in self._form.result_types]))
 
 
 def passes_for_equal_shapes(
@@ -161,10 +165,26 @@ def passes_for_equal_shapes(
     return form is not None and form.cached(_OpenChecks).passes(signature, key, check)
 
 
-# Element types and numbers of sizes.
+def passes_with_body(op: Op, key: object, print_type: PrintType) -> bool:
+    """As `passes_for_equal_shapes`, for all checks of the signature, with a body that has this key."""
+
+    def check(signature: OpSignature) -> None:
+        op_class = signature.op_class
+        for check in _checks(op_class):
+            check(signature, print_type)
+        if op_class.verify_body is not None:
+            op_class.verify_body(signature, op.regions)
+        check_inferred_types(signature, op.regions, print_type)
+
+    return passes_for_equal_shapes(op.signature, key, check)
+
+
+# A key, element types, ends of shapes among the sizes, and numbers of sizes.
 _Shapes = tuple[object, ...]
 # Sizes that checks may compare others with.
 _SPECIAL_SIZES = {DYNAMIC: 0, 0: 1, 1: 2}
+# The numbers of other sizes.
+_NUMBERS = range(3, 1000)
 
 
 def _passes(check: _Check, form: OpSignature) -> bool:

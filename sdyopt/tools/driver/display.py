@@ -93,10 +93,21 @@ class DiagnosticDisplay:
                 printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
             )
             return
-        if rule and (text := self._python(diagnostic.location)) is not None:
-            diagnostic = replace(diagnostic, source=text, culprit=None)
+        if rule:
+            diagnostic = self._with_python(diagnostic)
         source = None if self._repeats_excerpt(diagnostic) else self.source
         job.write_log(render(diagnostic, source, job.paint, job.columns, job.folds_help))
+
+    def _with_python(self, finding: Diagnostic) -> Diagnostic:
+        """A finding with the text of the Python file that it, or else its first note in one, is in."""
+        notes = [
+            note if self._python(note.location) is None else replace(note, culprit=None)
+            for note in finding.notes
+        ]
+        own, *others = (self._python(each.location) for each in (finding, *notes))
+        culprit = finding.culprit if own is None else None
+        text = next(filter(None, (own, *others)), None)
+        return finding if text is None else replace(finding, source=text, culprit=culprit, notes=notes)
 
     def _python(self, location: Location) -> Source | None:
         """The text of the Python file that a finding is in, if it may be shown."""

@@ -19,7 +19,8 @@
 // CHECK-NEXT:   2.07 us (−60.3%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
-// CHECK:      2. shard weights['up'] as P()
+// Another place comes before another sharding of the first one.
+// CHECK:      2. shard weights['down'] as P(None, 'model')
 // CHECK:      … and {{[0-9]+}} more
 
 // A page has a chart of time against memory, and the changes.

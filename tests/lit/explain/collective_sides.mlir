@@ -30,7 +30,7 @@
 // CHECK-NEXT: ├─ help: jax.lax.with_sharding_constraint(%2 (collective_sides.mlir:47), P(('y', 'x')))
 // CHECK-NEXT: │  ├─ tried: this line sends 0 B in place of 3.00 KiB; in all, a device sends 14.0 KiB in place of
 // CHECK-NEXT: │  │    22.0 KiB, and its peak memory is 56.0 KiB as before; depends on the partitioner: XLA may send
-// CHECK-NEXT: │  │    more, up to 72.0 KiB if it moves whole tensors
+// CHECK-NEXT: │  │    more, about 72.0 KiB if it moves whole tensors
 // CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %2 <@mesh, [{"y", "x"}, {}]>
 // CHECK-NEXT: └─ see --explain='@main %2' for the sharding of what it moves
 

@@ -23,6 +23,11 @@
 
 // COLLECTIVE:      #0 all_slice along {"z"} of h: a device sends 0 B
 // COLLECTIVE-NEXT: resharded: P(('x', 'y')) → P(('x', 'y'), 'z')
+// COLLECTIVE:      the loop carries it as P(('x', 'y'), 'z')
+// COLLECTIVE-NEXT: "z" shards dimension 1 of result 1 of the while at model.py:4
+// COLLECTIVE:      annotated: the input w
+// COLLECTIVE-NEXT: "z" does not shard dimension 1 of h
+// COLLECTIVE:      dimension 1 of h is closed
 // COLLECTIVE:      see --explain="h" for the sharding of what it moves
 
 #scan = loc("jit(step)/jvp()/while"("step"("model.py":4:1)))

@@ -9,6 +9,15 @@
 // CHECK-NEXT: model.py:9:3: note: called from
 // CHECK-NEXT: model.py:3:8: note: the first result is for this use
 
+// An argument has no line of Python. A note shows where it is used first.
+// RUN: sdy-opt %t/argument.mlir --lint=cheaper-sharding --lint-config=- 2>&1 | filecheck %s --check-prefix=ARGUMENT
+
+// ARGUMENT:      warning: another sharding of w saves
+// ARGUMENT:      model.py:3:8: note: first used here
+// ARGUMENT-NEXT: {{^}}    a = absolute(w)
+// ARGUMENT-NEXT: {{^}}       ^
+// ARGUMENT-NEXT: help: shard the input w as
+
 //--- model.py
 def layer(w):
     # Two uses of a weight.
@@ -34,4 +43,19 @@ func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32> loc(#b)
   %3 = stablehlo.abs %2 : tensor<512x512xf32> loc(#b)
   return %1, %3 : tensor<512x512xf32>, tensor<512x512xf32>
+}
+
+//--- argument.mlir
+#helper = loc("absolute"("helpers.py":1:0))
+#outer = loc("step"("model.py":9:2))
+#top = loc(callsite(#outer at "<module>"("model.py":12:0)))
+#a = loc("jit(step)/abs"(callsite(#helper at callsite("layer"("model.py":3:7) at #top))))
+#b = loc("jit(step)/abs"(callsite(#helper at callsite("layer"("model.py":4:7) at #top))))
+
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("w"))
+    -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.abs %w : tensor<1024x1024xf32> loc(#a)
+  %1 = stablehlo.add %0, %w : tensor<1024x1024xf32> loc(#b)
+  return %1 : tensor<1024x1024xf32>
 }

@@ -60,7 +60,7 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
 
 def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
     effect = Effect(figures(100), figures(60, conflicts=10, moved=50))
-    assert effect.text.endswith("XLA may send more, up to 100 B if it moves whole tensors")
+    assert effect.text.endswith("XLA may send more, about 100 B if it moves whole tensors")
     # Results, which no partitioner moves whole.
     effect = Effect(figures(100), figures(60)._replace(of_results=Fraction(10)))
     assert effect.text.endswith("depends on the partitioner: XLA may send more")

@@ -84,7 +84,7 @@ def test_what_xla_confirms_only_in_part_is_kept_and_comes_last(monkeypatch: pyte
 def test_what_is_left_out_has_the_figures_of_xla(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(_advice(monkeypatch, [8000, 400_000, 0]))
     assert "weights['up'] as P(None, 'model'): XLA sends 382.8 KiB more, and takes 4.36 us longer" in text
-    assert "weights['up'] as P(): XLA does not compile it" in text
+    assert "weights['down'] as P(None, 'model'): XLA does not compile it" in text
 
 
 def test_collectives_of_a_compiled_program_have_latency(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -327,6 +327,18 @@ def test_hlo_of_another_program(parameters: str, mismatch: str) -> None:
     assert ("another program? " in str(found)) == bool(mismatch)
 
 
+def test_hlo_before_partitioning() -> None:
+    layout = ", entry_computation_layout={(f32[64,32]{1,0}, u32[])->f32[64,32]{1,0}}, num_partitions=4"
+    whole = "its parameters are whole tensors, also %arg0, as before XLA partitions a program"
+    assert compared_with(layout).mismatch == whole
+
+
+@pytest.mark.parametrize("text", ["", "\nENTRY %main (a: f32[4]) -> f32[4] {\n  %a = f32[4] parameter(0)\n"])
+def test_hlo_that_is_cut_off_is_an_error(text: str) -> None:
+    with pytest.raises(DiagnosticError, match="the HLO is cut off"):
+        read_hlo("hlo", f"HloModule jit_step\n{text}")
+
+
 def test_hlo_for_another_number_of_devices_is_an_error() -> None:
     assert compared_with("").mismatch == ""
     with pytest.raises(sdyopt.ParseError, match="the HLO is for 8 devices, the program for 4"):

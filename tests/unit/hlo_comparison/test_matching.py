@@ -283,7 +283,8 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             gather("q", "%a", X, place(1))
             + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
             + '  ROOT %k = (f32[32,2], s32[32,2]) custom-call(%r), custom_call_target="TopK", '
-            + place(3, "jit(step)/top_k"),
+            + place(3, "jit(step)/top_k")
+            + "\n",
             [("operand of top-k", 2, 2)],
             "the result is only used by TopK, %k",
             id="top-k",

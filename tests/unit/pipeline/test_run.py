@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from sdyopt.base.diagnostics import Diagnostic, Severity, emit, handling
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.edit_log import EditLog, current_log
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
@@ -140,7 +141,7 @@ def test_only_changed_operations_are_verified() -> None:
 def test_edits_are_verified_even_if_the_pass_reports_no_change() -> None:
     class Conceals(Logging):
         def run(self, op: Any) -> bool:
-            current_log().attributes_changed.add(op)
+            current_log().attributes_changed[op] = EMPTY_DICT
             return False
 
     rejecting = Rejecting()

@@ -25,7 +25,16 @@ from itertools import islice
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
+from sdyopt.analysis.lint.rule import (
+    MIN_WIRE_BYTES,
+    Finding,
+    LintedPrograms,
+    Looks,
+    Note,
+    Rule,
+    first_use,
+    rule,
+)
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.trials.annotation_edits import is_input, place_of
 from sdyopt.analysis.trials.effect import Measure
@@ -123,6 +132,7 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Subject, 
 def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
     what = "this value"
     steps: tuple[Narrowing, ...] = ()
+    notes: tuple[Note, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(op, ShardingConstraintOp):
         what = "this constraint"
@@ -130,10 +140,12 @@ def _finding(subject: Subject, remedies: Sequence[Remedy]) -> Finding:
         what = result_text(*subject)
     elif isinstance(subject, BlockArgument) and isinstance(op, FuncOp):
         what, steps = argument_text(op, subject.index), (argument(subject.index),)
+        notes = first_use(subject)
     return Finding(
         op,
         f"another sharding of {what} saves {{saved}}",
         steps=steps,
+        notes=notes,
         cost=Fraction(bytes_of(subject.type) or 0),
         remedies=remedies,
         is_better_only=True,

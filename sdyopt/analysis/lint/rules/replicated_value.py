@@ -21,7 +21,7 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.proposals import Proposals
-from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
+from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, first_use, rule
 from sdyopt.analysis.trials.effect import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
@@ -98,6 +98,7 @@ def _finding(
         f"{name}, {jax_type(plain_type(value.type))}, is replicated: {bytes_text(size)} on each of "
         f"{program.report.devices} devices{reason}",
         steps=steps,
+        notes=first_use(value) if isinstance(op, FuncOp) else (),
         cost=Fraction(size - smaller),
         remedies=proposals.with_axis(group, axis) if group else (),
         is_kept=not has_rule,

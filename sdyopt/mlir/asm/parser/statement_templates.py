@@ -46,6 +46,9 @@ class StatementTemplates:
 
         That is a constant with another value, or a statement of the same form. None if there is none.
         """
+        if key.endswith("{"):
+            # No statement ends with its first line.
+            return None
         statement = self._of_constant(key, end) if "dense<" in key else None
         if statement is None:
             statement = self._of_form(key, parse)
@@ -66,7 +69,7 @@ class StatementTemplates:
                 form, numbers = self._form(open_text, parse, _FIRST_STATEMENTS), open_text.numbers
             if form is None:
                 return None
-        types = list(map(self._attribute_parser.plain_type, texts))
+        types = self._attribute_parser.plain_types(texts)
         return None if None in types else form.filled(key, cast(list[Type], types), callee, numbers)
 
     def _form(self, text: FormText, parse: ParseWithHoles, first: int) -> StatementForm | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
@@ -221,6 +222,10 @@ def _mapping_problem(
         return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
     if mapping.rank != type.rank:
         return f"mapping rank must match: {mapping.rank} != {type.rank}"
+    single = _single_factors(mapping)
+    if single is not None and max(single, default=-1) < len(rule.factor_sizes):
+        factors |= single
+        return None
     used: set[int] = set()
     for dim in mapping.dims:
         problem = _dim_problem(rule, dim, used)
@@ -228,6 +233,15 @@ def _mapping_problem(
             return problem
     factors |= used
     return None
+
+
+@lru_cache(maxsize=4096)
+def _single_factors(mapping: TensorMapping) -> frozenset[int] | None:
+    """The factors of a tensor, if each dimension has exactly one and no other dimension has it."""
+    if any(len(dim.factors) != 1 or dim.factors[0] < 0 for dim in mapping.dims):
+        return None
+    factors = frozenset([dim.factors[0] for dim in mapping.dims])
+    return factors if len(factors) == len(mapping.dims) else None
 
 
 def _dim_problem(rule: OpShardingRule, dim: DimMapping, used: set[int]) -> str | None:
@@ -249,6 +263,8 @@ def _dim_problem(rule: OpShardingRule, dim: DimMapping, used: set[int]) -> str |
 
 
 def _unused_problem(rule: OpShardingRule, used: set[int]) -> str | None:
+    if len(used) == len(rule.factor_sizes):
+        return None
     for factor, size in enumerate(rule.factor_sizes):
         if factor not in used:
             return f"has factor {factor_symbol(factor)}={size} that isn't used in operand and result mappings"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from weakref import WeakSet
 
 from sdyopt.base.interning import derived_field, set_derived
 from sdyopt.mlir.asm.format.attribute_format import (
@@ -110,6 +111,8 @@ class Mesh(Attribute):
         # If two axes have the same name, which the verifier rejects, the first counts.
         numbered = reversed(list(enumerate(self.axes)))
         set_derived(self, _positions={axis.name: index for index, axis in numbered})
+        if self.is_maximal:
+            _maximal.add(self)
 
     @property
     def is_empty(self) -> bool:
@@ -136,3 +139,12 @@ class Mesh(Attribute):
     def axis_position(self, name: str) -> int:
         """The index of an axis; the number of axes if no axis has this name."""
         return self._positions.get(name, len(self.axes))
+
+
+# All meshes of a single device.
+_maximal: WeakSet[Mesh] = WeakSet()
+
+
+def are_there_single_devices() -> bool:
+    """Whether any mesh is a single device. In most programs, none is."""
+    return len(_maximal) > 0

@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import chain
 from math import prod
 from typing import cast
+from weakref import WeakSet
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.interning import derived_field
@@ -213,6 +214,8 @@ class TensorSharding(Attribute):
 
     def __post_init__(self) -> None:
         _set_replicated(self, not any(dim.axes for dim in self.dims))
+        if self.unreduced_axes:
+            _unreduced.add(self)
 
     @property
     def rank(self) -> int:
@@ -298,6 +301,13 @@ class TensorSharding(Attribute):
 
 # As `set_derived`, which is slower: programs have many shardings.
 _set_replicated = vars(TensorSharding)["is_fully_replicated"].__set__
+# All shardings with unreduced axes.
+_unreduced: WeakSet[TensorSharding] = WeakSet()
+
+
+def are_there_unreduced_axes() -> bool:
+    """Whether any sharding has unreduced axes. In most programs, none has."""
+    return len(_unreduced) > 0
 
 
 # `<@mesh, [{"x"}, {?}]>`.

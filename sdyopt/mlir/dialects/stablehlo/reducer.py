@@ -70,6 +70,10 @@ class RegionVerifyingOp(Op):
         """Checks the region signatures against the op signature. Raises a SignatureError."""
         raise NotImplementedError
 
+    @classmethod
+    def verify_body(cls, signature: OpSignature, regions: Sequence[Region]) -> None:
+        cls.verify_region_signatures(signature, tuple([region_signature(region) for region in regions]))
+
     def verify_in_context(self) -> None:
         """Runs `verify_region_signatures`, once for all operations with the same op and region signatures."""
         regions = tuple([region_signature(region) for region in self.regions])

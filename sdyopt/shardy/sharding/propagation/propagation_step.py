@@ -106,6 +106,8 @@ class StepRunner:
 
     def updates(self, rule: OpShardingRule, shardings: Shardings) -> Updates:
         """The operands and results whose sharding changes, with their new shardings."""
+        if not any(shardings):
+            return ()
         key = rule, shardings
         updates = self._updates.get(key)
         if updates is None:
@@ -113,6 +115,12 @@ class StepRunner:
             if updates is None:
                 result = self.run(rule, shardings)
                 updates = () if result is None else result.updates
+            elif updates:
+                # The same step with the updated shardings updates nothing more.
+                after = list(shardings)
+                for index, sharding in updates:
+                    after[index] = sharding
+                self._updates[rule, tuple(after)] = ()
             self._updates[key] = updates
         return updates
 
@@ -285,7 +293,10 @@ class _PlainStep(NamedTuple):
                 return None
             used: dict[str, AxisRef | None] = {axis.name: axis for dim in dims for axis in dim.axes}
             # As in `unproject`, without priorities.
-            new = [DimensionSharding(dim.axes, dim.is_closed, None) for dim in dims]
+            new = [
+                dim if dim.priority is None else DimensionSharding(dim.axes, dim.is_closed, None)
+                for dim in dims
+            ]
             is_extended = False
             for number in missing:
                 axes = axes_of[factors[number]]

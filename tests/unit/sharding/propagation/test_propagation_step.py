@@ -177,6 +177,11 @@ def test_plain_steps_have_the_updates_of_a_run(
             found = runner.plain_updates(rule, step)
             assert found in (None, expected)
             assert runner.updates(rule, step) == expected
+            after = list(step)
+            for index, sharding in found or ():
+                after[index] = sharding
+            result = runner.run(rule, tuple(after)) if found else None
+            assert result is None or not result.updates
             plain += found is not None
             updated += bool(found)
     assert plain > 20

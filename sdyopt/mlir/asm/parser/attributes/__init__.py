@@ -6,7 +6,7 @@ from grammar.lark, parses all others. Both give the same result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sdyopt.base.diagnostics.location import Location, Source
@@ -74,6 +74,11 @@ class AttributeParser:
             if type is not None:
                 self._types[text] = type
         return type
+
+    def plain_types(self, texts: Sequence[str]) -> list[Type | None]:
+        """`plain_type` of each text. Most of them are cached."""
+        types: list[Type | None] = list(map(self._types.get, texts))
+        return list(map(self.plain_type, texts)) if None in types else types
 
     def with_types(self, source: Source, types: Mapping[str, Type]) -> AttributeParser:
         """A parser of another source with the same aliases, and with these types by their text."""
