@@ -25,8 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from sdyopt import parse
-from sdyopt.tools.api.errors import Error
+from sdyopt import Error, parse
 from sdyopt.tools.driver.xla_dump import DumpedProgram, programs_in
 
 _SCRIPT = Path(__file__).with_name("compile_with_xla.py")
