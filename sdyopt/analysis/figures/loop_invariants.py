@@ -28,7 +28,9 @@ def loop_left(op: Op, counts: ExecutionCounts) -> WhileOp | None:
     """The outermost loop that XLA moves a collective out of; None if it moves it out of none."""
     left, around = None, op
     while (loop := loop_around(around, counts, in_branches=False)) is not None:
-        if not all(is_invariant(each, loop, counts) for each in op.operands):
+        # A loop that never runs is removed with its collectives.
+        is_run = counts.trip_count(loop) != 0
+        if not is_run or not all(is_invariant(each, loop, counts) for each in op.operands):
             break
         left = around = loop
     return left

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from sdyopt.analysis.figures.loop_invariants import MAX_SOURCES, is_invariant, loop_around
+from sdyopt.analysis.figures.execution_counts import AssumedTrips, ExecutionCounts
+from sdyopt.analysis.figures.loop_invariants import MAX_SOURCES, is_invariant, loop_around, loop_left
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
@@ -58,6 +59,29 @@ def test_operands_that_do_not_change_in_the_loop(operand: str, passed_on: str, e
         %s = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8xf32>
         %v = stablehlo.negate {operand} : tensor<8xf32>"""
     assert is_last_invariant(loop(body, passed_on)) is expected
+
+
+@pytest.mark.parametrize(("trips", "is_left"), [(None, True), (10, True), (0, False)])
+def test_an_operation_leaves_a_loop_that_runs(trips: int | None, is_left: bool) -> None:
+    found = loop("%v = stablehlo.negate %w : tensor<8xf32>")
+    op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
+    counts = ExecutionCounts(found.module, AssumedTrips(others=trips))
+    assert loop_left(op, counts) is (loop_around(op, counts) if is_left else None)
+
+
+def test_an_operation_in_a_branch_stays_in_the_loop() -> None:
+    branch = """
+        %q = stablehlo.compare EQ, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %v = "stablehlo.if"(%q) ({
+          %x = stablehlo.negate %w : tensor<8xf32>
+          stablehlo.return %x : tensor<8xf32>
+        }, {
+          stablehlo.return %w : tensor<8xf32>
+        }) : (tensor<i1>) -> tensor<8xf32>"""
+    found = loop(branch)
+    op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
+    assert loop_around(op, found.counts) is not None
+    assert loop_left(op, found.counts) is None
 
 
 def test_the_body_of_a_loop_may_be_a_function() -> None:
