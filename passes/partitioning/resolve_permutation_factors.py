@@ -35,7 +35,8 @@ With `mark-exchanges`, a reduction of several values, such as an argmax, gathers
 otherwise the conversion to local types does this.
 
 With `as-partitioner`, the halos of a slice that come from neighbors are those of XLA: each neighbor sends all
-from its border up to the farthest element that any shard reads.
+from its border up to the farthest element that any shard reads, unless this is more than two shards of the
+result.
 
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,

@@ -122,7 +122,8 @@ def plan_halo(reads: Reads, from_borders: bool = False) -> HaloPlan | None:
     """The plan; None if the halos are too many, or as large as the rest of the dimension.
 
     None also for an empty or very large dimension. With `from_borders`, all neighbors send halos, from the
-    border of their shard up to the farthest element that any shard reads, if only neighbors do.
+    border of their shard up to the farthest element that any shard reads, if only neighbors do, and no halo is
+    longer than two shards of the result.
     """
     positions, dilation = reads.positions, reads.dilation
     if not reads.size or reads.length <= 0 or max(reads.size, reads.length, *map(abs, positions)) > _LARGEST:
@@ -138,7 +139,9 @@ def plan_halo(reads: Reads, from_borders: bool = False) -> HaloPlan | None:
     if pieces is None or count <= 0:
         return None
     if from_borders and all(abs(piece.hop) <= 1 for piece in pieces):
-        pieces = [_from_border(piece, reads) for piece in pieces]
+        extended = [_from_border(piece, reads) for piece in pieces]
+        if all(not piece.hop or piece.end - piece.start <= 2 * reads.length for piece in extended):
+            pieces = extended
     buffer = _Buffer(pieces, 1 if reads.is_replicated else reads.shards, reads.size)
     starts: list[int | None] = []
     is_foreign = False

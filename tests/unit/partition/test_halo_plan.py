@@ -76,6 +76,12 @@ def test_all_shards_get_halos_from_borders() -> None:
     assert plan.pieces == [Piece(-1, 1, 2, (1, 2, 3)), Piece(0, 0, 2, (1, 2)), Piece(1, 0, 1, (0, 1, 2))]
 
 
+def test_long_halos_are_not_from_borders() -> None:
+    """Elements 0 to 3 of 0 to 7 | 8 to 15: from 2 to the border are six, and a shard of the result is two."""
+    reads = reads_of_windows(size=16, result_size=4, shards=2, window=WindowDimension(1))
+    assert plan_halo(reads, from_borders=True) == plan_halo(reads)
+
+
 def test_shards_that_are_not_neighbors_send_what_is_read() -> None:
     reads = reads_of_windows(size=8, result_size=1, shards=4, window=WindowDimension(1, low=-5))
     assert plan_halo(reads, from_borders=True) == plan_halo(reads)
