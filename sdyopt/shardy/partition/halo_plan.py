@@ -122,8 +122,8 @@ def plan_halo(reads: Reads, from_borders: bool = False) -> HaloPlan | None:
     """The plan; None if the halos are too many, or as large as the rest of the dimension.
 
     None also for an empty or very large dimension. With `from_borders`, all neighbors send halos, from the
-    border of their shard up to the farthest element that any shard reads, if only neighbors do, and no halo is
-    longer than two shards of the result.
+    border of their shard up to the farthest element that any shard reads, if only neighbors do, and no halo
+    is longer than two shards of the result.
     """
     positions, dilation = reads.positions, reads.dilation
     if not reads.size or reads.length <= 0 or max(reads.size, reads.length, *map(abs, positions)) > _LARGEST:
