@@ -34,6 +34,10 @@ sum of slices, with zeros for the elements of other shards, if that is less than
 With `mark-exchanges`, a reduction of several values, such as an argmax, gathers its partial results;
 otherwise the conversion to local types does this.
 
+With `as-partitioner`, the halos of a slice that come from neighbors are those of XLA: each neighbor sends all
+from its border up to the farthest element that any shard reads, unless this is more than two shards of the
+result.
+
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,
 over 4 devices, are 2+2+2+0. The operands of a product are gathered instead of all-reducing the result, if
@@ -128,7 +132,7 @@ class ResolvePermutationFactors(Pass):
     )
     as_partitioner: bool = option(
         default=False,
-        help="gather the operands of cumulative operations, as the SPMD partitioner of XLA does",
+        help="gather the operands of cumulative operations, and send gapless halos of slices, as XLA does",
         is_addition=True,
     )
 

@@ -19,7 +19,7 @@ from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.figures.units import HOISTED, bytes_text
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
@@ -106,9 +106,10 @@ def explain_collective(
 
 
 def _times(figures: Collective) -> str:
+    hoisted = f", {HOISTED}" if figures.is_hoisted else ""
     if figures.times is None or figures.times.low == figures.times.high == 1:
-        return ""
-    return f", {figures.times.high} times"
+        return hoisted
+    return f", {figures.times.high} times{hoisted}"
 
 
 def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:

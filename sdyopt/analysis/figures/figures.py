@@ -49,7 +49,8 @@ class Collective:
     `summed_over` are the names of the arguments over a dimension of which it sums up, such as those of
     products.
     `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
-    otherwise. `loop` is the line of the innermost loop around it.
+    otherwise. `loop` is the line of the innermost loop around it. `is_hoisted`: XLA moves it out of a loop,
+    as its operands do not change there; `times` and `loop` are those after that.
     """
 
     number: int
@@ -74,6 +75,7 @@ class Collective:
     per_iteration: Times | None = None
     loop: SourceLocation | None = None
     summed_over: Sequence[str] = ()
+    is_hoisted: bool = False
 
     @property
     def axis_names(self) -> list[str]:

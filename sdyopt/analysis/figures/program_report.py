@@ -27,6 +27,7 @@ from sdyopt.analysis.figures.execution_counts import (
 from sdyopt.analysis.figures.figures import Collective, Elementwise, Product, Report, Times, Undecided
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.analysis.figures.sdy_collectives import (
@@ -206,6 +207,7 @@ class _Collector:
         mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
         assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
         traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
+        outside = loop_left(op, self._counts) or op
         bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
         return Collective(
             number,
@@ -219,16 +221,17 @@ class _Collector:
             bytes_in,
             bytes_out,
             self._sent(op, traffic, before, after),
-            self._counts.times(op),
+            self._counts.times(outside),
             self._location(location_of(op, self._origins), op),
             self._names[result],
             cause_of(op, self._shapes, self._origins, self._lines),
             change_of(op, self._shapes),
             *self._tensor(op),
             is_activation_reshard(op),
-            self._per_iteration(op),
-            self._loop(op),
+            self._per_iteration(outside),
+            self._loop(outside),
             tuple(summed_over(op, self._shapes, self._origins)),
+            outside is not op,
         )
 
     def _sent(
@@ -261,6 +264,7 @@ class _Collector:
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
         mesh = self._mesh_around(op)
         traffic = stablehlo_collectives.traffic_of(op, mesh)
+        outside = loop_left(op, self._counts) or op
         bytes_in = _sum([self._shapes.bytes(value) for value in op.operands])
         bytes_out = _sum([self._shapes.bytes(value) for value in op.results])
         return Collective(
@@ -275,14 +279,15 @@ class _Collector:
             bytes_in,
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
-            self._counts.times(op),
+            self._counts.times(outside),
             self._location(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             cause_of_local(op, self._shapes.is_partitioned),
             "",
             *self._tensor(op),
-            per_iteration=self._per_iteration(op),
-            loop=self._loop(op),
+            per_iteration=self._per_iteration(outside),
+            loop=self._loop(outside),
+            is_hoisted=outside is not op,
         )
 
     def _tensor(self, op: Op) -> tuple[str, str]:

@@ -53,6 +53,9 @@ def total_text(total: Total, unit: Callable[[Fraction], str] = bytes_text) -> st
     return " + ".join([*parts, *([f"{unknown} unknown"] if unknown else [])])
 
 
+HOISTED = "moved out of the loop by XLA"
+
+
 def times_text(times: Times | None, per_iteration: Times | None = None) -> str:
     """`24`, `0 to 24` in a branch, `3 × n` in a loop of unknown trip count, or "?" if unknown."""
     if times is None:

@@ -28,7 +28,6 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
@@ -113,11 +112,3 @@ def has_sharding_rule(op: Op) -> bool:
     """Whether an operation has a sharding rule. Emits no warning if it has none."""
     with handling(lambda _: None):
         return sharding_rule_of(op) is not None
-
-
-def owner_of(value: Value) -> Op:
-    """The operation that defines a value, or that has it as an argument of its region."""
-    assert isinstance(value, OpResult | BlockArgument)
-    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
-    assert op is not None
-    return op

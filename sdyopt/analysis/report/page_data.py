@@ -21,7 +21,7 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
 from sdyopt.analysis.figures.totals import Total, seconds_of_runs, wire_bytes_of_runs
-from sdyopt.analysis.figures.units import times_text
+from sdyopt.analysis.figures.units import HOISTED, times_text
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS
@@ -154,7 +154,8 @@ def why_of(each: Collective) -> str:
     """The reason for a collective of any layer, with shardings as JAX writes them."""
     reason = reason_of(Part(each, Total(2), [pattern_of(each.moved or each.updated)]))
     conflict = each.cause.partition(" this sharding")[2].partition(": ")[2] if each.change else ""
-    return f"{reason}, because {conflict}" if conflict else reason
+    text = f"{reason}, because {conflict}" if conflict else reason
+    return f"{text}; {HOISTED}" if each.is_hoisted else text
 
 
 def loop_of(each: Collective) -> str:

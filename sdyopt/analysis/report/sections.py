@@ -36,6 +36,7 @@ from sdyopt.analysis.figures.totals import (
     wire_totals,
 )
 from sdyopt.analysis.figures.units import (
+    HOISTED,
     bytes_text,
     flops_text,
     left_text,
@@ -183,7 +184,8 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
 
 def reason_text(each: Collective) -> str:
     """The cause of a collective, and the change of the sharding by its chain, as JAX writes shardings."""
-    return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, specs_of(each.change))))
+    parts = each.cause, specs_of(each.change), HOISTED if each.is_hoisted else ""
+    return _PHASES[each.location.phase] + "; ".join(filter(None, parts))
 
 
 def _collective_row(each: Collective) -> Row:

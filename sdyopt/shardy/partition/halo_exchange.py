@@ -210,9 +210,16 @@ def element_index(body: ShardedBody, value: Value, dim: int, first: Value | int)
 
 
 def read_dimensions(
-    operand: Value, result: Value, windows: list[WindowDimension], context: HaloContext
+    operand: Value,
+    result: Value,
+    windows: list[WindowDimension],
+    context: HaloContext,
+    from_borders: bool = False,
 ) -> list[ReadDimension] | None:
-    """The reads of the shards along the sharded dimensions, if operand and result are sharded alike."""
+    """The reads of the shards along the sharded dimensions, if operand and result are sharded alike.
+
+    With `from_borders`, even shards get halos as by this option of `plan_halo`.
+    """
     types, reads = context.types, []
     result_axes = types.axes_per_dim(result)
     for dim, axes in enumerate(types.axes_per_dim(operand)):
@@ -222,7 +229,8 @@ def read_dimensions(
             shards = types.shard_count(axes, operand)
             sizes = shape_of(operand)[dim], shape_of(result)[dim]
             read = reads_of_windows(*sizes, shards, windows[dim])
-            plan = plan_halo(read) if all(sizes) else None
+            is_even = not any(size % shards for size in sizes)
+            plan = plan_halo(read, from_borders and is_even) if all(sizes) else None
             if plan is None:
                 return None
             reads.append(ReadDimension(dim, axes, read, plan))

@@ -118,10 +118,12 @@ class HaloPlan(NamedTuple):
         return all(piece.hop == 0 for piece in self.pieces)
 
 
-def plan_halo(reads: Reads) -> HaloPlan | None:
+def plan_halo(reads: Reads, from_borders: bool = False) -> HaloPlan | None:
     """The plan; None if the halos are too many, or as large as the rest of the dimension.
 
-    None also for an empty or very large dimension.
+    None also for an empty or very large dimension. With `from_borders`, all neighbors send halos, from the
+    border of their shard up to the farthest element that any shard reads, if only neighbors do, and no halo
+    is longer than two shards of the result.
     """
     positions, dilation = reads.positions, reads.dilation
     if not reads.size or reads.length <= 0 or max(reads.size, reads.length, *map(abs, positions)) > _LARGEST:
@@ -136,6 +138,10 @@ def plan_halo(reads: Reads) -> HaloPlan | None:
     pieces = _pieces(needed_elements, reads)
     if pieces is None or count <= 0:
         return None
+    if from_borders and all(abs(piece.hop) <= 1 for piece in pieces):
+        extended = [_from_border(piece, reads) for piece in pieces]
+        if all(not piece.hop or piece.end - piece.start <= 2 * reads.length for piece in extended):
+            pieces = extended
     buffer = _Buffer(pieces, 1 if reads.is_replicated else reads.shards, reads.size)
     starts: list[int | None] = []
     is_foreign = False
@@ -192,6 +198,15 @@ def _pieces(needed: Sequence[tuple[int, int] | None], reads: Reads) -> Sequence[
     if not ranges:
         return [Piece(0, 0, size, ())]
     return [Piece(hop, *ranges[hop], tuple(receivers[hop])) for hop in sorted(ranges)]
+
+
+def _from_border(piece: Piece, reads: Reads) -> Piece:
+    """A piece from a neighbor, extended to the border between them, and received by all shards."""
+    if piece.hop < 0:
+        return Piece(piece.hop, piece.start, reads.size // reads.shards, tuple(range(1, reads.shards)))
+    if piece.hop > 0:
+        return Piece(piece.hop, 0, piece.end, tuple(range(reads.shards - 1)))
+    return piece
 
 
 class _Buffer:

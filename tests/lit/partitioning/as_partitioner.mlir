@@ -3,6 +3,8 @@
 // RUN: sdy-opt %s -sdy-reshard-to-collectives="as-partitioner=true" | filecheck %s --check-prefix=RESHARD
 // RUN: sdy-opt %s -sdy-merge-all-reduces="whole-sums-only=true" | filecheck %s --check-prefix=SUM
 // RUN: sdy-opt %s -sdy-simplify-hlo | filecheck %s --check-prefix=SIMPLE
+// RUN: sdy-opt %s -sdy-resolve-permutation-factors="as-partitioner=true" | filecheck %s --check-prefix=BORDER
+// RUN: sdy-opt %s -sdy-resolve-permutation-factors | filecheck %s --check-prefix=LESS
 
 // What the passes do as XLA's partitioner does, and not to send less.
 
@@ -249,4 +251,19 @@ func.func @other_contracting_axes(
       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
       : (tensor<8192x64xf32>, tensor<8192x128xf32>) -> tensor<64x128xf32>
   return %0 : tensor<64x128xf32>
+}
+
+// The second device needs elements 8 to 15 of the first one, which has 24: all from 8 to the border are sent.
+// BORDER-LABEL: @slice_of_split
+// BORDER:         stablehlo.slice %{{.*}} [8:24]
+// BORDER-NEXT:    "stablehlo.collective_permute"
+// BORDER-SAME:      (tensor<16xf32>) -> tensor<16xf32>
+// LESS-LABEL:   @slice_of_split
+// LESS:           "stablehlo.collective_permute"
+// LESS-SAME:        (tensor<8xf32>) -> tensor<8xf32>
+sdy.mesh @halves = <["x"=2]>
+func.func @slice_of_split(%arg0: tensor<48xf32> {sdy.sharding = #sdy.sharding<@halves, [{"x"}]>})
+    -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@halves, [{"x"}]>}) {
+  %0 = stablehlo.slice %arg0 [0:16] {sdy.sharding = #sdy.sharding_per_value<[<@halves, [{"x"}]>]>} : (tensor<48xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
 }

@@ -45,6 +45,18 @@ def loop(before: str, body: str, gathered: str) -> str:
   %r1 = stablehlo.abs %l#1 : tensor<512x512xf32>"""
 
 
+def in_branch(gathered: str) -> str:
+    """A conditional whose one branch returns a gathered value."""
+    return f"""
+    %q = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %g = "stablehlo.if"(%q) ({{
+      {gathered}
+      stablehlo.return %h : tensor<512x512xf32>
+    }}, {{
+      stablehlo.return %b : tensor<512x512xf32>
+    }}) : (tensor<i1>) -> tensor<512x512xf32>"""
+
+
 REPEATED = gather("%r0", "%a") + gather("%r1", "%a")
 ONCE = gather("%r0", "%a") + "%r1 = stablehlo.negate %r0 : tensor<512x512xf32>"
 
@@ -64,7 +76,11 @@ STAYS = f"""
     ("rule", "wasteful", "better"),
     [
         ("repeated-collective", REPEATED, ONCE),
-        ("loop-invariant-collective", loop("", gather("%g", "%a"), "%g"), loop(gather("%g", "%a"), "", "%g")),
+        (
+            "loop-invariant-collective",
+            loop("", in_branch(gather("%h", "%a")), "%g"),
+            loop(gather("%h", "%a"), in_branch(""), "%g"),
+        ),
         ("reshard-round-trip", THERE_AND_BACK, STAYS),
     ],
 )

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from sdyopt.analysis.figures.execution_counts import AssumedTrips, ExecutionCounts
+from sdyopt.analysis.figures.loop_invariants import MAX_SOURCES, is_invariant, loop_around, loop_left
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rules.loop_invariant_collective import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from tests.unit.lint.programs import program
@@ -35,9 +36,9 @@ def loop(body: str, passed_on: str = "%w", functions: str = "") -> LintedProgram
 def is_last_invariant(found: LintedProgram, name: str = "stablehlo.negate") -> bool:
     """Whether the operand of the last operation of this name does not change in its loop."""
     op = [each for each in found.module.walk() if each.signature.name == name][-1]
-    around = loop_around(op, found)
+    around = loop_around(op, found.counts)
     assert isinstance(around, WhileOp)
-    return is_invariant(op.operand_at(0), around, found)
+    return is_invariant(op.operand_at(0), around, found.counts)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,29 @@ def test_operands_that_do_not_change_in_the_loop(operand: str, passed_on: str, e
     assert is_last_invariant(loop(body, passed_on)) is expected
 
 
+@pytest.mark.parametrize(("trips", "is_left"), [(None, True), (10, True), (0, False)])
+def test_an_operation_leaves_a_loop_that_runs(trips: int | None, is_left: bool) -> None:
+    found = loop("%v = stablehlo.negate %w : tensor<8xf32>")
+    op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
+    counts = ExecutionCounts(found.module, AssumedTrips(others=trips))
+    assert loop_left(op, counts) is (loop_around(op, counts) if is_left else None)
+
+
+def test_an_operation_in_a_branch_stays_in_the_loop() -> None:
+    branch = """
+        %q = stablehlo.compare EQ, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %v = "stablehlo.if"(%q) ({
+          %x = stablehlo.negate %w : tensor<8xf32>
+          stablehlo.return %x : tensor<8xf32>
+        }, {
+          stablehlo.return %w : tensor<8xf32>
+        }) : (tensor<i1>) -> tensor<8xf32>"""
+    found = loop(branch)
+    op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
+    assert loop_around(op, found.counts) is not None
+    assert loop_left(op, found.counts) is None
+
+
 def test_the_body_of_a_loop_may_be_a_function() -> None:
     body = "%v = func.call @body(%w) : (tensor<8xf32>) -> tensor<8xf32>"
     function = """
@@ -80,7 +104,7 @@ def test_a_function_with_several_calls_has_no_loop() -> None:
     }"""
     found = loop(f"%v = {call}\n%u = {call}", functions=function)
     [op] = [each for each in found.module.walk() if each.signature.name == "stablehlo.negate"]
-    assert loop_around(op, found) is None
+    assert loop_around(op, found.counts) is None
 
 
 def test_an_operation_of_a_recursive_function_has_no_loop() -> None:
@@ -91,7 +115,7 @@ def test_an_operation_of_a_recursive_function_has_no_loop() -> None:
       return %1 : tensor<8xf32>
     }""")
     op: Op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
-    assert loop_around(op, found) is None
+    assert loop_around(op, found.counts) is None
 
 
 def test_a_long_chain_counts_as_changing() -> None:

@@ -59,6 +59,34 @@ def test_halos_as_large_as_the_rest_of_the_dimension_are_not_planned() -> None:
     assert plan_halo(reads) is None
 
 
+def test_halos_from_borders_have_no_gap() -> None:
+    """Elements 0 to 3 of 0 1 2 3 4 5 | 6 7 8 9 10 11: the second shard gets 2 3 and what follows."""
+    reads = reads_of_windows(size=12, result_size=4, shards=2, window=WindowDimension(1))
+    plan = plan_halo(reads, from_borders=True)
+    assert plan is not None
+    assert plan.pieces == [Piece(-1, 2, 6, (1,)), Piece(0, 0, 2, (0,))]
+    assert plan.starts == [4, 0]
+
+
+def test_all_shards_get_halos_from_borders() -> None:
+    """Elements 2 to 5 of 0 1 | 2 3 | 4 5 | 6 7: the inner shards read their own."""
+    reads = reads_of_windows(size=8, result_size=4, shards=4, window=WindowDimension(1, low=-2))
+    plan = plan_halo(reads, from_borders=True)
+    assert plan is not None
+    assert plan.pieces == [Piece(-1, 1, 2, (1, 2, 3)), Piece(0, 0, 2, (1, 2)), Piece(1, 0, 1, (0, 1, 2))]
+
+
+def test_long_halos_are_not_from_borders() -> None:
+    """Elements 0 to 3 of 0 to 7 | 8 to 15: from 2 to the border are six, and a shard of the result is two."""
+    reads = reads_of_windows(size=16, result_size=4, shards=2, window=WindowDimension(1))
+    assert plan_halo(reads, from_borders=True) == plan_halo(reads)
+
+
+def test_shards_that_are_not_neighbors_send_what_is_read() -> None:
+    reads = reads_of_windows(size=8, result_size=1, shards=4, window=WindowDimension(1, low=-5))
+    assert plan_halo(reads, from_borders=True) == plan_halo(reads)
+
+
 def test_a_replicated_operand_is_not_received() -> None:
     reads = reads_of_windows(8, 12, 2, WindowDimension(1, low=4), is_replicated=True)
     plan = plan_halo(reads)

@@ -1,14 +1,16 @@
-"""loop-invariant-collective: a collective runs in every iteration of a loop on a value that does not change.
+"""loop-invariant-collective: a collective in a branch runs in each iteration on a value that does not change.
 
     %r:2 = stablehlo.while(%i = %zero, %weight = %w) : tensor<i32>, tensor<1024x1024xf32>
      …
     do {
-      %1 = sdy.all_gather [{"x"}, {}] %weight out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
-      …
+      %1 = "stablehlo.if"(%is_third) ({
+        %2 = sdy.all_gather [{"x"}, {}] %weight out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
+        …
       stablehlo.return %next, %weight : tensor<i32>, tensor<1024x1024xf32>
     }
 
-Every iteration yields the same result. One collective before the loop is enough.
+Every iteration yields the same result. One collective before the loop is enough. XLA moves such collectives
+out of loops, but not out of conditionals in them; what it moves counts once, and is not reported.
 
 The rule constrains the value to the gathered sharding before the loop, in a copy of the program, and reports
 the collective if the program then sends less. The result takes memory during the loop.
@@ -21,9 +23,8 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.figures import Collective
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, owner_of
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.program import LintedProgram, owner_of
 from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
@@ -40,13 +41,10 @@ from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument
 
 
 @rule("loop-invariant-collective", Severity.WARNING, Looks.TRIALS)
@@ -58,10 +56,10 @@ class LoopInvariantCollective(Rule):
         program = programs.with_collectives
         proposals = Proposals.of(programs.trials)
         for op, figures in program.collectives.items():
-            if not figures.wire_bytes:
+            if not figures.wire_bytes or figures.is_hoisted:
                 continue
-            loop = loop_around(op, program)
-            if loop is None or not all(is_invariant(each, loop, program) for each in op.operands):
+            loop = loop_around(op, program.counts)
+            if loop is None or not all(is_invariant(each, loop, program.counts) for each in op.operands):
                 continue
             count = program.counts.trip_count(loop)
             cost = bytes_of_runs(figures)
@@ -85,83 +83,6 @@ def _finding(
         collectives=(op,),
         remedies=_remedies(op, loop, proposals),
     )
-
-
-# Operations whose block arguments are their operands.
-_BODIES = (ManualComputationOp, NamedComputationOp)
-
-# A value that depends on more values than this counts as changing.
-MAX_SOURCES = 1000
-
-
-def loop_around(op: Op, program: LintedProgram) -> WhileOp | None:
-    """The innermost loop whose body runs an operation, also in a function with a single call."""
-    visited: set[FuncOp] = set()
-    while True:
-        inside = op
-        for parent in op.ancestors():
-            if isinstance(parent, WhileOp) and inside.parent_region is parent.body:
-                return parent
-            inside = parent
-            if isinstance(parent, FuncOp):
-                call = _only_call(parent, program)
-                if call is None or parent in visited:
-                    return None
-                visited.add(parent)
-                op = call
-                break
-        else:
-            return None
-
-
-def is_invariant(value: Value, loop: WhileOp, program: LintedProgram) -> bool:
-    """Whether a value in the body of a loop is the same in each iteration, as far as its sources show."""
-    pending, visited = [value], {value}
-    while pending:
-        sources = _sources(pending.pop(), loop, program)
-        if sources is None or len(visited) > MAX_SOURCES:
-            return False
-        pending += [source for source in sources if source not in visited]
-        visited.update(sources)
-    return True
-
-
-def _sources(value: Value, loop: WhileOp, program: LintedProgram) -> list[Value] | None:
-    """The values that a value is computed from in the loop; None if it may change."""
-    owner = owner_of(value)
-    if isinstance(value, BlockArgument):
-        if owner is loop:
-            is_passed_on = _next_value(loop, value.index) is value
-            return [] if value.owner.parent_op is loop and is_passed_on else None
-        if not _is_in_loop(owner, loop, program):
-            return []
-        if isinstance(owner, _BODIES):
-            return [owner.operand_at(value.index)]
-        if isinstance(owner, FuncOp) and (call := _only_call(owner, program)) is not None:
-            return [call.operand_at(value.index)]
-        return None
-    assert isinstance(value, OpResult)
-    if not _is_in_loop(owner, loop, program):
-        return []
-    is_computed = not owner.regions and (is_memory_effect_free(owner) or isinstance(owner, COLLECTIVES))
-    return owner.operands if is_computed else None
-
-
-def _is_in_loop(op: Op, loop: WhileOp, program: LintedProgram) -> bool:
-    """Whether the body of a loop runs an operation, itself or in a function that it calls."""
-    function = loop.parent_of_type(FuncOp)
-    around = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
-    return around is not function or loop.is_ancestor(op)
-
-
-def _next_value(loop: WhileOp, index: int) -> Value | None:
-    last = loop.body.blocks[0].last
-    return None if last is None or index >= len(last.operands) else last.operand_at(index)
-
-
-def _only_call(function: FuncOp, program: LintedProgram) -> Op | None:
-    sites = program.counts.call_sites(function)
-    return sites[0] if len(sites) == 1 and not program.counts.is_entry(function) else None
 
 
 def _remedies(op: Op, loop: WhileOp, proposals: Proposals) -> Iterator[Remedy]:
