@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.ir.op_signature import used_classes
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -64,11 +65,36 @@ class SymbolDCE(Pass):
 
 
 def _keeps_all(table: SymbolTableOp) -> bool:
-    """Whether all symbols are certainly live: they are public, and there is no other symbol table."""
-    if table.parent is not None or used_classes((UnregisteredOp,)):
+    """Whether all symbols are certainly live, because there is no other symbol table, and calls reach them.
+
+    Most programs are like this. Looking for calls takes less time than looking for all references.
+    """
+    if table.parent is not None or used_classes((UnregisteredOp,)) or table.nested(SymbolTableOp):
         return False
-    symbols = [op for op in table.regions[0].blocks[0].ops if _is_symbol(op)]
-    return all(map(is_public, symbols)) and not table.nested(SymbolTableOp)
+    # Those that are not known to be live.
+    others: dict[str | None, Op] = {}
+    worklist: list[Op] = []
+    for op in table.regions[0].blocks[0].ops:
+        if _is_symbol(op) and not is_public(op):
+            others[symbol_name(op)] = op
+        else:
+            worklist.append(op)
+    callees = _callees(table) if others else {}
+    while worklist and others:
+        called = callees.get(worklist.pop(), ())
+        worklist += [others.pop(name) for name in dict.fromkeys(called) if name in others]
+    return not others
+
+
+def _callees(table: SymbolTableOp) -> dict[Op, list[str]]:
+    """The functions that are called in each operation of a symbol table."""
+    callees: defaultdict[Op, list[str]] = defaultdict(list)
+    for call in table.nested(CallOp):
+        caller: Op = call
+        while (outer := caller.parent_op) is not None and outer is not table:
+            caller = outer
+        callees[caller].append(call.callee)
+    return callees
 
 
 def _find_live(table: SymbolTableOp, live: set[Op], nested: list[SymbolTableOp], is_hidden: bool) -> None:

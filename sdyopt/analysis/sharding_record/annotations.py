@@ -63,7 +63,7 @@ def annotation_on(
         for value in record.values.predecessors(owner):
             if isinstance(value, OpResult) and (earlier := record.copies.get(value)):
                 return Annotation(Kind.OUTPUT, earlier[-1].op, value.index, Means.CALL, priority)
-    return _on_value(owner, priority)
+    return _on_value(owner, run, priority)
 
 
 _KIND_OF_COPY = {
@@ -74,8 +74,9 @@ _KIND_OF_COPY = {
 }
 
 
-def _on_value(value: OpResult | BlockArgument, priority: int) -> Annotation:
-    op = owning_op(value)
+def _on_value(value: OpResult | BlockArgument, run: Run, priority: int) -> Annotation:
+    is_known = isinstance(value, BlockArgument) and value in run.op_of_argument
+    op = run.op_of_argument[value] if is_known and isinstance(value, BlockArgument) else owning_op(value)
     is_argument = isinstance(value, BlockArgument)
     kind = Kind.ATTRIBUTE
     if isinstance(op, ManualComputationOp):
@@ -85,5 +86,5 @@ def _on_value(value: OpResult | BlockArgument, priority: int) -> Annotation:
     elif isinstance(op, ShardingConstraintOp):
         kind = Kind.CONSTRAINT
     elif isinstance(op, DataFlowEdgeOp):
-        return _on_value(block_or_result(op.input), priority)
+        return _on_value(block_or_result(op.input), run, priority)
     return Annotation(kind, op, value.index, None, priority)

@@ -11,7 +11,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.shardy.record import Means, Subject
 from sdyopt.shardy.sharding.propagation.propagation_step import (
     PropagatedAxis,
@@ -151,6 +151,7 @@ class Run:
     final: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     edge_owners: dict[Subject, Value] = field(default_factory=dict)
+    op_of_argument: dict[BlockArgument, Op] = field(default_factory=dict)
 
     @cached_property
     def history(self) -> dict[Subject, list[Change]]:

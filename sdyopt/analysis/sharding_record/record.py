@@ -159,6 +159,9 @@ class ModelRecorder:
         self._subjects[slot] = subject
         if isinstance(subject, OpResult) and isinstance(subject.op, DataFlowEdgeOp):
             self._run.edge_owners[subject] = subject.op.input
+        owner = self._run.edge_owners.get(subject, subject)
+        if isinstance(owner, BlockArgument):
+            self._run.op_of_argument[owner] = owning_op(owner)
         self._run.initial[subject] = self._run.final[subject] = sharding
 
     def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:

@@ -272,3 +272,16 @@ def test_an_edit_in_a_function_invalidates_a_call_in_another_one() -> None:
     assert messages(lambda: verify.verify_regions(program.module)) == [
         "'func.call' op result type mismatch at index 0"
     ]
+
+
+def test_an_attribute_that_an_operation_had_before_is_not_verified_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program, checked = Program(), []
+    sdy = find_dialect("sdy")
+    assert sdy is not None
+    monkeypatch.setattr(sdy, "verify_op_attribute", lambda op, name, attribute: checked.append(name))
+    with recording() as edits:
+        Rewriter().set_attribute(program.op("stablehlo.add"), "sdy.other", string("new"))
+    assert IncrementalVerifier(program.verifier).verify_edits(program.module, edits)
+    assert checked == ["sdy.other"]

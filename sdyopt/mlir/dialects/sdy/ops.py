@@ -17,7 +17,7 @@ from sdyopt.mlir.dialects.sdy.assembly_directives import (
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import ShardingOwner, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import ShardingOwner, TensorSharding, are_there_unreduced_axes
 from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding, check_unreduced_transition
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
@@ -47,6 +47,8 @@ class _ShardingOp(ShardingOwner):
 
     def verify_symbol_uses(self) -> None:
         check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
+        if not are_there_unreduced_axes():
+            return
         before = sharding_of(value_before_barriers(self.input))
         if before is not None:
             any_kind = Behavior.UNREDUCED_OF_ANY_REDUCTION.active

@@ -293,7 +293,10 @@ class _PlainStep(NamedTuple):
                 return None
             used: dict[str, AxisRef | None] = {axis.name: axis for dim in dims for axis in dim.axes}
             # As in `unproject`, without priorities.
-            new = [DimensionSharding(dim.axes, dim.is_closed, None) for dim in dims]
+            new = [
+                dim if dim.priority is None else DimensionSharding(dim.axes, dim.is_closed, None)
+                for dim in dims
+            ]
             is_extended = False
             for number in missing:
                 axes = axes_of[factors[number]]

@@ -3,12 +3,13 @@
 import pytest
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, SubAxis
-from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, are_there_single_devices, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.rule import factor_symbol
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
     TensorSharding,
+    are_there_unreduced_axes,
     fully_replicated,
     sharding_text,
     without_manual_axes,
@@ -135,3 +136,13 @@ def test_divisibility_is_optional() -> None:
 @pytest.mark.parametrize(("factor", "symbol"), [(0, "i"), (17, "z"), (18, "z_1"), (117, "z_100")])
 def test_factor_symbols_are_letters_from_i_and_then_numbered(factor: int, symbol: str) -> None:
     assert factor_symbol(factor) == symbol
+
+
+# --- What any program has -------------------------------------------------------------------------
+
+
+def test_unreduced_axes_and_single_devices_are_there_while_they_exist() -> None:
+    unreduced, device = sharding(dim(X), unreduced_axes=(Y,)), mesh([], [7])
+    assert unreduced.unreduced_axes and device.is_maximal
+    assert are_there_unreduced_axes()
+    assert are_there_single_devices()
