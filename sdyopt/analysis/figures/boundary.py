@@ -106,7 +106,7 @@ def carried_results(function: FuncOp) -> dict[int, int]:
 
 def _key_path(name: str) -> str:
     """`['layers'][0]['w']` of `params['layers'][0]['w']`."""
-    return "".join(re.findall(r"^\w+(.*)$", name))
+    return "".join(re.findall(r"^\w++(.*)$", name))
 
 
 def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -> Iterator[Carried]:

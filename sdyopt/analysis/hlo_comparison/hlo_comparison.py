@@ -166,7 +166,7 @@ def _bytes_of_tensor(type: str) -> int:
     return prod(map(int, sizes)) * bits_of(found[2]) // 8
 
 
-_TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)([^,]+)(?:, .*)?>")
+_TENSOR = re.compile(r"tensor<((?:[\d?]++x)*+)([^,]+)(?:, .*)?>")
 _FLOATS = ("f", "b")
 
 

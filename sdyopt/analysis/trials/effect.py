@@ -160,17 +160,30 @@ class Effect(NamedTuple):
     @property
     def text(self) -> str:
         """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
-        before, after = self.before, self.after
-        parts = [
-            f"a device sends {_figure(bytes_text, after.wire_bytes, before.wire_bytes)}",
-            f"its peak memory is {_figure(bytes_text, after.peak_bytes, before.peak_bytes)}",
-        ]
-        if flops_text(after.flops) != flops_text(before.flops):
-            parts.append(f"it computes {_figure(flops_text, after.flops, before.flops)}")
-        if after.carried != before.carried:
-            parts.append(f"it sends {_figure(bytes_text, after.carried, before.carried)} between steps")
+        wire, memory, *others = self._parts
+        parts = [f"a device sends {wire}", f"its peak memory is {memory}", *(f"it {each}" for each in others)]
         text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
         return text if self.holds else f"{text}; depends on the partitioner: {self.risk}"
+
+    @property
+    def figures_text(self) -> str:
+        """`sends 0 B in place of 16 B, peak memory 48 B as before`: for one device, without the risk."""
+        wire, memory, *others = self._parts
+        return ", ".join([f"sends {wire}", f"peak memory {memory}", *others])
+
+    @property
+    def _parts(self) -> list[str]:
+        """The bytes sent, the peak memory, and what else changes."""
+        before, after = self.before, self.after
+        parts = [
+            _figure(bytes_text, after.wire_bytes, before.wire_bytes),
+            _figure(bytes_text, after.peak_bytes, before.peak_bytes),
+        ]
+        if flops_text(after.flops) != flops_text(before.flops):
+            parts.append(f"computes {_figure(flops_text, after.flops, before.flops)}")
+        if after.carried != before.carried:
+            parts.append(f"sends {_figure(bytes_text, after.carried, before.carried)} between steps")
+        return parts
 
     @property
     def is_worse(self) -> bool:

@@ -2,7 +2,7 @@
 
 remedy = remedy_of([Change(argument, sharding, mesh)], names)
 found = Remedies(trials).best([remedy], Measure.WIRE)
-found.help                         # shard the input w as P('x'): tried, a device sends …
+found.help                         # shard the input w as P('x'), and below: tried: sends …
 """
 
 from __future__ import annotations
@@ -60,11 +60,15 @@ class Tried(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The annotation, and its effect, in JAX's words first."""
-        after = "" if self.is_first else ", with the changes above"
+        """The annotation, its effect, what the effect depends on, and Shardy's words, each in a line."""
+        after = "" if self.is_first else " with the changes above"
         cost = ", at a cost" if self.effect.is_worse else ""
-        text = f"{self.remedy.text}{cost}: tried{after}, {self.effect.text}"
-        return f"{text}\n  in sdy: {self.remedy.sdy}" if self.remedy.sdy else text
+        lines = [f"{self.remedy.text}{cost}", f"tried{after}: {self.effect.figures_text}"]
+        if not self.effect.holds:
+            lines.append(f"risk: {self.effect.risk}")
+        if self.remedy.sdy:
+            lines.append(f"in sdy: {_first_in_sdy(self.remedy.sdy)}")
+        return "\n  ".join(lines)
 
 
 class ValueNames:
@@ -159,6 +163,15 @@ def _in_sdy(entries: Sequence[str]) -> str:
         sharding, on, place = entry.partition("] on ")
         places.setdefault(f"{sharding}{on}", []).append(place)
     return "; ".join(f"{sharding}{', '.join(listed)}" for sharding, listed in places.items())
+
+
+def _first_in_sdy(text: str) -> str:
+    """The first of the changes in Shardy's words, and the number of the others."""
+    first, *others = text.split("; ")
+    sharding, on, places = first.partition("] on ")
+    shown, *more = places.split(", ")
+    count = len(others) + len(more)
+    return f"{sharding}{on}{shown}{f'; {count} more' if count else ''}"
 
 
 def _subject_text(change: Change, names: ValueNames) -> str:

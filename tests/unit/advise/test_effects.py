@@ -15,7 +15,7 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients
-from sdyopt.analysis.trials.remedies import Remedies, Remedy
+from sdyopt.analysis.trials.remedies import Remedies, Remedy, Tried
 from sdyopt.analysis.trials.roles import roles_of, statement_of
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -68,6 +68,20 @@ def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
     # Results, which no partitioner moves whole.
     effect = Effect(figures(100), figures(60)._replace(of_results=Fraction(10)))
     assert effect.text.endswith("depends on the partitioner: XLA may send more")
+
+
+def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
+    sdy = '[{"x"}, {}] on %a, %b; [{}, {"x"}] on %c'
+    effect = Effect(figures(100), figures(60, conflicts=10, moved=50, carried=5))
+    assert Tried(Remedy("write P('x')", sdy, None), effect, is_first=False).help.split("\n  ") == [
+        "write P('x'), at a cost",
+        "tried with the changes above: sends 60 B in place of 100 B, peak memory 10 B as before, "
+        "sends 5 B in place of 0 B between steps",
+        "risk: XLA may send more, about 100 B if it moves whole tensors",
+        'in sdy: [{"x"}, {}] on %a; 2 more',
+    ]
+    held = Tried(Remedy("remove it", "", None), Effect(figures(100), figures(60)))
+    assert held.help == "remove it\n  tried: sends 60 B in place of 100 B, peak memory 10 B as before"
 
 
 def test_reshards_that_were_there_before_are_no_risk() -> None:

@@ -89,11 +89,11 @@ def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     assert isinstance(op, ShardingConstraintOp)
     mine, theirs = (dims_text(each, op.sharding.rank) for each in (op.sharding, _required(use)))
     consequence = "has no effect" if effect is None else "only moves its value"
-    tried = "the program with collectives stays the same" if effect is None else effect.text
+    tried = "the program with collectives stays the same" if effect is None else effect.figures_text
     return Finding(
         op,
         f"this constraint to {mine} {consequence}: the value is constrained to {theirs} next",
-        f"remove this with_sharding_constraint: tried, {tried}",
+        f"remove this with_sharding_constraint\n  tried: {tried}",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
         cost=None if effect is None else effect.saved(Measure.WIRE),
         is_kept=True,
