@@ -209,31 +209,42 @@ class Checker:
         roles = roles_of(self._module)
         alike = Alike(self._module, roles)
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
-        for left, place in zip(range(len(places), 0, -1), places, strict=True):
+        best: dict[int, Move] = {}
+        for number, place in enumerate(places):
             blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]
             each_in_turn = zip_longest(*map(proposals.for_collective, blamed))
             changes = list(dict.fromkeys(filter(None, chain.from_iterable(each_in_turn))))
             place.proposed = len(changes)
             moves = (move for each in changes if (move := alike.move(each)).changes)
-            chosen = list(islice(moves, min(_MAX_TRIALS, -(-remaining // left))))
+            chosen = list(islice(moves, min(_MAX_TRIALS, -(-remaining // (len(places) - number)))))
             remaining -= len(chosen)
             place.tried = len(chosen)
             for trial in trials.of_moves(chosen, 1, None):
                 if trial.figures is not None:
                     results = changed_results(made, trial.results or {}, written((trial.move,)))
-                    self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results))
+                    if self._compare(place, trial.move, before, trial.figures, sum(1 for _ in results)):
+                        best[number] = trial.move
         outcome = Outcome(Reported(module, report, before), originals)
         self._blame_constraints(found, trials, roles, outcome, remaining)
+        for number, place in enumerate(places):
+            # The change of an earlier place is told once.
+            same = (each for each, other in enumerate(places[:number], 1) if other.best == place.best)
+            if place.best is not None and not place.shared and (first := next(same, 0)):
+                left = _totals_after(trials, best[number])
+                place.shared, place.shared_bytes = first, _cost(place) - left.get(place.key, Fraction(0))
         return found
 
-    def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> None:
+    def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> bool:
+        """Whether a change is the best one so far, which it then is of its place."""
         if not _sends_less(before, after):
-            return
+            return False
         trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
             place.best = trial._replace(
                 subject=self._subject(move.changes, place), replaced=_replaced_spec(move.changes[0])
             )
+            return True
+        return False
 
     def _blame_constraints(
         self, check: Check, trials: Trials, roles: Sequence[Role], outcome: Outcome, remaining: int
@@ -259,11 +270,10 @@ class Checker:
         _, best = min(better, key=lambda pair: pair[0])
         assert best.figures is not None
         effect, changes = Effect(before, best.figures), best.move.changes
-        changed = trials.after(best.move).outcome
-        left = {} if changed is None else _totals(changed.report.collectives)
+        after = _totals_after(trials, best.move)
         first = 0
         for number, place in enumerate(check.places, 1):
-            gone = _cost(place) - left.get(place.key, Fraction(0))
+            gone = _cost(place) - after.get(place.key, Fraction(0))
             if gone < _BLAMED * _cost(place) or (place.best and place.best.effect.cost < effect.cost):
                 continue
             if first:
@@ -357,9 +367,11 @@ def _key(each: Collective) -> str:
     return each.location.path_text or each.moved or each.updated
 
 
-def _totals(collectives: Sequence[Collective]) -> dict[str, Fraction]:
-    """What collectives send, by place."""
-    return {place.key: _cost(place) for place in places_of(collectives)}
+def _totals_after(trials: Trials, move: Move) -> dict[str, Fraction]:
+    """What collectives send after a change, by place."""
+    changed = trials.after(move).outcome
+    places = [] if changed is None else places_of(changed.report.collectives)
+    return {each.key: _cost(each) for each in places}
 
 
 def _sends_less(before: Figures, after: Figures) -> bool:
