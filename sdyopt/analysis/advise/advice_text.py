@@ -64,7 +64,8 @@ def _summary(advice: Advice) -> str:
     """`3 changes of one annotation make the program cheaper, of 84 tried`."""
     if advice.reason:
         return f"no advice: the program cannot be changed, because {advice.reason}"
-    tried = f"{advice.tried} tried"
+    left = advice.proposed - advice.tried
+    tried = f"{advice.tried} tried" + (f" and {advice.proposed} possible" if left > 0 else "")
     if not advice.changes:
         return f"no better program was found, of {tried}"
     count = len(advice.changes)

@@ -27,6 +27,7 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.pages.section import ReportTable
+from sdyopt.analysis.trials.effect import NOISE
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -326,7 +327,7 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
-    if trial.carried:
+    if abs(trial.carried) >= NOISE * trial.effect.before.wire_bytes and trial.carried:
         figures += f", {_difference(Fraction(trial.carried))} between steps"
     flops, more_flops = trial.effect.before.flops, trial.effect.after.flops
     if more_flops > flops:

@@ -8,7 +8,7 @@ check = checker.check(module, report)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from functools import cached_property
@@ -236,7 +236,7 @@ class Checker:
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> bool:
         """Whether a change is the best one so far, which it then is of its place."""
-        if not _sends_less(before, after):
+        if not _pays(before, after):
             return False
         trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
@@ -262,7 +262,7 @@ class Checker:
         better = [
             (effect.cost, trial)
             for trial in trials.of_moves(moves[:remaining], 1, None)
-            if trial.figures is not None and _sends_less(before, trial.figures)
+            if trial.figures is not None and _pays(before, trial.figures)
             for effect in (Effect(before, trial.figures),)
         ]
         if not better:
@@ -374,9 +374,22 @@ def _totals_after(trials: Trials, move: Move) -> dict[str, Fraction]:
     return {each.key: _cost(each) for each in places}
 
 
-def _sends_less(before: Figures, after: Figures) -> bool:
-    """Whether a change saves more than noise, also between two steps."""
-    return after.wire_bytes + after.carried - before.carried <= (1 - NOISE) * before.wire_bytes
+def _pays(before: Figures, after: Figures) -> bool:
+    """Whether a change saves more than noise of what is sent, also between steps, and holds or saves much.
+
+    It must not add a larger share of the new peak memory or FLOPs than it saves of what is sent.
+    """
+    if not before.wire_bytes:
+        return False
+    sent = after.wire_bytes + after.carried - before.carried
+    saved = 1 - Fraction(sent) / before.wire_bytes
+    added = (1 - Fraction(old) / new for old, new in _costs(before, after) if new)
+    return saved >= max(NOISE, *added) and Effect(before, after).is_worth_it
+
+
+def _costs(before: Figures, after: Figures) -> Iterator[tuple[Fraction, Fraction]]:
+    yield Fraction(before.peak_bytes), Fraction(after.peak_bytes)
+    yield before.flops, after.flops
 
 
 def _replaced_spec(change: Change) -> str:

@@ -30,7 +30,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
 from sdyopt.analysis.trials.blamed import Alike, Proposals
-from sdyopt.analysis.trials.effect import Effect, bytes_of_runs
+from sdyopt.analysis.trials.effect import Effect, Measure, bytes_of_runs
 from sdyopt.analysis.trials.moves import Move
 from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.remedies import ValueNames, remedy_of
@@ -174,16 +174,17 @@ class Advice:
             self._remaining -= 1
             after = self._trials.after(move).outcome
             if after is not None:
-                left = _sent_at(key, after.report)
-                if left <= _GONE * sent:
-                    found.append((move, Effect(before, after.figures), left))
+                left, effect = _sent_at(key, after.report), Effect(before, after.figures)
+                # What sends more elsewhere is no help.
+                if left <= _GONE * sent and effect.saved(Measure.WIRE) >= 0:
+                    found.append((move, effect, left))
         if found:
             move, effect, left = min(found, key=lambda each: (each[1].cost, each[2]))
             place = f"{bytes_text(left)} in place of {bytes_text(sent)}"
             self._add_for_collective(node, move, effect, place, names)
         elif tried:
             count = f"{counted(tried, 'other sharding')} {'was' if tried == 1 else 'were'} tried"
-            node.add(f"no help was found: {count}, and the line sends as much")
+            node.add(f"no help was found: {count}, and the line sends as much, or the program more")
 
     def _annotations_without(
         self, came: Sequence[tuple[Run, Arrival]], record: ShardingRecord

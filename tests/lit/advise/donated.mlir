@@ -21,7 +21,7 @@
 // RUN: sdy-opt %t.mlir --check | filecheck %s --check-prefix=CHECKED
 // RUN: sdy-opt %t.mlir --lint=cheaper-sharding --lint-config=- -o /dev/null 2>&1 | filecheck %s --check-prefix=LINT
 
-// LINT: help: shard the input params['w'] as P({{.*}}), and result[0]['w'] likewise: tried
+// LINT: help: shard the input params['w'] as P({{.*}}), and result[0]['w'] likewise
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))
