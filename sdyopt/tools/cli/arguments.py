@@ -93,7 +93,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
             _flag_as_value(arguments)
-            or _flag_as_input(argv, inputs[1:])
+            or _flag_as_input(argv, inputs)
             or f"remove the second input '{inputs[1]}'",
         )
     if inputs:
@@ -143,7 +143,10 @@ def _flag_as_value(arguments: Arguments) -> str:
 
 
 def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
-    """Help if an input looks like part of a flag: options after a space, or a flag with a long dash."""
+    """Help if one of several inputs looks like part of a flag: its options, or its name without dashes."""
+    if inputs[0] in FLAGS:
+        return f"write --{inputs[0]}, with hyphens"
+    inputs = inputs[1:]
     for before, input in pairwise(argv):
         if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
             return f"write {before}='{input}'"

@@ -75,6 +75,7 @@ def test_double_dash_ends_flags() -> None:
 @pytest.mark.parametrize(
     ("argv", "message", "help"),
     [
+        (["check", "a"], "Too many positional arguments specified!", "write --check, with hyphens"),
         (["a", "b"], "Too many positional arguments specified!", "remove the second input 'b'"),
         (["a", "--budget", "-o", "b"], "Too many", "--budget takes '-o' for its value; write --budget=FILE"),
         (["a", "-cse", "a=1"], "Too many", "write -cse='a=1'"),
