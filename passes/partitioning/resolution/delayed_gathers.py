@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.shardy.partition.local_builder import shape_of
@@ -40,8 +41,7 @@ def delay_gathers(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> No
         if len(same_callee) == 1:
             _move_into_callee(same_callee[0], types, rewriter)
     for op in module.nested(*_SLICES):
-        if isinstance(op, _SLICES):
-            _move_after_slice(op, types, rewriter)
+        _move_after_slice(op, types, rewriter)
 
 
 def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> None:
@@ -70,8 +70,8 @@ def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> No
         erase_unused([gather], rewriter)
 
 
-def _move_after_slice(op: SliceOp | DynamicSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
-    gather, result = gather_of(op.operand, op, types), types.sharding(op.results[0])
+def _move_after_slice(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
+    gather, result = gather_of(op.operand_at(0), op, types), types.sharding(op.results[0])
     before = None if gather is None else types.sharding(gather.input)
     if gather is None or before is None:
         return
@@ -79,7 +79,7 @@ def _move_after_slice(op: SliceOp | DynamicSliceOp, types: LocalTypes, rewriter:
     result = result or after
     if result.mesh_or_ref is not after.mesh_or_ref or not result.shards_like(after):
         return
-    sizes = shape_of(op.operand), shape_of(op.results[0])
+    sizes = shape_of(op.operand_at(0)), shape_of(op.results[0])
     dims = [dim for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)) if old != new]
     if sizes[0] == sizes[1] or any(sizes[0][dim] != sizes[1][dim] for dim in dims):
         return

@@ -12,13 +12,14 @@ other: each is the best one for the program with those before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from time import monotonic
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
+from sdyopt.analysis.advise.order import each_place_once, less_sent_first, without_equals
 from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import PlaceNames, current, sdy_text
@@ -54,8 +55,6 @@ _MAX_NEW, _BATCH = 24, 8
 _MAX_LIKELY = 12
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
-# A change is nearly as fast as another one that saves this much more of the program's time.
-_NEARLY = Fraction(1, 20)
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
 
@@ -145,28 +144,13 @@ class Adviser:
         found.sort(key=lambda each: self._rank(each.after, each.move))
         if is_choice:
             found.sort(key=lambda each: -each.saved(self._moves_whole))
-        found = list(_without_equals(found))
+        found = list(without_equals(found))
         if is_choice:
-            ordered = self._less_sent_first(found)
+            ordered = less_sent_first(found, self._moves_whole)
             advice.prefers_less, found = ordered != found, ordered
-            ordered = _each_place_once(found)
+            ordered = each_place_once(found)
             advice.has_others, found = ordered != found, ordered
         return self._verified(advice, search, found)
-
-    def _less_sent_first(self, found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
-        """The changes, those that send more after those that do not and are nearly as fast."""
-        rest, ordered = list(found), []
-        while rest:
-            first = rest[0]
-            if first.sends_more:
-                least = first.saved(self._moves_whole) - _NEARLY
-                near = (
-                    each for each in rest if not each.sends_more and each.saved(self._moves_whole) >= least
-                )
-                first = next(near, first)
-            rest.remove(first)
-            ordered.append(first)
-        return ordered
 
     def _advised(self, search: Trials, trial: Trial) -> AdvisedChange:
         """A change with the results that it shards otherwise, and that are not kept as inputs."""
@@ -476,44 +460,6 @@ class Adviser:
 def _most_trials(size: int, most: int) -> int:
     """The number of trials for a program of so many operations."""
     return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
-
-
-def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
-    """The changes without those of an annotation, or with the figures at a place, that one before has.
-
-    Of those with one sharding and the same figures, such as of a gradient and of what is computed from it,
-    the easiest one to write is left.
-    """
-    easiest: dict[object, AdvisedChange] = {}
-    for each in found:
-        key = each.move.changes[0].sharding, each.after
-        if key not in easiest or _difficulty(each) < _difficulty(easiest[key]):
-            easiest[key] = each
-    seen: set[object] = set()
-    for each in (easiest[each.move.changes[0].sharding, each.after] for each in found):
-        places = [change.subject for change in each.move.changes]
-        keys: set[object] = {(places[0], each.after)}
-        keys |= {(change.subject, change.sharding) for change in each.move.changes}
-        if not keys & seen:
-            yield each
-        seen |= keys
-
-
-def _difficulty(change: AdvisedChange) -> int:
-    """How many of its constraints are written within a backward pass."""
-    return sum(bool(each.how) for each in change.move.changes)
-
-
-def _each_place_once(found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
-    """The best change of each place, and then the others."""
-    best: list[AdvisedChange] = []
-    others: list[AdvisedChange] = []
-    places: set[object] = set()
-    for each in found:
-        place = each.move.changes[0].subject
-        (others if place in places else best).append(each)
-        places.add(place)
-    return best + others
 
 
 def _remove_annotations(program: Op) -> None:

@@ -227,7 +227,7 @@ class Checker:
         outcome = Outcome(Reported(module, report, before), originals)
         self._blame_constraints(found, trials, roles, outcome, remaining)
         for number, place in enumerate(places):
-            # The change of an earlier place is told once.
+            # The change of an earlier place is printed once.
             same = (each for each, other in enumerate(places[:number], 1) if other.best == place.best)
             if place.best is not None and not place.shared and (first := next(same, 0)):
                 left = _totals_after(trials, best[number])
@@ -236,7 +236,7 @@ class Checker:
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures, results: int) -> bool:
         """Whether a change is the best one so far, which it then is of its place."""
-        if not _pays(before, after):
+        if not pays(before, after):
             return False
         trial = Trial("", move.changes[0].jax or "", Effect(before, after), results)
         if place.best is None or trial.effect.cost < place.best.effect.cost:
@@ -262,7 +262,7 @@ class Checker:
         better = [
             (effect.cost, trial)
             for trial in trials.of_moves(moves[:remaining], 1, None)
-            if trial.figures is not None and _pays(before, trial.figures)
+            if trial.figures is not None and pays(before, trial.figures)
             for effect in (Effect(before, trial.figures),)
         ]
         if not better:
@@ -374,7 +374,7 @@ def _totals_after(trials: Trials, move: Move) -> dict[str, Fraction]:
     return {each.key: _cost(each) for each in places}
 
 
-def _pays(before: Figures, after: Figures) -> bool:
+def pays(before: Figures, after: Figures) -> bool:
     """Whether a change saves more than noise of what is sent, also between steps, and holds or saves much.
 
     It must not add a larger share of the new peak memory or FLOPs than it saves of what is sent.

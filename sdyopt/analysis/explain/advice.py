@@ -19,7 +19,6 @@ from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
@@ -139,20 +138,21 @@ class Advice:
         self,
         node: Sentence,
         op: Op,
-        number: int,
+        figures: Collective,
         came: Sequence[tuple[Run, Arrival]],
         module: Op,
+        report: Report,
         record: ShardingRecord,
         names: Names,
     ) -> None:
         """Adds what to write so that the line of a collective sends less, or that nothing was found.
 
-        `came` are the arrivals of axes that the collective is necessary for, `module` the program with it.
+        `came` are the arrivals of axes that the collective is necessary for, `module` the program with it, on
+        which `report` is.
         """
         if self._trials is None or self._trials.figures is None:
             return
-        report = report_on(module)
-        key = _place_of(report.collectives[number])
+        key = _place_of(figures)
         before, sent = self._trials.figures, _sent_at(key, report)
         if not sent:
             return

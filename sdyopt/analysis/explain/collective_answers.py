@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.absence_text import reasons_of
 from sdyopt.analysis.explain.advice import Advice
-from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, op_text, site_text
+from sdyopt.analysis.explain.arrival_text import Sentence, op_text
+from sdyopt.analysis.explain.collective_sides import add_sides, sides_of
 from sdyopt.analysis.explain.names import Names, sharding_words
-from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
+from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -20,14 +20,10 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
-from sdyopt.analysis.sharding_record.absences import absences
-from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
-from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
@@ -39,7 +35,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Subject
+from sdyopt.shardy.record import Planned, Required, Reshard
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     Alternative,
@@ -48,9 +44,6 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
 )
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
-
-# The axes of values in conflict that are shown for a collective.
-_SHOWN_SIDES = 4
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
@@ -66,7 +59,8 @@ def explain_collective(
 ) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
-    figures = report_on(module).collectives[number]
+    report = report_on(module)
+    figures = report.collectives[number]
     cause = _cause(op, record)
     sides = sides_of(op, figures, cause, module)
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
@@ -96,7 +90,7 @@ def explain_collective(
     else:
         root.add(figures.cause)
     came = add_sides(root, sides, record, names, TensorOrigins(ExecutionCounts(module)))
-    advice.add_for_collective(root, op, number, came, module, record, names)
+    advice.add_for_collective(root, op, figures, came, module, report, record, names)
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"
@@ -147,192 +141,6 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
     if isinstance(op, ShardingConstraintOp):
         return "with_sharding_constraint requires"
     return "the program reshards it to"
-
-
-# --- The annotations on both sides ------------------------------------------------------------------
-
-
-class Side(NamedTuple):
-    """An axis that shards a dimension of a value, or does not if `is_absent`: a reason for a collective."""
-
-    value: Value | FunctionResult
-    axis: AxisRef
-    dim: int
-    is_absent: bool = False
-
-
-def sides_of(
-    op: Op,
-    figures: Collective,
-    cause: Reshard | Required | ShardingConstraintOp | ReshardOp | None,
-    module: Op,
-) -> list[Side]:
-    """The shardings that are in conflict at a collective, first that of the value that it moves."""
-    shapes = LocalShapes(module)
-    replaced = op.parent_op
-    source = producer(op) if isinstance(op, CollectiveOp) else None
-    if isinstance(op, AllReduceOp | ReduceScatterOp) and isinstance(source, OpResult):
-        replaced = source.op
-    if replaced is not None and replaced_by(replaced):
-        names = figures.axis_names
-        pairs = ((value, pair) for value in replaced.operands for pair in _axes_of(shapes.sharding(value)))
-        return [Side(value, axis, dim) for value, (dim, axis) in pairs if axis.name in names]
-    if not isinstance(op, CollectiveOp) or source is None:
-        return []
-    if isinstance(op, AllReduceOp | ReduceScatterOp):
-        found = summed_dimensions(op, shapes)
-        if found:
-            return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
-    if isinstance(cause, Reshard):
-        return list(_sides_of_plan(cause.plan, cause.position))
-    new_sharding = shapes.sharding(last_of_chain(op))
-    old, new = _axes_of(shapes.sharding(source)), _axes_of(new_sharding)
-    use = next(iter(last_of_chain(op).uses), None)
-    if cause is None and use is not None and isinstance(new_sharding, TensorSharding):
-        cause = Required(use.owner, use.index, new_sharding)
-    taken = _taken(cause) if isinstance(cause, Required) else None
-    lost, gained = ([Side(source, axis, dim) for dim, axis in each] for each in _changed(old, new))
-    if taken is None:
-        return lost
-    return [
-        *lost,
-        *(each._replace(value=taken, is_absent=True) for each in lost),
-        *(each._replace(value=taken) for each in gained),
-        *(each._replace(is_absent=True) for each in gained),
-    ]
-
-
-# The dimensions of a tensor, and the axes that shard them.
-_Axes = Sequence[tuple[int, AxisRef]]
-
-
-def _axes_of(sharding: TensorSharding | None) -> _Axes:
-    return [
-        (number, axis)
-        for number, dim in enumerate(() if sharding is None else sharding.dims)
-        for axis in dim.axes
-    ]
-
-
-def _changed(old: _Axes, new: _Axes) -> tuple[_Axes, _Axes]:
-    """What is only before a reshard, and what is only after it."""
-    return [each for each in old if each not in new], [each for each in new if each not in old]
-
-
-def _sides_of_plan(plan: Planned, position: int) -> Iterator[Side]:
-    """The axes that a plan removes from a tensor or gives to it, and what else has them, or has them not."""
-    value, tensors = plan.values[position], list(plan.rule.tensors)
-    lost, gained = _changed(_axes_of(plan.shardings[position]), _axes_of(plan.planned[position]))
-    for dim, axis in lost:
-        yield Side(value, axis, dim)
-        factors = set(tensors[position].dims[dim].factors)
-        if factors.isdisjoint(plan.rule.need_replication):
-            yield from _against(plan, position, axis, factors)
-    for dim, axis in gained:
-        for other, other_dim in list(_others(plan, position, axis))[:1]:
-            yield Side(plan.values[other], axis, other_dim)
-        yield Side(value, axis, dim, is_absent=True)
-
-
-def _against(plan: Planned, position: int, axis: AxisRef, factors: Set[int]) -> Iterator[Side]:
-    """What has an axis for other factors than a tensor; or else what has these factors without the axis."""
-    others = list(_others(plan, position, axis))
-    tensors = list(plan.rule.tensors)
-    for other, dim in others:
-        if factors.isdisjoint(tensors[other].dims[dim].factors):
-            yield Side(plan.values[other], axis, dim)
-            return
-    have = {position, *(other for other, _ in others)}
-    for other, mapping in enumerate(tensors):
-        for dim, each in enumerate(mapping.dims):
-            if other not in have and not factors.isdisjoint(each.factors):
-                yield Side(plan.values[other], axis, dim, is_absent=True)
-                return
-
-
-def _others(plan: Planned, position: int, axis: AxisRef) -> Iterator[tuple[int, int]]:
-    """The other operands and results that are sharded along an axis, and the dimensions."""
-    for other, sharding in enumerate(plan.shardings):
-        if plan.values[other] is not plan.values[position]:
-            yield from ((other, dim) for dim, each in _axes_of(sharding) if each.overlaps(axis))
-
-
-def _taken(cause: Required) -> Value | FunctionResult | None:
-    """The value or function result whose sharding is the one that an operation requires of its operand."""
-    user, parent = cause.user, cause.user.parent_op
-    if user.is_terminator and isinstance(parent, FuncOp):
-        return FunctionResult(parent, cause.index)
-    owner = parent if user.is_terminator and parent is not None else user
-    has_edges = owner.data_flow is not None or isinstance(owner, CallOp)
-    if not has_edges or (owner is user and isinstance(owner, ManualComputationOp)):
-        return None
-    return owner.results[cause.index] if cause.index < len(owner.results) else None
-
-
-def add_sides(
-    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names, origins: TensorOrigins
-) -> list[tuple[Run, Arrival]]:
-    """Adds how the axes in conflict came to values, each back to an annotation, or why they did not.
-
-    Returns how those that shard values came.
-    """
-    seen: set[tuple[Subject, AxisRef, bool]] = set()
-    came: list[tuple[Run, Arrival]] = []
-    for side in sides:
-        found = _found(side, record)
-        if found is None or len(seen) == _SHOWN_SIDES:
-            continue
-        run, subject = found
-        of = names.subject(run, subject)
-        if isinstance(side.value, OpResult) and side.value.op.parent is not None:
-            # A scan slices its weights.
-            weight = origins.name(side.value)
-            of = f"{weight} ({of})" if weight not in ("", of) else of
-        if side.is_absent:
-            missing = [each for each in absences(run, subject) if each.axis.overlaps(side.axis)]
-            same = [each for each in missing if each.dim == side.dim] or missing
-            if same and (subject, side.axis, True) not in seen:
-                seen.add((subject, side.axis, True))
-                node = root.add(f"{axis_ref_text(side.axis)} does not shard dimension {side.dim} of {of}")
-                for reason in reasons_of(same[0], record, run, names):
-                    node.add(f"{site_text(run, same[0].site)}: {reason}", names.source_line(same[0].site.op))
-            continue
-        for arrival in arrivals(record, run, subject, side.axis):
-            if (subject, arrival.axis, False) not in seen:
-                seen.add((subject, arrival.axis, False))
-                node = root.add(f"{axis_ref_text(arrival.axis)} shards dimension {arrival.dim} of {of}")
-                add_arrival(node, arrival, run, names)
-                came.append((run, arrival))
-    return came
-
-
-def _found(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
-    """What propagation saw of the value of a side, or of the value before collectives of it."""
-    value = side.value
-    while True:
-        found = subject_of(value, record)
-        if found is not None and (side.is_absent or _has(found[0].final.get(found[1]), side.axis)):
-            return found
-        if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
-            return None
-        value = value.op.operand_at(0)
-
-
-def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
-    return any(each.overlaps(axis) for _, each in _axes_of(sharding))
-
-
-def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
-    """What propagation saw of a value of the program after the passes, in the last run with it."""
-    if isinstance(value, FunctionResult):
-        return next(((run, value) for run in reversed(record.runs) if value in run.final), None)
-    values = record.values
-    for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
-        for run in reversed(record.runs):
-            subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
-            if subject is not None:
-                return run, subject
-    return None
 
 
 # --- Conflicts at one operation ---------------------------------------------------------------------

@@ -22,7 +22,8 @@ from sdyopt.analysis.explain.arrival_text import (
     add_other_sources,
     tree_text,
 )
-from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective, subject_of
+from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
+from sdyopt.analysis.explain.collective_sides import subject_of
 from sdyopt.analysis.explain.names import (
     Names,
     axis_text,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import consumers, producer
-from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
+from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in, is_passed_on
 from sdyopt.analysis.figures.figures import Boundary, Carried
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ValueTexts, printed_sharding
-from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT, BUFFER_DONOR
+from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT, BUFFER_DONOR, aliased_results
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
@@ -20,8 +20,8 @@ from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, W
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result, result_text
 from sdyopt.shardy.sharding.axis_lists import is_prefix
@@ -56,7 +56,7 @@ def is_of_argument(op: CollectiveOp) -> bool:
             return True
         if isinstance(value, BlockArgument) and isinstance(owner, WhileOp):
             # What enters the loop, unless an iteration changes it.
-            if not _is_passed_on(owner, value):
+            if not is_passed_on(owner, value.index):
                 return False
             value = owner.operands[value.index]
         elif isinstance(owner, OptimizationBarrierOp) and isinstance(value, OpResult):
@@ -68,11 +68,6 @@ def is_of_argument(op: CollectiveOp) -> bool:
     return False
 
 
-def _is_passed_on(loop: WhileOp, value: BlockArgument) -> bool:
-    last = loop.body.blocks[0].last
-    return last is not None and last.operand_at(value.index) is loop.body.blocks[0].arguments[value.index]
-
-
 def carried_results(function: FuncOp) -> dict[int, int]:
     """The donated arguments of an entry function, and the numbers of the results that the next step gets.
 
@@ -80,27 +75,27 @@ def carried_results(function: FuncOp) -> dict[int, int]:
     `jax.buffer_donor`, and the result is the first one of this type that is left, as in JAX; rather the one
     with the name of the argument: `result[0]['w']` for `params['w']`.
     """
-    found: dict[int, int] = {}
-    attributes = function.argument_attributes
-    for index, each in enumerate(attributes):
-        alias = each.get(ALIASING_OUTPUT)
-        if isinstance(alias, IntegerAttr) and 0 <= alias.value < len(function.result_attributes):
-            found[index] = alias.value
-    types = function.function_type
-    free = [number for number in range(len(types.results)) if number not in found.values()]
-    donors = [index for index, each in enumerate(attributes) if BUFFER_DONOR in each and index not in found]
-    for has_name in (True, False):
-        for index in donors:
-            name = _key_path(name_of(function.entry.arguments[index]))
-            fitting = (
-                number
-                for number in free
-                if types.results[number] == types.inputs[index]
-                and (not has_name or (name and name_of_result(function, number).endswith(name)))
-            )
-            if index not in found and (number := next(fitting, None)) is not None:
-                found[index] = number
-                free.remove(number)
+    found = aliased_results(function)
+    taken = set(found.values())
+    free: dict[Type, list[int]] = {}
+    for number, type in enumerate(function.function_type.results):
+        if number not in taken:
+            free.setdefault(type, []).append(number)
+    left = []
+    for index, each in enumerate(function.argument_attributes):
+        if BUFFER_DONOR not in each or index in found:
+            continue
+        numbers = free.get(function.function_type.inputs[index], [])
+        name = _key_path(name_of(function.entry.arguments[index]))
+        named = (number for number in numbers if name and name_of_result(function, number).endswith(name))
+        if (fitting := next(named, None)) is None:
+            left.append(index)
+        else:
+            found[index] = fitting
+            numbers.remove(fitting)
+    for index in left:
+        if others := free.get(function.function_type.inputs[index]):
+            found[index] = others.pop(0)
     return found
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from sdyopt.analysis.figures.execution_counts import is_constant
+from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -256,7 +256,7 @@ class BlockBuffers:
             operand = op.operand_at(0)
         elif isinstance(op, WhileOp):
             operand = op.operand_at(index)
-            if is_invariant(op, index):
+            if is_passed_on(op, index):
                 return operand if operand in self._of else None
         elif isinstance(op, CallOp | ManualComputationOp | NamedComputationOp):
             source = argument_written_into(op, index)
@@ -315,12 +315,6 @@ def _is_view(kind: type[Op]) -> bool:
 @cache
 def _is_sink(kind: type[Op]) -> bool:
     return issubclass(kind, _SINKS)
-
-
-def is_invariant(loop: WhileOp, index: int) -> bool:
-    """Whether a loop carries a value that its body does not change."""
-    block = loop.body.blocks[0]
-    return block.last is not None and block.last.operand_at(index) is block.arguments[index]
 
 
 def body_of(op: Op) -> Block | None:

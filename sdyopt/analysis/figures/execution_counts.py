@@ -238,9 +238,7 @@ class ExecutionCounts:
         """A value outside the loop, computation or function that always equals its argument, or None."""
         op = argument.owner.parent_op
         if isinstance(op, WhileOp):
-            body = op.body.blocks[0].arguments
-            is_unchanged = _returned(op.body, argument.index) is body[argument.index]
-            return op.operand_at(argument.index) if is_unchanged else None
+            return op.operand_at(argument.index) if is_passed_on(op, argument.index) else None
         if isinstance(op, ManualComputationOp | NamedComputationOp):
             return op.operand_at(argument.index)
         if isinstance(op, FuncOp) and op not in self._entries:
@@ -304,6 +302,11 @@ def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:
 def _returned(region: Region, index: int) -> Value | None:
     terminator = region.blocks[0].last
     return None if terminator is None or index >= len(terminator.operands) else terminator.operand_at(index)
+
+
+def is_passed_on(loop: WhileOp, index: int) -> bool:
+    """Whether the body of a loop returns a loop-carried value unchanged."""
+    return _returned(loop.body, index) is loop.body.blocks[0].arguments[index]
 
 
 def nested_regions(op: Op) -> tuple[Region, ...]:

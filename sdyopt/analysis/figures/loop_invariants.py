@@ -7,7 +7,7 @@ value and a collective move with it; collectives in conditionals and in the cond
 
 from __future__ import annotations
 
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_passed_on
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
@@ -77,13 +77,13 @@ def _sources(value: Value, loop: WhileOp, counts: ExecutionCounts) -> list[Value
     """The values that a value is computed from in the loop; None if it may change."""
     owner = owner_of(value)
     if owner is loop:
-        is_carried = isinstance(value, BlockArgument) and _is_passed_on(loop, value.index)
+        is_carried = isinstance(value, BlockArgument) and is_passed_on(loop, value.index)
         return [] if is_carried else None
     if not _is_in_loop(owner, loop):
         return []
     assert isinstance(value, BlockArgument | OpResult)
     if isinstance(value, BlockArgument):
-        if isinstance(owner, WhileOp) and _is_passed_on(owner, value.index):
+        if isinstance(owner, WhileOp) and is_passed_on(owner, value.index):
             return [owner.operand_at(value.index)]
         if isinstance(owner, _BODIES):
             return [owner.operand_at(value.index)]
@@ -102,16 +102,6 @@ def _is_in_loop(op: Op, loop: WhileOp) -> bool:
     function = loop.parent_of_type(FuncOp)
     around = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
     return around is not function or loop.is_ancestor(op)
-
-
-def _is_passed_on(loop: WhileOp, index: int) -> bool:
-    """Whether the body of a loop returns a loop-carried value unchanged."""
-    body = loop.body.blocks[0]
-    return (
-        body.last is not None
-        and index < len(body.last.operands)
-        and body.last.operand_at(index) is body.arguments[index]
-    )
 
 
 def _only_call(function: FuncOp, counts: ExecutionCounts) -> Op | None:

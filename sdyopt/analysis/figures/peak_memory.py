@@ -150,22 +150,28 @@ class LiveMemory:
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 
 
+def aliased_results(function: FuncOp) -> dict[int, int]:
+    """The arguments of an entry function with `tf.aliasing_output`, and the numbers of these results."""
+    aliases = ((index, each.get(ALIASING_OUTPUT)) for index, each in enumerate(function.argument_attributes))
+    results = range(len(function.result_attributes))
+    return {
+        index: alias.value
+        for index, alias in aliases
+        if isinstance(alias, IntegerAttr) and alias.value in results
+    }
+
+
 def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, int]:
     """The arguments of an entry function whose memory a result takes, and the numbers of these results.
 
     JAX writes `tf.aliasing_output` where the types are equal, and else `jax.buffer_donor`, which lets the
     compiler choose a result of the same size.
     """
-    found: dict[int, int] = {}
-    attributes = function.argument_attributes
-    for index, each in enumerate(attributes):
-        number = each.get(ALIASING_OUTPUT)
-        if isinstance(number, IntegerAttr):
-            found[index] = number.value
+    found = aliased_results(function)
     returned = function.entry.last
     results = [] if returned is None else list(returned.operands)
     free = set(range(len(results))) - set(found.values())
-    for index, each in enumerate(attributes):
+    for index, each in enumerate(function.argument_attributes):
         if BUFFER_DONOR not in each or index in found:
             continue
         size = bytes_of(function.entry.arguments[index])

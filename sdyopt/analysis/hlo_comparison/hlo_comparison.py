@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from math import prod
 
 from sdyopt.analysis.figures.figures import Collective, Report, Times
 from sdyopt.analysis.figures.source_locations import SourceLocation
@@ -22,10 +20,11 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
     OnAccelerators,
     on_accelerators,
 )
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of, of_report
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.analysis.hlo_comparison.mismatch import mismatch_of
 from sdyopt.analysis.hlo_comparison.reasons import (
     ELSEWHERE,
     HIT,
@@ -124,63 +123,7 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
     if accelerated is not None and not accelerated.changes and not accelerated.undecided:
         accelerated = None
-    return HloComparison(report, compiled, matches, accelerated, _mismatch(report, compiled))
-
-
-def _mismatch(report: Report, compiled: CompiledProgram) -> str:
-    """The first argument of the program that the compiled one does not have; "" if it has all of them."""
-    arguments = [each for each in report.boundary().arguments if each.type.startswith("tensor<")]
-    parameters = compiled.parameters
-    if parameters is None or not arguments:
-        return ""
-    if len(parameters) != len(arguments):
-        has = f"its entry has {counted(len(parameters), 'parameter')}"
-        return f"{has}, and the program {counted(len(arguments), 'argument')}"
-    for number, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-        if not _is_part(parameter, argument.type):
-            return f"its parameter {number} is {parameter}, and the argument {argument.name} {argument.type}"
-    sizes = [_bytes_of(parameter) for parameter in parameters]
-    wholes = [_bytes_of_tensor(argument.type) for argument in arguments]
-    sharded = [
-        each
-        for each, whole in zip(arguments, wholes, strict=True)
-        if each.bytes is not None and each.bytes < whole
-    ]
-    if sharded and sizes == wholes:
-        return f"its parameters are whole tensors, also {sharded[0].name}, as before XLA partitions a program"
-    return ""
-
-
-def _bytes_of(parameter: str) -> int:
-    """The bytes of a type of HLO."""
-    element, _, shape = parameter.rstrip("]").partition("[")
-    return prod(map(int, filter(None, shape.split(",")))) * bits_of(element) // 8
-
-
-def _bytes_of_tensor(type: str) -> int:
-    """The bytes of a tensor; 0 if its sizes are unknown."""
-    found = _TENSOR.fullmatch(type)
-    sizes = [] if found is None else found[1].split("x")[:-1]
-    if found is None or "?" in sizes:
-        return 0
-    return prod(map(int, sizes)) * bits_of(found[2]) // 8
-
-
-_TENSOR = re.compile(r"tensor<((?:[\d?]++x)*+)([^,]+)(?:, .*)?>")
-_FLOATS = ("f", "b")
-
-
-def _is_part(parameter: str, type: str) -> bool:
-    """Whether a type of HLO, such as `f32[4,8]`, is that of a tensor or of a shard of it."""
-    element, _, shape = parameter.rstrip("]").partition("[")
-    whole = _TENSOR.fullmatch(type)
-    if whole is None:
-        return True
-    sizes, of_parts = whole[1].split("x")[:-1], shape.split(",") if shape else []
-    if len(sizes) != len(of_parts) or bits_of(element) != bits_of(whole[2]):
-        return False
-    fits = (size == "?" or int(part) <= int(size) for part, size in zip(of_parts, sizes, strict=True))
-    return element.startswith(_FLOATS) == whole[2].startswith(_FLOATS) and all(fits)
+    return HloComparison(report, compiled, matches, accelerated, mismatch_of(report, compiled))
 
 
 def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:

@@ -172,7 +172,7 @@ class Proposals:
         def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
             rewriter.move(copies[first], before=copies[around])
 
-        yield Remedy(text, "", edit, frozenset([written]))
+        yield Remedy(text, (), edit, frozenset([written]))
 
     def with_axis(self, subjects: Sequence[Subject], axis: str) -> Iterator[Remedy]:
         """One axis more, in each dimension that it divides."""

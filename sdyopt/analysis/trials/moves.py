@@ -203,7 +203,7 @@ def line_of(value: OpResult | BlockArgument) -> str:
 def _of_values(role: Role, mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
     """Constraints on values without annotations, which are near to what propagation gives them.
 
-    Nobody writes one on a literal: `0.1` in `0.1 * x`.
+    There are none on literals, such as `0.1` in `0.1 * x`.
     """
     if all(is_uniform(each.first) and len(each.ops) == 1 for each in role.classes):
         return

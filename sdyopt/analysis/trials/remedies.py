@@ -38,13 +38,14 @@ _SHOWN_IN_JAX = 2
 
 @dataclass(frozen=True)
 class Remedy:
-    """An annotation for a program of JAX, the same in Shardy's words, and the edit of a copy that does it.
+    """An annotation for a program of JAX, and the edit of a copy that does it.
 
-    `subjects` are changed. A remedy may be passes that run before partitioning.
+    `sdy` are its changes in Shardy's words. `subjects` are changed. A remedy may be passes that run before
+    partitioning.
     """
 
     text: str
-    sdy: str
+    sdy: tuple[str, ...]
     edit: Edit | None
     subjects: frozenset[object] = frozenset()
     passes: Passes | None = None
@@ -67,7 +68,8 @@ class Tried(NamedTuple):
         if not self.effect.holds:
             lines.append(f"risk: {self.effect.risk}")
         if self.remedy.sdy:
-            lines.append(f"in sdy: {_first_in_sdy(self.remedy.sdy)}")
+            first, *others = self.remedy.sdy
+            lines.append(f"in sdy: {first}{f'; {len(others)} more' if others else ''}")
         return "\n  ".join(lines)
 
 
@@ -147,31 +149,13 @@ def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
             more = len(like) - _SHOWN_IN_JAX
             listed = ", ".join(like[:_SHOWN_IN_JAX]) + (f" and {more} more" if more > 0 else "")
             text = f"{text}, and {listed} likewise" if like else text
-    shown = _in_sdy([each.sdy(names.sdy(each.named)) for each in changes])
+    shown = tuple([each.sdy(names.sdy(each.named)) for each in changes])
 
     def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         for change in changes:
             change.edit(copies, rewriter)
 
     return Remedy(text, shown, edit, frozenset(each.subject for each in changes), changes=tuple(changes))
-
-
-def _in_sdy(entries: Sequence[str]) -> str:
-    """All changes in Shardy's words; a sharding is written once, such as `[{"x"}] on %arg0, %arg1`."""
-    places: dict[str, list[str]] = {}
-    for entry in entries:
-        sharding, on, place = entry.partition("] on ")
-        places.setdefault(f"{sharding}{on}", []).append(place)
-    return "; ".join(f"{sharding}{', '.join(listed)}" for sharding, listed in places.items())
-
-
-def _first_in_sdy(text: str) -> str:
-    """The first of the changes in Shardy's words, and the number of the others."""
-    first, *others = text.split("; ")
-    sharding, on, places = first.partition("] on ")
-    shown, *more = places.split(", ")
-    count = len(others) + len(more)
-    return f"{sharding}{on}{shown}{f'; {count} more' if count else ''}"
 
 
 def _subject_text(change: Change, names: ValueNames) -> str:
@@ -191,7 +175,7 @@ def joined(remedies: Sequence[Remedy]) -> Remedy:
     return replace(
         first,
         text=f"{first.text}, and the {counted(more, 'other')} on this line likewise",
-        sdy="; ".join(each.sdy for each in different),
+        sdy=tuple([each for remedy in different for each in remedy.sdy]),
         edit=_all(edits),
         subjects=frozenset().union(*[each.subjects for each in different]),
         changes=tuple([change for each in different for change in each.changes]),
@@ -205,7 +189,7 @@ class Remedies:
         self._trials = trials
         self._accepted: list[Remedy] = []
         self._current = trials.with_collectives.figures
-        self._tried: dict[tuple[int, str, str], Effect | None] = {}
+        self._tried: dict[tuple[int, str, tuple[str, ...]], Effect | None] = {}
         self.remaining = trials.total
 
     def best(

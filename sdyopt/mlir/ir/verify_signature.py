@@ -34,7 +34,8 @@ def signature_problem(signature: OpSignature, print_type: PrintType) -> Signatur
     # New signatures are frequent, and an exception for each would take time.
     if signature_problem not in cache:
         cache[signature_problem] = _find_problem(signature, print_type)
-    return cache[signature_problem]  # type: ignore[no-any-return]  # the cache is untyped
+    problem: SignatureError | None = cache[signature_problem]
+    return problem
 
 
 def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureError | None:

@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
 
 // Two statements use a weight, and JAX adds its gradients. A constraint on the sum, which jax.grad returns, has the same
-// effect as one in a backward rule, and is easier to write. Nobody constrains the literal of the update. Other
+// effect as one in a backward rule, and is easier to write. The literal of the update has no constraint. Other
 // shardings of a place come after the best ones of all places.
 
 // CHECK:      of 8 tried

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --check | filecheck %s
 
-// One change may be the best one of several places. It is told once.
+// One change may be the best one of several places. It is printed once.
 
 // CHECK:      1. model.py:6
 // CHECK:      tried: P(None, 'x') for params['w']

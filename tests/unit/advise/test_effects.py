@@ -7,10 +7,10 @@ from typing import cast
 import pytest
 
 import sdyopt
-from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange, Annotation
 from sdyopt.analysis.advise.advice_text import advice_text
-from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.advise.order import less_sent_first, without_equals
+from sdyopt.analysis.check.checker import pays
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.effect import Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.trials.moves import Move
@@ -23,7 +23,6 @@ from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
-from sdyopt.mlir.pipeline.tree import Pipeline
 
 
 def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carried: int = 0) -> Figures:
@@ -71,7 +70,7 @@ def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
 
 
 def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
-    sdy = '[{"x"}, {}] on %a, %b; [{}, {"x"}] on %c'
+    sdy = '[{"x"}, {}] on %a', '[{"x"}, {}] on %b', '[{}, {"x"}] on %c'
     effect = Effect(figures(100), figures(60, conflicts=10, moved=50, carried=5))
     assert Tried(Remedy("write P('x')", sdy, None), effect, is_first=False).help.split("\n  ") == [
         "write P('x'), at a cost",
@@ -80,7 +79,7 @@ def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
         "risk: XLA may send more, about 100 B if it moves whole tensors",
         'in sdy: [{"x"}, {}] on %a; 2 more',
     ]
-    held = Tried(Remedy("remove it", "", None), Effect(figures(100), figures(60)))
+    held = Tried(Remedy("remove it", (), None), Effect(figures(100), figures(60)))
     assert held.help == "remove it\n  tried: sends 60 B in place of 100 B, peak memory 10 B as before"
 
 
@@ -97,12 +96,35 @@ def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
     assert Effect(figures(100), figures(sent)).is_worth_it
 
 
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (figures(100), False),
+        (figures(50), True),
+        # Half of the bytes is worth half of the new peak, but no more.
+        (figures(50, peak=20), True),
+        (figures(50, peak=21), False),
+        (figures(50)._replace(flops=Fraction(3)), False),
+        # What is sent between steps is sent, too.
+        (figures(50, carried=50), False),
+        # A gain at risk must be a quarter.
+        (figures(76, conflicts=10, moved=200), False),
+        (figures(75, conflicts=10, moved=200), True),
+    ],
+)
+def test_a_check_prints_a_change_that_pays(after: Figures, expected: bool) -> None:
+    assert (
+        pays(figures(100)._replace(flops=Fraction(1)), after._replace(flops=after.flops or Fraction(1)))
+        == expected
+    )
+
+
 @pytest.mark.parametrize(("moved", "is_too_uncertain"), [(100, False), (101, True)])
 def test_a_finding_has_no_remedy_that_may_lose_more_than_it_saves(moved: int, is_too_uncertain: bool) -> None:
     after = SimpleNamespace(figures=figures(60, conflicts=10, moved=moved - 10))
     program = SimpleNamespace(figures=figures(100))
     trials = SimpleNamespace(with_collectives=program, total=1, changed=lambda edit, passes: after)
-    remedy = Remedy("shard the input w as P('x')", "", None)
+    remedy = Remedy("shard the input w as P('x')", (), None)
     found = Remedies(cast(Trials, trials)).best([remedy], Measure.WIRE, Fraction(1), only_certain=True)
     assert (found is None) == is_too_uncertain
 
@@ -233,12 +255,30 @@ def _change(sent: int, microseconds: int, latency: int = 0, penalty: int = 0) ->
 def test_what_sends_more_says_so_first_and_comes_after_what_is_nearly_as_fast() -> None:
     changes = [_change(1300, 90), _change(104, 91), _change(90, 94), _change(80, 96)]
     module = sdyopt.parse("module {}").ir
-    adviser = Adviser(module, Pipeline("", []), None, Options())
-    ordered = adviser._less_sent_first(changes)
+    ordered = less_sent_first(changes, moves_whole=True)
     # The last is not nearly as fast as the first.
     assert [each.text for each in ordered] == ["90 bytes", "1300 bytes", "80 bytes", "104 bytes"]
     advice = Advice(module, ordered)
     assert "2. 1300 bytes; sends 13.0 × as much, saves latency\n" in advice_text(advice, ".txt")
+
+
+def _of(text: str, how: str = "", result: str = "", is_new: bool = True) -> AdvisedChange:
+    """A change of the sharding of one subject, with the same figures as all others."""
+    change = SimpleNamespace(subject=text, sharding="P('x')", how=how, is_new_constraint=is_new)
+    results = (Annotation(result, "P('x')", "[]"),) if result else ()
+    return _change(90, 94)._replace(text=text, move=Move((cast(Change, change),), ()), results=results)
+
+
+def test_of_constraints_with_one_effect_the_easiest_is_left() -> None:
+    first, second = _of("scatter", how=" in the backward rule", result="w"), _of("sum", result="w")
+    assert list(without_equals([first, second])) == [second]
+    # The gradients of two weights, and two weights, may have the same figures.
+    for others in (
+        [first, _of("other", result="v")],
+        [_of("w", is_new=False), _of("v", is_new=False)],
+        [_of("one"), _of("other")],
+    ):
+        assert list(without_equals(others)) == others
 
 
 def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:

@@ -77,7 +77,7 @@ class AxisOrderPermute(Rule):
 def _remedy(order: Order) -> Remedy:
     text = f"write {', '.join(map(repr, order))} in this order in each PartitionSpec"
     sdy = f"{', '.join([chr(34) + name + chr(34) for name in order])} in this order in all shardings"
-    return Remedy(text, sdy, in_order(order), frozenset(["order"]))
+    return Remedy(text, (sdy,), in_order(order), frozenset(["order"]))
 
 
 def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list[Order]:

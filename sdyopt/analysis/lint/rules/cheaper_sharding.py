@@ -111,7 +111,7 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Subject, 
         written = trials.written(subject)
         if not size or key in seen or written is None or is_input(written):
             continue
-        remedies: dict[tuple[str, str], Remedy] = {}
+        remedies: dict[object, Remedy] = {}
         for absence in absences(run, subject):
             neighbor = run.final.get(absence.neighbor)
             if absence.dim < 0 or neighbor is None or absence.axis.sub_axis is not None:

@@ -33,7 +33,7 @@ _PASS = "sdy-explicit-gather-scatter-batching"
 _BATCHING: Passes = {_PASS: {}}
 _REMEDY = Remedy(
     "index with batching dimensions, as `jnp.take_along_axis` does",
-    f"run -{_PASS} first",
+    (f"run -{_PASS} first",),
     None,
     frozenset([_PASS]),
     _BATCHING,
