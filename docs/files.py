@@ -1,4 +1,4 @@
-"""Writes the list of files in docs/architecture.md: `make docs`, at the root of the checkout."""
+"""Writes the list of files, docs/files.md: `make docs`, at the root of the checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from itertools import groupby
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("architecture.md")
+PAGE = Path(__file__).with_name("files.md")
 START, END = (
     "<!-- files: written by `make docs` from the first line of each file -->\n",
     "<!-- end of files -->\n",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.files import PAGE, START, with_files
+from docs.files import PAGE, with_files
 from sdyopt.analysis.report.sections import ACCURACY
 from sdyopt.base.diagnostics.ids import SUMMARIES
 from sdyopt.mlir.registry import all_passes
@@ -48,8 +48,7 @@ NOT_IN_THE_CHECKOUT = re.compile(
 
 
 def _text(document: str) -> str:
-    """The text without the list of files, which is written from the files."""
-    return (ROOT / document).read_text(encoding="utf-8").partition(START)[0]
+    return (ROOT / document).read_text(encoding="utf-8")
 
 
 def code_spans(document: str) -> list[str]:
