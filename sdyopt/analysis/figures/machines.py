@@ -1,57 +1,186 @@
-"""Built-in topologies of well-known machines, as text of topology files. docs/reports.md has the sources."""
+"""Well-known machines by name, and the shapes that they have: `tpu-v5e:4x4,slices=2`.
+
+`machines.json` has their figures, each with its source.
+"""
 
 from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from itertools import combinations_with_replacement
+from math import prod
+from operator import le
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.interface import Request
-from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError, nearest
 
-# Bandwidths are those that a device sends with: on a torus, both directions of one dimension.
-_TPU = """flops = "{flops} TFLOP/s"
-memory_bandwidth = "{memory_bandwidth} GB/s"
-memory = "{memory} GiB"
-
-[link]
-bandwidth = "{link} GB/s"
-latency = "1 us"
-"""
-
-_GPU = """flops = "{flops} TFLOP/s"
-memory_bandwidth = "{memory_bandwidth} GB/s"
-memory = "{memory} GB"
-node = 8
-
-[link]
-bandwidth = "{link} GB/s"
-latency = "1 us"
-
-[network]
-bandwidth = "{network} GB/s"
-latency = "5 us"
-"""
-
-# Name -> text.
-MACHINES = {
-    "tpu-v4": _TPU.format(flops=275, memory_bandwidth=1200, memory=32, link=90),
-    "tpu-v5e": _TPU.format(flops=197, memory_bandwidth=819, memory=16, link=90),
-    "tpu-v5p": _TPU.format(flops=459, memory_bandwidth=2765, memory=95, link=180),
-    "tpu-v6e": _TPU.format(flops=918, memory_bandwidth=1638, memory=32, link=180),
-    "a100": _GPU.format(flops=312, memory_bandwidth=2039, memory=80, link=300, network=25),
-    "h100": _GPU.format(flops=989, memory_bandwidth=3350, memory=80, link=450, network=50),
-    "b200": _GPU.format(flops=2250, memory_bandwidth=8000, memory=180, link=900, network=50),
-}
+NAMES: Final = (
+    *("tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x", "a100", "h100", "h200", "b200", "gb200"),
+    *("mi300", "cpu"),
+)
+ALIASES: Final = {"tpu7x": "tpu-v7x", "tpu-7x": "tpu-v7x", "tpu-v7": "tpu-v7x", "mi300x": "mi300"}
+# Name -> text of a topology file.
+MACHINES = {name: f'machine = "{name}"\n' for name in NAMES}
 # The topology for changes of a program, where none is given.
 ASSUMED_MACHINE = "tpu-v5e"
 
+_TARGET = re.compile(r"(?P<name>[a-z0-9-]+)(?::(?P<shape>[^,]*))?(?:,slices=(?P<slices>.*))?", re.ASCII)
+_SHAPE = re.compile(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){0,2}", re.ASCII)
+_SLICES = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+# The slices that are smaller than a cube of 4x4x4.
+_SMALL_CUBES = ((1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 4), (2, 4, 4))
+
+
+class Target(NamedTuple):
+    """A machine of this name. None: as the mesh needs."""
+
+    name: str
+    shape: tuple[int, ...] | None = None
+    slices: int | None = None
+
+
+@cache
+def machine_data() -> dict[str, Any]:
+    """The figures of all machines, and their sources."""
+    data: dict[str, Any] = json.loads(Path(__file__).with_name("machines.json").read_bytes())
+    return data
+
+
+def target_text(name: str, shape: tuple[int, ...] | None, slices: int) -> str:
+    """`tpu-v5e:4x4,slices=2`."""
+    shown = "" if shape is None else f":{shape_text(shape)}"
+    return f"{name}{shown}{f',slices={slices}' if slices > 1 else ''}"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """`4x4`."""
+    return "x".join(map(str, shape))
+
+
+def is_target(text: str) -> bool:
+    """Whether a text names a machine and not a file."""
+    return (name := re.split("[:,]", text, maxsplit=1)[0]) in MACHINES or name in ALIASES
+
+
+def read_target(text: str) -> Target:
+    """The machine of `tpu-v5e:4x4,slices=2`. Raises UsageError."""
+    name = re.split("[:,]", text, maxsplit=1)[0]
+    name = ALIASES.get(name, name)
+    if name not in MACHINES:
+        listed = f"the machines are {', '.join(NAMES)}"
+        similar = nearest(name, NAMES)
+        raise UsageError(f"unknown machine '{name}'", f"{similar} {listed}" if similar else listed)
+    machine = machine_data()["machines"][name]
+    match = _TARGET.fullmatch(text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a machine with its shape", f"write {_example(machine, name)}")
+    if (slices := match["slices"]) is not None:
+        if machine["compiler"] != "tpu":
+            message = f"'{text}': only TPUs have slices"
+            raise UsageError(message, f"write nodes and devices of a node, such as {name}:2x8")
+        if _SLICES.fullmatch(slices) is None:
+            raise UsageError(
+                f"'{slices}' is not a number of slices", f"write {_example(machine, name)},slices=2"
+            )
+    shape = None if match["shape"] is None else _shape(match["shape"], name, machine)
+    return Target(name, shape, None if slices is None else int(slices))
+
+
+def _shape(text: str, name: str, machine: dict[str, Any]) -> tuple[int, ...]:
+    if _SHAPE.fullmatch(text) is None:
+        raise UsageError(f"'{text}' is not a shape of {name}", f"write {_example(machine, name)}")
+    shape = tuple(map(int, text.split("x")))
+    if (pod := machine.get("pod")) is not None:
+        if len(shape) != len(pod):
+            message = f"'{text}' is not a shape of {name}, which has {len(pod)} dimensions"
+            raise UsageError(message, f"write {_example(machine, name)}")
+        if any(size > most for size, most in zip(sorted(shape), pod, strict=True)):
+            message = f"'{text}' is larger than a slice of {name}, which is at most {shape_text(tuple(pod))}"
+            raise UsageError(
+                message, f"write the number of slices, such as {_example(machine, name)},slices=2"
+            )
+        return shape
+    node = machine.get("node")
+    if len(shape) > 2 or (node is not None and shape[-1] > node):
+        message = f"'{text}' is not a shape of {name}"
+        within = "" if node is None else f" of at most {node} devices each"
+        raise UsageError(message, f"write {_example(machine, name)}: nodes{within}, and devices of a node")
+    return (1, *shape)[-2:]
+
+
+def _example(machine: dict[str, Any], name: str) -> str:
+    if (pod := machine.get("pod")) is not None:
+        return f"{name}:{'4x4' if len(pod) == 2 else '2x2x4'}"
+    return f"{name}:2x{machine.get('node', 8)}"
+
+
+def devices_of(name: str, shape: tuple[int, ...], slices: int) -> int:
+    """The number of devices of JAX on a machine."""
+    return prod(shape) * slices * _devices_per_chip(name)
+
+
+def _devices_per_chip(name: str) -> int:
+    number: int = machine_data()["machines"][name].get("devices_per_chip", 1)
+    return number
+
+
+@cache
+def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
+    """The shape and the number of slices that a mesh of so many devices needs; the smallest with as many."""
+    machine = machine_data()["machines"][target.name]
+    chips = -(-devices // _devices_per_chip(target.name))
+    if (pod := machine.get("pod")) is None:
+        node = machine.get("node", chips)
+        # As few nodes as have enough devices, equally many of each.
+        nodes = -(-chips // node)
+        return target.shape or (nodes, -(-chips // nodes)), 1
+    if target.shape is not None:
+        return target.shape, target.slices or -(-chips // prod(target.shape))
+    slices = target.slices or -(-chips // prod(pod))
+    while chips % slices and slices < chips and target.slices is None:
+        slices += 1
+    return _slice_shape(tuple(pod), -(-chips // slices)), slices
+
+
+def _slice_shape(pod: tuple[int, ...], chips: int) -> tuple[int, ...]:
+    """The smallest slice with so many chips, the closest to a square or a cube."""
+    shapes: list[tuple[int, ...]]
+    if len(pod) == 2:
+        sides = combinations_with_replacement((1, 2, 4, 8, 16), 2)
+        shapes = [(short, long) for short, long in sides if long <= 2 * short]
+    else:
+        cubes = combinations_with_replacement(range(4, pod[-1] + 1, 4), 3)
+        shapes = [*_SMALL_CUBES, *(shape for shape in cubes if all(map(le, shape, pod)))]
+    enough = [shape for shape in shapes if prod(shape) >= chips]
+    return min(enough, key=lambda shape: (prod(shape), max(shape)), default=pod)
+
 
 def topology_file(request: Request) -> TextFile | None:
-    """The topology that --topology names: a machine or a file. Raises FileProblem."""
+    """The topology that --topology names: a machine or a file. Raises FileProblem and UsageError."""
     name: str | None = request["topology"]
     if name is None:
         return None
-    text = MACHINES.get(name)
-    return request.read_text(name) if text is None else TextFile(name, text)
+    if (text := machine_text(name)) is not None:
+        return TextFile(name, text)
+    return request.read_text(name)
+
+
+def machine_text(name: str) -> str | None:
+    """The topology file of a machine with its shape; None for the name of a file. Raises UsageError."""
+    if not is_target(name) and not _may_be_machine(name):
+        return None
+    read_target(name)
+    return f'machine = "{name}"\n'
+
+
+def _may_be_machine(name: str) -> bool:
+    """Whether a name that is of no file looks like that of a machine."""
+    return re.fullmatch(r"[\w-]+(?:[:,][\w=,-]*)?", name) is not None and not Path(name).exists()
 
 
 def memory_size(flag: str, size: str | None) -> int | None:

@@ -1,5 +1,7 @@
 """Estimated times of collectives and products, from the speeds of devices and links in a TOML file.
 
+    machine = "tpu-v5e:4x4"        # a well-known machine, whose figures other keys replace
+
     flops = "197 TFLOP/s"          # of one device
     memory_bandwidth = "819 GB/s"  # of one device
 
@@ -13,7 +15,7 @@
     [link]                         # along other axes, between devices of a node
     [network]                      # along other axes, between nodes
 
-Every key may be left out; the times that need it are then unknown. `machines` has such texts by name.
+Every key may be left out; the times that need it are then unknown.
 """
 
 from __future__ import annotations
@@ -32,6 +34,14 @@ from sdyopt.analysis.figures.figures import (
     TimeEstimate,
     axis_sizes,
 )
+from sdyopt.analysis.figures.machines import (
+    Target,
+    devices_of,
+    machine_data,
+    read_target,
+    shape_for,
+    target_text,
+)
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.totals import seconds_of_runs
 from sdyopt.analysis.figures.units import (
@@ -40,10 +50,12 @@ from sdyopt.analysis.figures.units import (
     FLOPS_PER_SECOND,
     SECONDS,
     Dimension,
+    parse_quantity,
     rate_text,
     seconds_text,
 )
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.usage import UsageError
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
 _SHARED = ("link", "network")
@@ -67,6 +79,10 @@ class Topology:
 
     Other axes have the `local` link within a node of devices, and the `network` between nodes. `name` is that
     of the machine or of the file.
+
+    A well-known machine has a `target`. `compiler` is the one that programs for it are compiled with: "tpu",
+    "gpu", "cpu", or "" if unknown. `kind` is such as "v5e", `shape` such as (4, 4), of one of the `slices`;
+    that of a GPU is nodes and devices of a node. `on` chooses the shape if none is given.
     """
 
     flops: Fraction | None
@@ -77,6 +93,23 @@ class Topology:
     network: Link | None = None
     node: int | None = None
     name: str = ""
+    target: Target | None = None
+    compiler: str = ""
+    kind: str = ""
+    shape: tuple[int, ...] | None = None
+    slices: int = 1
+
+    @property
+    def hbm_bytes(self) -> int | None:
+        """The usable bytes of one device's memory."""
+        return None if self.memory is None else int(self.memory)
+
+    @property
+    def devices(self) -> int | None:
+        """The number of devices of a machine whose shape is known."""
+        if self.target is None or self.shape is None:
+            return None
+        return devices_of(self.target.name, self.shape, self.slices)
 
     def on(self, mesh: str) -> Topology:
         """The topology with a link for each axis of a mesh, whose last axes are within a node."""
@@ -89,7 +122,10 @@ class Topology:
                 links.setdefault(name, link)
         # In the order of the mesh.
         ordered = {name: links[name] for name in axis_sizes(mesh) if name in links}
-        return replace(self, links=ordered | links)
+        shape, slices = self.shape, self.slices
+        if self.target is not None and size:
+            shape, slices = shape_for(self.target, size)
+        return replace(self, links=ordered | links, shape=shape, slices=slices)
 
     def link(self, axes: Iterable[str]) -> Link:
         """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown."""
@@ -116,13 +152,53 @@ def speeds_text(topology: Topology) -> str:
         f"{', '.join(names)}"
         for link, names in axes.items()
     ]
-    return ", ".join([*device, *links])
+    machine = []
+    if topology.target is not None and topology.shape is not None:
+        machine.append(target_text(topology.target.name, topology.shape, topology.slices))
+        if machine[0] == topology.name:
+            machine.clear()
+    return ", ".join([*machine, *device, *links])
+
+
+def built_in_topology(name: str) -> Topology:
+    """The topology of a machine with its shape. Raises UsageError."""
+    return _of_machine(read_target(name), name)
+
+
+def _of_machine(target: Target, name: str) -> Topology:
+    data = machine_data()["machines"][target.name]
+    device = {key: _figure(data, key, dimension) for key, dimension in _DEVICE.items()}
+    links = {
+        table: Link(**{key: _figure(data[table], key, dimension) for key, dimension in _LINK.items()})
+        for table in _SHARED
+        if table in data
+    }
+    return Topology(
+        **device,
+        links={},
+        local=links.get("link"),
+        network=links.get("network"),
+        node=data.get("node"),
+        name=name,
+        target=target,
+        compiler=data["compiler"],
+        kind=data["kind"],
+        shape=target.shape,
+        slices=target.slices or 1,
+    )
+
+
+def _figure(table: dict[str, Any], key: str, dimension: Dimension) -> Fraction | None:
+    return parse_quantity(table[key][0], dimension) if key in table else None
 
 
 def read_topology(name: str, text: str) -> Topology:
     """The topology of a file. Raises DiagnosticError, located in the file, for any other text."""
+    if text == f'machine = "{name}"\n':
+        return built_in_topology(name)
     file = TomlFile(name, text)
-    file.check_keys(list(file.values), (*_DEVICE, "node", "axes", *_SHARED), "")
+    file.check_keys(list(file.values), ("machine", *_DEVICE, "node", "axes", *_SHARED), "")
+    machine = _machine(file, name)
     axes = file.values.get("axes", {})
     if not isinstance(axes, dict):
         error = file.error("'axes' must be a table", "", "axes")
@@ -146,13 +222,35 @@ def read_topology(name: str, text: str) -> Topology:
     if node is not None and (type(node) is not int or node < 1):
         raise file.error("'node' is not a number of devices", "", "node").help("write node = 8")
     device = _quantities(file, file.values, _DEVICE, "")
-    return Topology(
-        **device,
+    return replace(
+        machine,
         links=links,
-        local=shared.get("link"),
-        network=shared.get("network"),
-        node=node,
-        name=name,
+        local=_with(machine.local, shared.get("link")),
+        network=_with(machine.network, shared.get("network")),
+        node=node or machine.node,
+        **{key: figure for key, figure in device.items() if figure is not None},
+    )
+
+
+def _machine(file: TomlFile, name: str) -> Topology:
+    """The topology of the machine that a file names; one without figures if it names none."""
+    if (machine := file.values.get("machine")) is None:
+        return Topology(None, None, {}, name=name)
+    if not isinstance(machine, str):
+        error = file.error("'machine' is not the name of a machine", "", "machine")
+        raise error.help('write machine = "tpu-v5e:4x4"')
+    try:
+        return _of_machine(read_target(machine), name)
+    except UsageError as error:
+        raise file.error(error.message, "", "machine").help(error.help) from None
+
+
+def _with(link: Link | None, replaced: Link | None) -> Link | None:
+    """A link whose figures are those of another link, where that has any."""
+    if link is None or replaced is None:
+        return replaced or link
+    return Link(
+        replaced.bandwidth or link.bandwidth, link.latency if replaced.latency is None else replaced.latency
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from sdyopt.analysis.figures import topology
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.machines import MACHINES
+from sdyopt.analysis.figures.machines import machine_text
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.report import formats
@@ -67,8 +67,8 @@ def read_topology(path: str) -> topology.Topology:
 
 
 def topology_text(path: str) -> TextFile:
-    """The text of the topology of a well-known machine, or of a TOML file."""
-    return TextFile(path, MACHINES.get(path) or _text(path))
+    """The text of the topology of a well-known machine, or of a TOML file. Raises UsageError."""
+    return TextFile(path, machine_text(path) or _text(path))
 
 
 def over_budget(report: Report, path: str, allow_unknown: bool = False) -> list[Diagnostic]:

@@ -11,11 +11,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.analysis.advise import Options
-from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import as_parse_error, path_text
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
+from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import Program
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
@@ -102,10 +101,8 @@ def advice_on(
     Raises ParseError for a malformed topology, and ExecutionError if XLA is needed and there is no jax.
     """
     from sdyopt.analysis.advise.analysis import advice_of
-    from sdyopt.analysis.report.entry import read_topology
 
-    with as_parse_error(TOPOLOGY_ERROR):
-        speeds = None if topology is None else read_topology(path_text("topology", topology))
+    speeds = None if topology is None else topology_of(topology)
     with execution_errors(program):
         advice = advice_of(program.op, options, speeds)
     return Advice(advice, wrap(advice.program))

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
+from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.tools.api.errors import as_parse_error, as_value_error, path_text, require_text
 
 if TYPE_CHECKING:  # imported only when they are used
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # imported only when they are used
 
 
 def topology_of(name: str | PathLike[str]) -> Topology:
-    """The topology of a machine or a file. Raises ParseError, and FileNotFoundError with the machines."""
+    """The topology of a machine or a file. Raises ParseError, ValueError and FileNotFoundError."""
     from sdyopt.analysis.figures.topology import read_topology
 
     with as_parse_error(TOPOLOGY_ERROR):
@@ -22,16 +23,19 @@ def topology_of(name: str | PathLike[str]) -> Topology:
 
 
 def topology_file_of(name: str | PathLike[str]) -> TextFile:
-    """The text of a topology. Raises FileNotFoundError with the machines."""
-    from sdyopt.analysis.figures.machines import MACHINES
+    """The text of a topology. Raises ValueError for a wrong shape, FileNotFoundError for a wrong name."""
+    from sdyopt.analysis.figures.machines import NAMES, is_target, machine_text
     from sdyopt.analysis.report.entry import topology_text
 
     path = path_text("topology", name)
+    if is_target(path):
+        with as_value_error():
+            machine_text(path)
     try:
         with as_parse_error(TOPOLOGY_ERROR):
             return topology_text(path)
-    except FileNotFoundError:
-        machines = ", ".join(MACHINES)
+    except (FileNotFoundError, UsageError):
+        machines = ", ".join(NAMES)
         raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
 
 

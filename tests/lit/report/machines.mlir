@@ -3,7 +3,19 @@
 // RUN: sdy-opt %t/program.mlir --report --topology=h100 | filecheck %s --check-prefix=H100
 // RUN: sdy-opt %t/program.mlir --report --topology=tpu-v5e | filecheck %s --check-prefix=TPU
 // RUN: sdy-opt %t/program.mlir --report=%t/report.json --topology=tpu-v5e -o /dev/null && filecheck %s --check-prefix=JSON < %t/report.json
-// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v99 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// A name may have a shape; without one, the shape is the smallest that has the devices of the mesh.
+// RUN: sdy-opt %t/program.mlir --report --topology=tpu-v5e:2x4,slices=4 | filecheck %s --check-prefix=SLICES
+// RUN: sdy-opt %t/program.mlir --report --topology=tpu7x | filecheck %s --check-prefix=TPU7X
+// RUN: sdy-opt %t/program.mlir --report --topology=h100:4x8 | filecheck %s --check-prefix=NODES
+// RUN: sdy-opt %t/program.mlir --report --topology=cpu | filecheck %s --check-prefix=CPU
+// Names and shapes of no machine.
+// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:4 2>&1 | filecheck %s --check-prefix=RANK
+// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:32x4 2>&1 | filecheck %s --check-prefix=LARGE
+// RUN: not sdy-opt %t/program.mlir --report --topology=h100:8,slices=2 2>&1 | filecheck %s --check-prefix=NO-SLICES
+// A file may name a machine, and replace figures of it.
+// RUN: sdy-opt %t/program.mlir --report --topology=%t/derived.toml | filecheck %s --check-prefix=DERIVED
+// RUN: not sdy-opt %t/program.mlir --report --topology=%t/wrong.toml 2>&1 | filecheck %s --check-prefix=WRONG
 // Keys for all axes in a file.
 // RUN: sdy-opt %t/program.mlir --report --topology=%t/link.toml | filecheck %s --check-prefix=LINK
 // RUN: not sdy-opt %t/program.mlir --report --topology=%t/node.toml 2>&1 | filecheck %s --check-prefix=NODE
@@ -12,13 +24,33 @@
 // H100: fits in 74.5 GiB of device memory
 // H100: estimated time: {{.*}} to
 // H100: communication {{.*}}, products 0.00 s, elementwise operations 1.25 us to 3.76 us
-// TPU:  fits in 16.0 GiB of device memory
+// H100: for h100: h100:4x8, 989 TFLOP/s
+// 15.75 GiB of 16 are usable.
+// TPU:  fits in 15.8 GiB of device memory
 // TPU:  elementwise operations 5.12 us to 15.4 us
-// JSON: "device_memory": 17179869184,
+// TPU:  for tpu-v5e: tpu-v5e:4x8, 197 TFLOP/s
+// JSON: "device_memory": 16911433728,
 // JSON-NEXT: "fits": true,
 // JSON: "elementwise": [
 // JSON: "range": [
-// UNKNOWN: tpu-v99
+// SLICES: for tpu-v5e:2x4,slices=4: 197
+// TPU7X: fits in 94.7 GiB
+// TPU7X: for tpu7x: tpu-v7x:2x2x4, 1.15
+// NODES: for h100:4x8: 989 TFLOP/s
+// CPU: unknown FLOP/s
+// UNKNOWN:      unknown machine 'tpu-v5'
+// UNKNOWN-NEXT: help: did you mean 'tpu-v5p'? the machines are tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, tpu-v7x, a100, h100, h200, b200, gb200, mi300, cpu
+// RANK:      '4' is not a shape of tpu-v5e, which has 2 dimensions
+// RANK-NEXT: help: write tpu-v5e:4x4
+// LARGE:      '32x4' is larger than a slice of tpu-v5e, which is at most 16x16
+// LARGE-NEXT: help: write the number of slices, such as tpu-v5e:4x4,slices=2
+// NO-SLICES:      'h100:8,slices=2': only TPUs have slices
+// NO-SLICES-NEXT: help: write nodes and devices of a node, such as h100:2x8
+// DERIVED: fits in 15.8 GiB
+// DERIVED: derived.toml: tpu-v5e:4x8, 100 TFLOP/s, 819 GB/s
+// DERIVED-NEXT: 90 GB/s sent and 2.00 us
+// WRONG:      wrong.toml:2:1: error: unknown machine 'h10'
+// WRONG:      help: did you mean 'h100'?
 // LINK: communication 14.7 s
 // NODE: node.toml:1:1: error: 'node' is not a number of devices
 // NODE: help: write node = 8
@@ -28,6 +60,16 @@ memory_bandwidth = "1 GB/s"
 [link]
 bandwidth = "1 MB/s"
 latency = "1 us"
+
+//--- derived.toml
+machine = "tpu-v5e:4x8"
+flops = "100 TFLOP/s"
+[link]
+latency = "2 us"
+
+//--- wrong.toml
+flops = "100 TFLOP/s"
+machine = "h10"
 
 //--- node.toml
 node = 0

@@ -74,7 +74,7 @@ def test_a_sweep_has_typed_rows_and_json() -> None:
 
 
 def test_a_sweep_has_the_memory_of_its_topology(tmp_path: Path) -> None:
-    assert sdyopt.mesh_sweep(PROGRAM, "x=2", topology="tpu-v5e").to_dict()["device_memory"] == 16 << 30
+    assert sdyopt.mesh_sweep(PROGRAM, "x=2", topology="tpu-v5e").to_dict()["device_memory"] == 63 << 28
     topology = tmp_path / "topology.toml"
     topology.write_text('bandwith = "1 GB/s"')
     with pytest.raises(sdyopt.ParseError) as error:

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.figures.topology import Link, read_topology
+from sdyopt.analysis.figures.machines import NAMES, machine_data
+from sdyopt.analysis.figures.topology import Link, built_in_topology, read_topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
@@ -61,3 +62,53 @@ def test_invalid_topologies_are_located_and_have_help(
     assert diagnostic.location == FileLoc("tpu.toml", *position)
     assert diagnostic.message.startswith(message)
     assert help in diagnostic.help
+
+
+@pytest.mark.parametrize(
+    ("machine", "devices", "shape", "slices"),
+    [
+        ("tpu-v5e", 2, (1, 2), 1),
+        ("tpu-v5e", 8, (2, 4), 1),
+        ("tpu-v5e", 16, (4, 4), 1),
+        ("tpu-v5e", 12, (4, 4), 1),
+        ("tpu-v5e", 256, (16, 16), 1),
+        ("tpu-v5e", 8192, (16, 16), 32),
+        ("tpu-v5e,slices=2", 32, (4, 4), 2),
+        ("tpu-v5e:4x4", 32, (4, 4), 2),
+        ("tpu-v5p", 8, (2, 2, 2), 1),
+        ("tpu-v5p", 256, (4, 8, 8), 1),
+        ("tpu-v5p", 8192, (16, 16, 16), 2),
+        # Two devices of JAX on a chip.
+        ("tpu-v7x", 8, (2, 2, 1), 1),
+        ("tpu-v7x", 512, (4, 8, 8), 1),
+        ("h100", 4, (1, 4), 1),
+        ("h100", 32, (4, 8), 1),
+        ("gb200", 144, (2, 72), 1),
+        ("cpu", 8, (1, 8), 1),
+    ],
+)
+def test_a_machine_without_a_shape_has_one_that_fits_the_mesh(
+    machine: str, devices: int, shape: tuple[int, ...], slices: int
+) -> None:
+    topology = built_in_topology(machine).on(f'<["x"={devices}]>')
+    assert (topology.shape, topology.slices) == (shape, slices)
+    assert topology.devices is not None
+    assert topology.devices >= devices
+
+
+def test_a_machine_says_what_compiles_for_it_and_what_memory_is_usable() -> None:
+    topology = built_in_topology("tpu-v5e:4x4")
+    assert (topology.compiler, topology.kind, topology.shape) == ("tpu", "v5e", (4, 4))
+    assert topology.hbm_bytes == 63 * 2**28
+    assert built_in_topology("tpu7x").kind == "v7x"
+    assert [built_in_topology(name).compiler for name in ("h100", "cpu")] == ["gpu", "cpu"]
+
+
+def test_every_figure_of_a_machine_has_a_source() -> None:
+    data = machine_data()
+    assert list(data["machines"]) == list(NAMES)
+    for machine in data["machines"].values():
+        figures = [machine, machine.get("link", {}), machine.get("network", {})]
+        for key in ("flops", "memory_bandwidth", "memory", "bandwidth", "latency"):
+            for table in figures:
+                assert key not in table or table[key][1] in data["sources"]
