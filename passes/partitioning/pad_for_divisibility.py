@@ -28,7 +28,7 @@ shards of the same size.
 
 from __future__ import annotations
 
-from sdyopt.base.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior, ByRelease
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import enclosing_module
@@ -45,6 +45,7 @@ from sdyopt.shardy.partition.sharded_body import HaloContext
 
 @register("sdy-pad-for-divisibility")
 class PadForDivisibility(Pass):
+    anchor = ByRelease(Behavior.PADDED_MODULES, MODULE, FUNCTION)
     replica_count: int = option(default=1, help="number of replicas of the program", is_addition=True)
 
     def run(self, op: ModuleOp | FuncOp) -> bool:
@@ -64,11 +65,3 @@ class PadForDivisibility(Pass):
             padder.visit(op)
         padder.finish()
         return rewriter.changed
-
-
-@on_change
-def _set_anchor() -> None:
-    PadForDivisibility.anchor = MODULE if Behavior.PADDED_MODULES.active else FUNCTION
-
-
-_set_anchor()

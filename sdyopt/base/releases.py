@@ -2,26 +2,33 @@
 
     if Behavior.SINGLE_DEVICE_RESHARDS.active: …
 
-The newest release is followed by default; `following("jaxlib-0.10.2")` selects an earlier one within a `with`
-block. A behaviour is active if the followed release has it. Code asks for a behaviour and never compares
-releases, so to stop following a release is to delete its row, and what only the rows before it need.
+The release is part of the context. The newest one is followed by default; `following("jaxlib-0.10.2")`
+selects an earlier one within a `with` block. A behaviour is active if the followed release has it. Code asks
+for a behaviour and never compares releases, so to stop following a release is to delete its row, and what
+only the rows before it need.
 
-What is computed once per operation signature may depend on behaviours: selecting another release clears these
-caches. No other cached function may ask for a behaviour, unless it registers its `cache_clear`
-with `on_change`.
+What is computed once per operation signature may depend on behaviours, because a signature belongs to a
+release. Any other cached function that asks for a behaviour is `cached_by_release`, and an attribute of a
+class that depends on one is a `ByRelease`.
 
 `docs/versions.md` is written from the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from enum import Enum
-from typing import NamedTuple, TypeVar
+from functools import lru_cache, wraps
+from typing import Generic, TypeVar
+
+from sdyopt.base.context import Part
+from sdyopt.base.interning import Interned
+
+R = TypeVar("R")
 
 
-class Release(NamedTuple):
+class Release(Interned):
     """A release of the C++ passes: its name, and the older name of its month, if it has one.
 
     `date` is that of the release, `stablehlo` its version of StableHLO.
@@ -58,13 +65,16 @@ class Behavior(Enum):
     since: Release
     summary: str
     case: str
-    active: bool
 
     def __init__(self, since: Release, summary: str, case: str) -> None:
         self.since = since
         self.summary = summary
         self.case = case
-        self.active = True
+
+    @property
+    def active(self) -> bool:
+        """Whether the release that is followed has it."""
+        return self.since.date <= _FOLLOWED.value.date
 
     # Operations and attributes.
     STORED_REDUCTION_OP = (
@@ -401,10 +411,7 @@ class Behavior(Enum):
     )
 
 
-Clear = TypeVar("Clear", bound=Callable[[], object])
-
-_followed = [NEWEST]
-_clear_caches: list[Callable[[], object]] = []
+_FOLLOWED = Part(NEWEST)
 
 
 def release_of(name: str) -> Release:
@@ -417,41 +424,34 @@ def release_of(name: str) -> Release:
 
 def followed_release() -> Release:
     """The release that is followed now."""
-    return _followed[-1]
+    return _FOLLOWED.value
 
 
-@contextmanager
-def following(name: str) -> Iterator[None]:
+def following(name: str) -> AbstractContextManager[None]:
     """Follows the release of a name within the `with` block. Raises ValueError for an unknown name."""
-    _follow(release_of(name))
-    try:
-        yield
-    finally:
-        _followed.pop()
-        _activate(_followed[-1])
+    return _FOLLOWED.set_to(release_of(name))
 
 
-def on_change(clear: Clear) -> Clear:
-    """Registers a function that clears a cache, to be called when another release is selected."""
-    _clear_caches.append(clear)
-    return clear
+class ByRelease(Generic[R]):
+    """An attribute of a class with a value for releases with a behaviour, and one for those before it."""
+
+    def __init__(self, behavior: Behavior, value: R, before: R) -> None:
+        self._behavior = behavior
+        self._value = value
+        self._before = before
+
+    def __get__(self, instance: object, owner: type) -> R:
+        return self._value if self._behavior.active else self._before
 
 
-def _follow(release: Release) -> None:
-    _followed.append(release)
-    _activate(release)
+def cached_by_release(maxsize: int | None = None) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Decorator: caches the results of a function that asks for behaviours, by release and arguments."""
 
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        @lru_cache(maxsize)
+        def compute(release: Release, *args: Hashable) -> R:
+            return function(*args)
 
-_active_release = NEWEST
+        return wraps(function)(lambda *args: compute(followed_release(), *args))
 
-
-def _activate(release: Release) -> None:
-    global _active_release
-    if release is _active_release:
-        return
-    _active_release = release
-    followed = RELEASES[: RELEASES.index(release) + 1]
-    for behavior in Behavior:
-        behavior.active = behavior.since in followed
-    for clear in _clear_caches:
-        clear()
+    return decorate

@@ -12,10 +12,13 @@ from sdyopt.base.releases import (
     NEWEST,
     RELEASES,
     Behavior,
+    cached_by_release,
     followed_release,
     following,
-    on_change,
 )
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.op_signature import OpSignature
 
 LIT = Path(__file__).parents[1] / "lit"
 
@@ -57,15 +60,38 @@ def test_the_newest_release_has_every_behavior() -> None:
 
 
 def test_an_earlier_release_lacks_later_behaviors() -> None:
-    cleared: list[int] = []
-    on_change(lambda: cleared.append(1))
     with following("2026-06"):
         assert followed_release() is JUNE_2026
         assert not any(behavior.active for behavior in Behavior)
         with following("jaxlib-0.10.2"):
-            assert len(cleared) == 1
+            assert followed_release() is JUNE_2026
     assert all(behavior.active for behavior in Behavior)
-    assert len(cleared) == 2
+
+
+def test_a_cached_function_computes_once_for_each_release() -> None:
+    computed: list[int] = []
+
+    @cached_by_release()
+    def is_new(number: int) -> bool:
+        computed.append(number)
+        return Behavior.IF_DATA_FLOW.active
+
+    for _ in range(2):
+        assert is_new(1)
+        with following("2026-06"):
+            assert not is_new(1)
+    assert computed == [1, 1]
+
+
+def test_a_signature_belongs_to_the_release_that_is_followed() -> None:
+    def signature() -> OpSignature:
+        return OpSignature(ModuleOp, ModuleOp.name, EMPTY_DICT, (), ())
+
+    with following("2026-06"):
+        old = signature()
+        assert old.release is JUNE_2026
+    assert signature() is signature() is not old
+    assert old.with_types((), ()) is old
 
 
 def test_modules_of_two_releases_do_not_share_what_is_cached() -> None:

@@ -7,17 +7,15 @@ sizes. Releases of StableHLO before properties encoded them with the discardable
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from sdyopt.base.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior, cached_by_release
 from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import AttrConstraint
-from sdyopt.mlir.ir.dialect import fields_of_all_releases
 from sdyopt.mlir.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
@@ -66,7 +64,7 @@ _layouts: dict[type[Op], Sequence[Layout]] = {}
 
 
 def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
-    declared = fields_of_all_releases(op_class)
+    declared = op_class.fields_of_all_releases
     behaviors = dict.fromkeys(field.behavior for field in declared.values() if field.behavior is not None)
     for active in product((True, False), repeat=len(behaviors)):
         is_active = dict(zip(behaviors, active, strict=True))
@@ -85,7 +83,7 @@ def _later(op_class: type[Op]) -> tuple[str, ...]:
     return _UNDECLARED.get(op_class.name, ()) + _LATER.get(op_class.name, ())
 
 
-@cache
+@cached_by_release()
 def _followed_layout(op_class: type[Op], version: int) -> Layout:
     """The properties in a version of the format, as the followed release of Shardy has them."""
     fields = list(op_class.fields.values())
@@ -93,9 +91,6 @@ def _followed_layout(op_class: type[Op], version: int) -> Layout:
     if not Behavior.REDUCTION_KINDS.active:
         layout = tuple(each for each in layout if each.name not in _LATER.get(op_class.name, ()))
     return _in_version(layout, version)
-
-
-on_change(_followed_layout.cache_clear)
 
 
 def _in_version(layout: Layout, version: int) -> Layout:

@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TypeVar
 
-from sdyopt.base.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
-    AttrField,
     Field,
+    FieldsByRelease,
     RegionField,
-    active_fields,
     declared_fields,
 )
 from sdyopt.mlir.ir.operation import Op
@@ -126,9 +125,9 @@ class Dialect:
             fields = {}
             for base in reversed(cls.__mro__):
                 fields.update({n: f for n, f in vars(base).items() if isinstance(f, Field)})
-            cls.fields = active_fields(fields)
-            if any(field.behavior is not None for field in fields.values()):
-                _changing_fields[cls] = fields
+            is_changing = any(field.behavior is not None for field in fields.values())
+            cls.fields_of_all_releases = fields
+            cls.fields = FieldsByRelease(fields) if is_changing else fields
             for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
                 field.index = index
                 cls.declares_regions = True
@@ -184,31 +183,14 @@ def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
 
 def inherent_names(op_class: type[Op]) -> frozenset[str]:
     """The names of the inherent attributes of this class, segment sizes included."""
-    names = _inherent_names.get(op_class)
-    if names is None:
-        declared = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
+    declared = declared_fields(op_class)
+    if declared.inherent_names is None:
         segments = [name for trait, name in _SEGMENTS.items() if trait in op_class.traits]
-        names = _inherent_names[op_class] = frozenset(declared + segments)
-    return names
+        declared.inherent_names = frozenset([*(field.name for field in declared.attributes), *segments])
+    return declared.inherent_names
 
 
 _SEGMENTS = {ATTR_SIZED_OPERANDS: OPERAND_SEGMENTS, ATTR_SIZED_RESULTS: RESULT_SEGMENTS}
-_inherent_names: dict[type[Op], frozenset[str]] = {}
-
-# The declared fields of the classes whose fields depend on the release.
-_changing_fields: dict[type[Op], dict[str, Field]] = {}
-
-
-def fields_of_all_releases(op_class: type[Op]) -> Mapping[str, Field]:
-    """The fields of a class as it declares them, those that only some releases have included."""
-    return _changing_fields.get(op_class, op_class.fields)
-
-
-@on_change
-def _change_fields() -> None:
-    for op_class, fields in _changing_fields.items():
-        op_class.fields = active_fields(fields)
-        _inherent_names.pop(op_class, None)
 
 
 class DialectTable:

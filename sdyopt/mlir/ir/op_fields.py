@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from sdyopt.base.releases import Behavior
+from sdyopt.base.releases import Behavior, Release, followed_release
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
@@ -305,7 +305,16 @@ class DeclaredFields:
     are those of all operations; None if a field is optional or variadic.
     """
 
-    __slots__ = ("attributes", "fields", "operand_ranges", "operands", "regions", "result_ranges", "results")
+    __slots__ = (
+        "attributes",
+        "fields",
+        "inherent_names",
+        "operand_ranges",
+        "operands",
+        "regions",
+        "result_ranges",
+        "results",
+    )
 
     def __init__(self, fields: Mapping[str, Field]) -> None:
         self.fields = fields
@@ -317,6 +326,8 @@ class DeclaredFields:
         self.attributes = sorted(attributes, key=lambda field: field.name)
         self.operand_ranges = _fixed_ranges(self.operands)
         self.result_ranges = _fixed_ranges(self.results)
+        # Computed by `dialect.inherent_names`.
+        self.inherent_names: frozenset[str] | None = None
 
 
 def declared_fields(op_class: type[Op]) -> DeclaredFields:
@@ -373,7 +384,22 @@ def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], tota
     return ranges
 
 
-def active_fields(fields: Mapping[str, Field]) -> dict[str, Field]:
+class FieldsByRelease:
+    """The `fields` of a class that depend on the release: those that the followed release has."""
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        self._fields = fields
+        self._active: dict[Release, Mapping[str, Field]] = {}
+
+    def __get__(self, instance: Op | None, owner: type[Op]) -> Mapping[str, Field]:
+        release = followed_release()
+        try:
+            return self._active[release]
+        except KeyError:
+            return self._active.setdefault(release, _active_fields(self._fields))
+
+
+def _active_fields(fields: Mapping[str, Field]) -> dict[str, Field]:
     """These declared fields as the followed release has them."""
     active = {}
     for name, declared in fields.items():

@@ -8,10 +8,10 @@ signature alone, such as whether it is valid, and the sharding rule, is computed
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, dataclass_transform
 
-from sdyopt.base.interning import Interned, derived_field, instances
-from sdyopt.base.releases import on_change
+from sdyopt.base.interning import Interned, InternedMeta, derived_field
+from sdyopt.base.releases import NEWEST, Release, followed_release
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
 
@@ -73,14 +73,25 @@ def used_classes(op_classes: tuple[type[Op], ...]) -> frozenset[type[Op]]:
 
     It has none of a class of which there has never been a signature.
     """
-    return frozenset(known for known in _classes if issubclass(known, op_classes))
+    # A copy, because another thread may add to it.
+    return frozenset(known for known in _classes.copy() if issubclass(known, op_classes))
 
 
-class OpSignature(Interned):
-    """The interned part of an operation.
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(derived_field,))
+class _OpSignatureMeta(InternedMeta):
+    """Adds the release that is followed to the fields of a new signature."""
+
+    def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:  # noqa: N805
+        is_without_release = not kwargs and len(args) == 5
+        return (*args, followed_release()) if is_without_release else super()._complete(args, kwargs)
+
+
+class OpSignature(Interned, metaclass=_OpSignatureMeta):
+    """The interned part of an operation, in a release.
 
     `name` is `op_class.name` or, for an unregistered operation, the name in the text. `cache` has values that
-    are computed from the signature, by the function that computes them or by another key.
+    are computed from the signature, by the function that computes them or by another key; they may depend on
+    the release.
     """
 
     op_class: type[Op]
@@ -88,6 +99,7 @@ class OpSignature(Interned):
     attributes: DictAttr
     operand_types: tuple[Type, ...]
     result_types: tuple[Type, ...]
+    release: Release = NEWEST  # the default is that which is followed
     cache: dict[object, Any] = derived_field()
 
     def __post_init__(self) -> None:
@@ -108,11 +120,13 @@ class OpSignature(Interned):
 
     def with_attributes(self, attributes: DictAttr) -> OpSignature:
         """A copy with other inherent attributes."""
-        return OpSignature(self.op_class, self.name, attributes, self.operand_types, self.result_types)
+        types = self.operand_types, self.result_types
+        return OpSignature(self.op_class, self.name, attributes, *types, self.release)
 
     def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> OpSignature:
         """A copy with other operand and result types."""
-        return OpSignature(self.op_class, self.name, self.attributes, operand_types, result_types)
+        types = operand_types, result_types
+        return OpSignature(self.op_class, self.name, self.attributes, *types, self.release)
 
     def error(self, message: str) -> SignatureError:
         """An error with this message (`emitError`)."""
@@ -140,10 +154,3 @@ class OpSignature(Interned):
 
 # As `set_derived`, which is slower: programs have many signatures.
 _set_cache: Callable[[OpSignature, dict[object, Any]], None] = vars(OpSignature)["cache"].__set__
-
-
-@on_change
-def _clear_caches() -> None:
-    """Forgets what was computed by the behaviours of another release."""
-    for signature in instances(OpSignature):
-        signature.cache.clear()

@@ -14,7 +14,7 @@ from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.op_fields import Field
+from sdyopt.mlir.ir.op_fields import Field, FieldsByRelease
 from sdyopt.mlir.ir.op_signature import OpSignature, used_classes
 from sdyopt.mlir.ir.traits import Trait
 from sdyopt.mlir.ir.types import Type
@@ -65,7 +65,9 @@ class Op(metaclass=OpMeta):
     since: ClassVar[Behavior | None] = None  # releases without the behaviour do not have the operation
     traits: ClassVar[frozenset[Trait]] = frozenset()
     trait_order: ClassVar[tuple[Trait, ...]] = ()
-    fields: ClassVar[Mapping[str, Field]] = {}
+    fields: ClassVar[Mapping[str, Field] | FieldsByRelease] = {}
+    # The fields as they are declared, those that only some releases have included.
+    fields_of_all_releases: ClassVar[Mapping[str, Field]] = {}
     is_terminator: ClassVar[bool] = False
     declares_regions: ClassVar[bool] = False
 

@@ -77,7 +77,6 @@ from sdyopt.mlir.ir.constraints import (
     TypeConstraint,
     of_class,
 )
-from sdyopt.mlir.ir.dialect import fields_of_all_releases
 from sdyopt.mlir.ir.op_fields import AttrField, Field, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, OpMeta, build
@@ -251,8 +250,7 @@ def _mirror(
             body.update(vars(base))
     for inherited in (*_NOT_MIRRORED, *("__weakref__", "__dict__", "__slots__")):
         body.pop(inherited, None)
-    declared_fields = fields_of_all_releases(op_class)
-    fields = {name: _field_of_mhlo(field) for name, field in declared_fields.items()}
+    fields = {name: _field_of_mhlo(field) for name, field in op_class.fields_of_all_releases.items()}
     for declared in [name for name, value in body.items() if isinstance(value, Field)]:
         body.pop(declared)
     body.update(fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior, ByRelease
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
@@ -179,13 +179,7 @@ class IfOp(ConditionalOp):
     true_branch = op_fields.region(ONE_BLOCK)
     false_branch = op_fields.region(ONE_BLOCK)
 
-
-@on_change
-def _set_data_flow_of_if() -> None:
-    IfOp.data_flow = BRANCHES if Behavior.IF_DATA_FLOW.active else None
-
-
-_set_data_flow_of_if()
+    data_flow = ByRelease(Behavior.IF_DATA_FLOW, BRANCHES, None)
 
 
 @stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.base.releases import on_change
+from sdyopt.base.releases import cached_by_release
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllSliceOp,
@@ -86,7 +85,7 @@ def plan_collectives(
     return steps if _has_valid_permutes(source, steps, mesh) else tuple(_gather_and_slice(begin()))
 
 
-@lru_cache(maxsize=4096)
+@cached_by_release(maxsize=4096)
 def elements_of_reshard(
     shape: tuple[int, ...], source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> Fraction:
@@ -102,9 +101,6 @@ def elements_of_reshard(
             received += after * (1 - Fraction(1, _moved_size(source, step.sharding, mesh)))
         source, before = step.sharding, after
     return received
-
-
-on_change(elements_of_reshard.cache_clear)
 
 
 def shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:

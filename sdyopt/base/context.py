@@ -1,0 +1,87 @@
+"""The context: the state of a run, such as the release that it follows and the handler of its diagnostics.
+
+    HANDLER = Part[Handler](_raise_error)     # declared once, by the package that owns the state
+    with HANDLER.set_to(show):                # what is called in the `with` block sees this value
+        HANDLER.value(diagnostic)
+
+A context is immutable. A `with` block runs in a context that derives from the one around it, so nothing has
+to be put back. Nothing is shared with other runs: each thread has its own current context, which is empty at
+first. To continue a run in another thread, enter its context there:
+
+    context = current()
+    Thread(target=lambda: context.run(work))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Part(Generic[T]):
+    """A kind of state in contexts, with the value that it has in a new context."""
+
+    __slots__ = ("initial",)
+
+    def __init__(self, initial: T) -> None:
+        self.initial = initial
+
+    @property
+    def value(self) -> T:
+        """The value in the current context."""
+        value: T = _current.get()._values.get(self, self.initial)
+        return value
+
+    @contextmanager
+    def set_to(self, value: T) -> Iterator[None]:
+        """Runs the `with` block in a context with this value."""
+        token = _current.set(_current.get().having(self, value))
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+class Context:
+    """The state of a run: a value for each `Part`."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[Part[Any], Any] = MappingProxyType({})) -> None:
+        self._values = values
+
+    def __getitem__(self, part: Part[T]) -> T:
+        value: T = self._values.get(part, part.initial)
+        return value
+
+    def having(self, part: Part[T], value: T) -> Context:
+        """A copy with another value of a part."""
+        return Context({**self._values, part: value})
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Runs the `with` block in this context."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Calls a function in this context."""
+        with self.active():
+            return function()
+
+
+_EMPTY = Context()
+_current = ContextVar("context", default=_EMPTY)
+
+
+def current() -> Context:
+    """The context of the caller."""
+    return _current.get()
