@@ -7,11 +7,12 @@ record itself is `sdyopt.analysis.sharding_record`, which is imported when somet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from sdyopt.base.context import Part
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
@@ -100,22 +101,17 @@ class Recorder(Protocol):
         """A propagation pass starts. `mesh_of` resolves the meshes of the program."""
 
 
-_recorders: list[Recorder] = []
+_RECORDER = Part[Recorder | None](None)
 
 
-@contextmanager
-def recording_propagation(recorder: Recorder) -> Iterator[None]:
+def recording_propagation(recorder: Recorder) -> AbstractContextManager[None]:
     """Reports the runs in the `with` block to a recorder."""
-    _recorders.append(recorder)
-    try:
-        yield
-    finally:
-        _recorders.pop()
+    return _RECORDER.set_to(recorder)
 
 
 def active_recorder() -> Recorder | None:
     """The innermost recorder; None if nothing is recorded."""
-    return _recorders[-1] if _recorders else None
+    return _RECORDER.value
 
 
 class Means(Enum):
@@ -149,37 +145,32 @@ class CopyRecorder(Protocol):
         """Axes of size one are removed from every sharding that is equal to `before`."""
 
 
-_copy_recorders: list[CopyRecorder] = []
+_COPY_RECORDER = Part[CopyRecorder | None](None)
 
 
-@contextmanager
-def recording_copies(recorder: CopyRecorder) -> Iterator[None]:
+def recording_copies(recorder: CopyRecorder) -> AbstractContextManager[None]:
     """Reports the copies in the `with` block to a recorder."""
-    _copy_recorders.append(recorder)
-    try:
-        yield
-    finally:
-        _copy_recorders.pop()
+    return _COPY_RECORDER.set_to(recorder)
 
 
 def record_copy(op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
     """Records that `target` is about to get a sharding from the annotation on `op`."""
-    if _copy_recorders:
-        _copy_recorders[-1].copied(op, target, sharding, means)
+    if (recorder := _COPY_RECORDER.value) is not None:
+        recorder.copied(op, target, sharding, means)
 
 
 def record_truncation(
     function: FuncOp, index: int, is_result: bool, sharding: TensorSharding, why: Truncation
 ) -> None:
     """Records that an argument or result of a function gets a prefix of its sharding."""
-    if _copy_recorders:
-        _copy_recorders[-1].truncated(function, index, is_result, sharding, why)
+    if (recorder := _COPY_RECORDER.value) is not None:
+        recorder.truncated(function, index, is_result, sharding, why)
 
 
 def record_removal(before: TensorSharding, after: TensorSharding) -> None:
     """Records that axes of size one are removed from a sharding, wherever it is."""
-    if _copy_recorders and after is not before:
-        _copy_recorders[-1].removed(before, after)
+    if after is not before and (recorder := _COPY_RECORDER.value) is not None:
+        recorder.removed(before, after)
 
 
 @dataclass(eq=False)
@@ -221,17 +212,12 @@ class ReshardRecorder(Protocol):
     def resharded(self, result: Value, cause: Reshard | Required) -> None: ...
 
 
-_reshard_recorders: list[ReshardRecorder] = []
+_RESHARD_RECORDER = Part[ReshardRecorder | None](None)
 
 
-@contextmanager
-def recording_reshards(recorder: ReshardRecorder) -> Iterator[None]:
+def recording_reshards(recorder: ReshardRecorder) -> AbstractContextManager[None]:
     """Reports the reshards in the `with` block to a recorder."""
-    _reshard_recorders.append(recorder)
-    try:
-        yield
-    finally:
-        _reshard_recorders.pop()
+    return _RESHARD_RECORDER.set_to(recorder)
 
 
 def plan_to_record(op: Op, changes: Iterable[tuple[int, TensorSharding]]) -> Planned | None:
@@ -239,7 +225,7 @@ def plan_to_record(op: Op, changes: Iterable[tuple[int, TensorSharding]]) -> Pla
 
     `changes` are the new shardings of operands and results, by position.
     """
-    rule = sharding_rule_of(op) if _reshard_recorders else None
+    rule = None if _RESHARD_RECORDER.value is None else sharding_rule_of(op)
     if rule is None:
         return None
     values = [*op.operands, *op.results]
@@ -252,12 +238,13 @@ def plan_to_record(op: Op, changes: Iterable[tuple[int, TensorSharding]]) -> Pla
 
 def record_plan(plan: Planned | None, created: Sequence[tuple[Op, int]]) -> None:
     """Records the operations that a plan has created, each with the position of its operand or result."""
-    if plan is not None:
+    recorder = _RESHARD_RECORDER.value
+    if plan is not None and recorder is not None:
         for op, position in created:
-            _reshard_recorders[-1].resharded(op.results[0], Reshard(plan, position))
+            recorder.resharded(op.results[0], Reshard(plan, position))
 
 
 def record_required(user: Op, index: int, sharding: TensorSharding, created: Op) -> None:
     """Records a reshard to the sharding that an operation requires of an operand."""
-    if _reshard_recorders:
-        _reshard_recorders[-1].resharded(created.results[0], Required(user, index, sharding))
+    if (recorder := _RESHARD_RECORDER.value) is not None:
+        recorder.resharded(created.results[0], Required(user, index, sharding))

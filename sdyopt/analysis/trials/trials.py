@@ -43,6 +43,7 @@ from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.originals import Originals
 from sdyopt.analysis.trials.outcome import Outcome, Results, shardings_of_results
 from sdyopt.analysis.trials.processes import Start, TrialProcesses, prepare
+from sdyopt.base.context import Part
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Source
@@ -319,11 +320,11 @@ class Trials:
                 yield self._trial(move, limit) if answer is None else Trial(move, *answer)
 
     def _forked(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
-        global _forked_trials
-        # Processes get the program and the moves as they are when they fork.
-        _forked_trials = (self, moves, limit)
         with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-            for move, trial in zip(moves, pool.map(_try_shared, range(len(moves))), strict=True):
+            # Processes get the program and the moves as they are when they fork.
+            with _FORKED.set_to((self, moves, limit)):
+                trials = pool.map(_try_shared, range(len(moves)))
+            for move, trial in zip(moves, trials, strict=True):
                 yield Trial(move, *trial)
 
     def _trial(self, move: Move, limit: Fraction | None) -> Trial:
@@ -354,11 +355,12 @@ class Trials:
 
 
 # What forked processes work on.
-_forked_trials: tuple[Trials, Sequence[Move], Fraction | None]
+_FORKED = Part[tuple[Trials, Sequence[Move], Fraction | None] | None](None)
 
 
 def _try_shared(number: int) -> tuple[Figures | None, bool, Results | None]:
-    trials, moves, limit = _forked_trials
+    assert _FORKED.value is not None
+    trials, moves, limit = _FORKED.value
     trial = trials._trial(moves[number], limit)
     return trial.figures, trial.has_failed, trial.results
 

@@ -10,33 +10,29 @@ continues is emitted. Both reach the innermost handler.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from types import FrameType
 from typing import Any, Self
 
+from sdyopt.base.context import Part
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.location import FileRange, Location, Source
 
-_is_recording = [False]
+_RECORDS_TRACES = Part(False)
 # Functions between the code that finds a problem and this module.
 _CONSTRUCTORS = ("__init__", "_init", "at", "error", "op_error", "unprefixed_error", "warn")
 
 
-@contextmanager
-def recording_traces() -> Iterator[None]:
+def recording_traces() -> AbstractContextManager[None]:
     """Records a stack trace for each diagnostic that is created in the `with` block."""
-    _is_recording.append(True)
-    try:
-        yield
-    finally:
-        _is_recording.pop()
+    return _RECORDS_TRACES.set_to(True)
 
 
 def current_trace() -> str:
     """The stack of the caller, innermost call first; empty unless traces are recorded."""
-    if not _is_recording[-1]:
+    if not _RECORDS_TRACES.value:
         return ""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_name in _CONSTRUCTORS:
@@ -123,8 +119,13 @@ class DiagnosticError(Exception):
 
 Handler = Callable[[Diagnostic], None]
 
-# The active handlers, innermost last.
-_handlers: list[Handler] = []
+
+def _raise_error(diagnostic: Diagnostic) -> None:
+    if diagnostic.severity is Severity.ERROR:
+        raise DiagnosticError(diagnostic)
+
+
+_HANDLER = Part[Handler](_raise_error)
 
 
 def emit(diagnostic: Diagnostic) -> None:
@@ -132,60 +133,43 @@ def emit(diagnostic: Diagnostic) -> None:
 
     Without a handler, an error is raised, and other diagnostics are dropped.
     """
-    handle = _innermost_handler()
+    handle = _HANDLER.value
     handle(diagnostic)
     for follower in diagnostic.followers:
         handle(follower)
 
 
-@contextmanager
-def handling(handler: Handler) -> Iterator[None]:
+def handling(handler: Handler) -> AbstractContextManager[None]:
     """Passes the diagnostics emitted in the `with` block to `handler`."""
-    _handlers.append(handler)
-    try:
-        yield
-    finally:
-        _handlers.pop()
+    return _HANDLER.set_to(handler)
 
 
-@contextmanager
-def watching(watch: Handler) -> Iterator[None]:
+def watching(watch: Handler) -> AbstractContextManager[None]:
     """Passes the diagnostics emitted in the `with` block to `watch`, then to the enclosing handler."""
-    outer = _innermost_handler()
+    outer = _HANDLER.value
 
     def watch_and_forward(diagnostic: Diagnostic) -> None:
         watch(diagnostic)
         outer(diagnostic)
 
-    with handling(watch_and_forward):
-        yield
+    return handling(watch_and_forward)
 
 
-def _innermost_handler() -> Handler:
-    return _handlers[-1] if _handlers else _raise_error
-
-
-def _raise_error(diagnostic: Diagnostic) -> None:
-    if diagnostic.severity is Severity.ERROR:
-        raise DiagnosticError(diagnostic)
-
-
-_keys: list[set[str]] = [set()]
+# The keys that have occurred in the run; None outside of a run.
+_OCCURRED = Part[set[str] | None](None)
 
 
 def is_first_occurrence(key: str) -> bool:
-    """Whether this is the first call with this key in the current run."""
-    if key in _keys[-1]:
+    """Whether this is the first call with this key in the current run; outside of a run, each call is."""
+    occurred = _OCCURRED.value
+    if occurred is None:
+        return True
+    if key in occurred:
         return False
-    _keys[-1].add(key)
+    occurred.add(key)
     return True
 
 
-@contextmanager
-def separate_run() -> Iterator[None]:
+def separate_run() -> AbstractContextManager[None]:
     """Makes the `with` block a run of its own."""
-    _keys.append(set())
-    try:
-        yield
-    finally:
-        _keys.pop()
+    return _OCCURRED.set_to(set())

@@ -11,9 +11,10 @@ A rewriter records its edits in the log of the `recording` that is innermost whe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
+from sdyopt.base.context import Part
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.operation import Op
@@ -143,38 +144,27 @@ class _TrackingEditLog(EditLog):
             self._tracker.copied(original, copy)
 
 
-# The active trackers, innermost last.
-_trackers: list[ValueTracker] = []
+_TRACKER = Part[ValueTracker | None](None)
+_EDIT_LOG = Part[EditLog | None](None)
 
 
-@contextmanager
-def tracking_values(tracker: ValueTracker) -> Iterator[None]:
+def tracking_values(tracker: ValueTracker) -> AbstractContextManager[None]:
     """Tracks values in each `recording` in the `with` block."""
-    _trackers.append(tracker)
-    try:
-        yield
-    finally:
-        _trackers.pop()
-
-
-# The active logs, innermost last.
-_active_logs: list[EditLog] = []
+    return _TRACKER.set_to(tracker)
 
 
 @contextmanager
 def recording(log: EditLog | None = None) -> Iterator[EditLog]:
     """Records the edits made in the `with` block, in a new log or in the given one."""
-    edits = log or (_TrackingEditLog(_trackers[-1]) if _trackers else EditLog())
-    _active_logs.append(edits)
-    try:
+    tracker = _TRACKER.value
+    edits = log or (EditLog() if tracker is None else _TrackingEditLog(tracker))
+    with _EDIT_LOG.set_to(edits):
         yield edits
-    finally:
-        _active_logs.pop()
 
 
 def current_log() -> EditLog:
     """The innermost active log; outside of any `recording`, a new one that is never read."""
-    return _active_logs[-1] if _active_logs else EditLog()
+    return _EDIT_LOG.value or EditLog()
 
 
 def release(op: Op) -> None:

@@ -7,11 +7,12 @@ affected operations. Iterations are repeated until a fixed point is reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from typing import Any
 
+from sdyopt.base.context import Part
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
@@ -177,7 +178,7 @@ class _Driver:
         patterns = self._patterns_by_class.get(op_class)
         if patterns is None:
             patterns = self._patterns_of(op_class)
-            if is_observed() or _limits:
+            if is_observed() or _LIMIT.value is not None:
                 patterns = [replace(pattern, rewrite=_observed(pattern)) for pattern in patterns]
             self._patterns_by_class[op_class] = patterns
         return patterns
@@ -248,7 +249,8 @@ def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
     name = pattern.name or getattr(pattern.rewrite, "__qualname__", "")
 
     def rewrite(op: Op, rewriter: Rewriter) -> bool:
-        if _limits and not _limits[-1](APPLY_PATTERN):
+        limit = _LIMIT.value
+        if limit is not None and not limit(APPLY_PATTERN):
             return False
         with action(APPLY_PATTERN, f"`apply-pattern pattern: {name} (%s)", op):
             return pattern.rewrite(op, rewriter)
@@ -271,17 +273,12 @@ def has_two_other_users(value: Value, op: Op) -> bool:
 # (tag of the action, its description, operation) -> the context manager in which the action runs.
 Observer = Callable[[str, str, Op], AbstractContextManager[None]]
 
-_observers: list[Observer] = []
+_OBSERVER = Part[Observer | None](None)
 
 
-@contextmanager
-def observing_actions(observer: Observer) -> Iterator[None]:
+def observing_actions(observer: Observer) -> AbstractContextManager[None]:
     """Calls an observer, instead of any outer one, for each action in the `with` block."""
-    _observers.append(observer)
-    try:
-        yield
-    finally:
-        _observers.pop()
+    return _OBSERVER.set_to(observer)
 
 
 # The tag of an attempt to apply a pattern.
@@ -289,24 +286,20 @@ APPLY_PATTERN = "apply-pattern"
 # (tag of an action) -> whether it runs.
 Limit = Callable[[str], bool]
 
-_limits: list[Limit] = []
+_LIMIT = Part[Limit | None](None)
 
 
-@contextmanager
-def limiting_actions(limit: Limit) -> Iterator[None]:
+def limiting_actions(limit: Limit) -> AbstractContextManager[None]:
     """Runs only the attempts to apply patterns in the `with` block that a function admits."""
-    _limits.append(limit)
-    try:
-        yield
-    finally:
-        _limits.pop()
+    return _LIMIT.set_to(limit)
 
 
 def is_observed() -> bool:
     """Whether there is an observer."""
-    return bool(_observers)
+    return _OBSERVER.value is not None
 
 
 def action(tag: str, description: str, op: Op) -> AbstractContextManager[None]:
     """The context manager in which to run an action. `%s` in the description stands for the operation."""
-    return _observers[-1](tag, description, op) if _observers else nullcontext()
+    observer = _OBSERVER.value
+    return nullcontext() if observer is None else observer(tag, description, op)

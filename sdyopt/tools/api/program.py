@@ -1,8 +1,7 @@
 """The state that all views of one program share: its IR, its source, and the SSA names of its values.
 
-Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt. The handlers
-of diagnostics, the recursion limit and the edit logs are global to the process, so calls from several
-threads wait for each other.
+Each call into the library is a run of its own, with the interpreter settings of a run of sdy-opt. Its context
+is that of its thread, so calls from several threads do not wait for each other.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from threading import RLock
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
@@ -31,9 +29,6 @@ from sdyopt.tools.api.errors import Collector
 from sdyopt.tools.driver.job import dialect_table, interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
-# Reentrant: a pass may parse and run other programs.
-_lock = RLock()
-
 
 @contextmanager
 def session(handler: Handler, version: str) -> Iterator[None]:
@@ -41,7 +36,7 @@ def session(handler: Handler, version: str) -> Iterator[None]:
 
     Restores all settings afterwards.
     """
-    with _lock, interpreter_settings(), separate_run(), handling(handler), following(version):
+    with interpreter_settings(), separate_run(), handling(handler), following(version):
         yield
 
 

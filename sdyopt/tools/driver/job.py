@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.base.dataclasses import dataclass, field
@@ -201,22 +202,49 @@ def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
 RECURSION_LIMIT = 10_000
 
 
+class _InterpreterSettings:
+    """The settings of the interpreter, which all threads share: the last run that ends restores them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._runs = 0
+        self._saved = (True, 0, 0)
+
+    def enter(self) -> None:
+        with self._lock:
+            self._runs += 1
+            if self._runs > 1:
+                return
+            limit = sys.getrecursionlimit()
+            self._saved = gc.isenabled(), limit, sys.get_int_max_str_digits()
+            gc.disable()
+            sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+            # The parser limits the number of digits that it reads; a folded constant may have more.
+            sys.set_int_max_str_digits(0)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._runs -= 1
+            if self._runs:
+                return
+            was_enabled, limit, digits = self._saved
+            sys.set_int_max_str_digits(digits)
+            sys.setrecursionlimit(limit)
+            if was_enabled:
+                gc.enable()
+
+
+_settings = _InterpreterSettings()
+
+
 @contextmanager
 def interpreter_settings() -> Iterator[None]:
     """Raises the recursion limit, lifts the limit on digits, and disables cyclic garbage collection.
 
     Few of the many objects of a run become garbage before its end.
     """
-    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
-    gc.disable()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    # The parser limits the number of digits that it reads; a folded constant may have more.
-    digits = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
+    _settings.enter()
     try:
         yield
     finally:
-        sys.set_int_max_str_digits(digits)
-        sys.setrecursionlimit(limit)
-        if was_enabled:
-            gc.enable()
+        _settings.leave()
