@@ -25,8 +25,8 @@ from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.advise.wording import PlaceNames, current, sdy_text
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.execution_counts import functions_in
-from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
-from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
+from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.blamed import blamed_moves
 from sdyopt.analysis.trials.effect import NOISE, Effect, Figures
@@ -73,7 +73,7 @@ class Adviser:
         self._module = module
         self._names = PlaceNames(module)
         self._pipeline = pipeline
-        self._topology = topology or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._topology = topology or assumed_topology()
         self._machine = ASSUMED_MACHINE if topology is None else ""
         self._options = options
         self._memory = options.memory

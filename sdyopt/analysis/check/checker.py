@@ -22,10 +22,9 @@ from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
 )
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.figures.topology import assumed_topology
 from sdyopt.analysis.figures.totals import Total, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
@@ -182,7 +181,7 @@ class Checker:
         self._copies = copies
         self._record = ShardingRecord()
         self._has_passes = has_passes
-        self._topology = read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._topology = assumed_topology()
         self._lines = UserLines.of_module(self._module)
         self._calls = CallLocations(ExecutionCounts(self._module))
 

@@ -50,7 +50,8 @@ class Collective:
     products.
     `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
     otherwise. `loop` is the line of the innermost loop around it. `is_hoisted`: XLA moves it out of a loop,
-    as its operands do not change there; `times` and `loop` are those after that.
+    as its operands do not change there; `times` and `loop` are those after that. `compiled` says what the
+    compiler of the machine does otherwise than the partitioner; "" if nothing.
     """
 
     number: int
@@ -76,6 +77,7 @@ class Collective:
     loop: SourceLocation | None = None
     summed_over: Sequence[str] = ()
     is_hoisted: bool = False
+    compiled: str = ""
 
     @property
     def axis_names(self) -> list[str]:
@@ -353,7 +355,8 @@ class Report:
     grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
     the bytes of a device, if they are given. `unknown_loops` are the loops of unknown trip count. `topology`
     is the name of the topology that times are estimated for, `speeds` what it says in words. `boundary` has
-    the arguments and results.
+    the arguments and results. `compiler` is that of the topology, a name of `base/compilers.py`; without one,
+    the figures are of what those for TPU and GPU both do, and `by_compiler` has the collectives of each.
     """
 
     devices: int = 1
@@ -374,3 +377,5 @@ class Report:
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
     speeds: str = ""
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
+    compiler: str = ""
+    by_compiler: Callable[[], Mapping[str, list[Collective]]] = field(default=dict, repr=False, compare=False)

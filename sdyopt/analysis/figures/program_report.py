@@ -17,6 +17,7 @@ from sdyopt.analysis.figures.causes import (
     location_of,
     summed_over,
 )
+from sdyopt.analysis.figures.compiled_collectives import compiled
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
@@ -42,6 +43,7 @@ from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLoc
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, speeds_text, time_estimate
 from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -82,7 +84,7 @@ def report_unless(
 ) -> Report | None:
     """The figures of a module; None if collectives, products and their times are enough to stop."""
     with handling(_ignore):
-        collector = _Collector(module, assumed_trips)
+        collector = _Collector(module, assumed_trips, "" if topology is None else topology.compiler)
         report = collector.report()
         if topology is not None:
             report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
@@ -111,8 +113,9 @@ def _ignore(_: Diagnostic) -> None:
 
 
 class _Collector:
-    def __init__(self, module: Op, assumed_trips: AssumedTrips) -> None:
+    def __init__(self, module: Op, assumed_trips: AssumedTrips, compiler: str) -> None:
         self._module = module
+        self._compiler = compiler
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
@@ -154,6 +157,7 @@ class _Collector:
             elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
                 found.unknown_loops.append(self._location(source_location(op.location), op))
         self._add_updates(found, list(numbers))
+        self._compile(found, list(numbers))
         found.products = [self._product(op, numbers) for op in products]
         return found
 
@@ -166,6 +170,14 @@ class _Collector:
             replace(each, location=self._with_phase(each.location, op))
             for op, each in zip(ops, found.collectives, strict=True)
         ]
+
+    def _compile(self, found: Report, ops: Sequence[Op]) -> None:
+        """Makes of the collectives what the compiler makes of them."""
+        pairs = list(zip(ops, found.collectives, strict=True))
+        found.compiler = self._compiler
+        found.collectives = compiled(pairs, self._compiler, self._counts)
+        if not self._compiler:
+            found.by_compiler = lambda: {each: compiled(pairs, each, self._counts) for each in (TPU, GPU)}
 
     def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:
         is_known = location.phase is not Phase.UNKNOWN and not location.is_differentiated

@@ -35,6 +35,7 @@ from sdyopt.analysis.figures.figures import (
     axis_sizes,
 )
 from sdyopt.analysis.figures.machines import (
+    ASSUMED_MACHINE,
     Target,
     devices_of,
     machine_data,
@@ -190,6 +191,11 @@ def _of_machine(target: Target, name: str) -> Topology:
 
 def _figure(table: dict[str, Any], key: str, dimension: Dimension) -> Fraction | None:
     return parse_quantity(table[key][0], dimension) if key in table else None
+
+
+def assumed_topology() -> Topology:
+    """The speeds by which changes are compared where no machine is given; figures are of no compiler then."""
+    return replace(built_in_topology(ASSUMED_MACHINE), compiler="")
 
 
 def read_topology(name: str, text: str) -> Topology:

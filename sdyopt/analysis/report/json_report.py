@@ -63,6 +63,10 @@ def json_report(report: Report) -> str:
         "results": boundary.results,
         "products": report.products,
         "topology": report.topology or None,
+        "compiler": report.compiler or None,
+        "wire_bytes_by_compiler": {
+            name: _total(wire_total(Report(collectives=each))) for name, each in report.by_compiler().items()
+        },
         "time": None if report.time is None else _time(report, report.time),
     }
     return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"

@@ -47,6 +47,7 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
+from sdyopt.base.compilers import COMPILERS
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 
@@ -77,6 +78,8 @@ METHODS = (
 )
 # A kind of values is reported if it is at least this share of the peak.
 _LEAST_KIND = 100
+# Compilers are told apart if one sends more than this part more or less.
+_LEAST_DIFFERENCE = 10
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -102,6 +105,8 @@ def _communication(report: Report, has_details: bool) -> Section:
     section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append(METHODS[0])
+        if differing := _compilers_text(report, total):
+            section.sentences.append(differing)
         if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
             section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
@@ -146,6 +151,15 @@ def _communication(report: Report, has_details: bool) -> Section:
     return section
 
 
+def _compilers_text(report: Report, total: Total) -> str:
+    """What TPU and GPU send, if one of them sends something else than what both have in common."""
+    totals = {name: wire_total(Report(collectives=each)) for name, each in report.by_compiler().items()}
+    if all(abs(each.high - total.high) * _LEAST_DIFFERENCE <= total.high for each in totals.values()):
+        return ""
+    parts = " and ".join(f"{total_text(each)} on {COMPILERS[name]}" for name, each in totals.items())
+    return f"{parts}; figures are of what both compilers do: --topology=tpu-v5e or h100 chooses one"
+
+
 def _unknown_loops_text(report: Report) -> str:
     lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
     where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
@@ -184,7 +198,7 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
 
 def reason_text(each: Collective) -> str:
     """The cause of a collective, and the change of the sharding by its chain, as JAX writes shardings."""
-    parts = each.cause, specs_of(each.change), HOISTED if each.is_hoisted else ""
+    parts = each.cause, specs_of(each.change), HOISTED if each.is_hoisted else "", each.compiled
     return _PHASES[each.location.phase] + "; ".join(filter(None, parts))
 
 

@@ -21,10 +21,9 @@ from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.topology import Topology, read_topology, time_estimate
+from sdyopt.analysis.figures.topology import Topology, assumed_topology, time_estimate
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.mlir.asm.printer.asm_printer import print_op
@@ -225,7 +224,7 @@ class CostedProgram:
 
     def __init__(self, module: Op, machine: Topology | None = None) -> None:
         self.module = module
-        self._machine = machine or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._machine = machine or assumed_topology()
 
     @cached_property
     def report(self) -> Report:

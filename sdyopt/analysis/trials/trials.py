@@ -24,10 +24,9 @@ from typing import Any, NamedTuple, TypeVar
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
@@ -151,7 +150,7 @@ class Trials:
     ) -> None:
         self.module = module
         self._pipeline = pipeline
-        self._machine = machine or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._machine = machine or assumed_topology()
         self.made = made
         self._may_fork = may_fork and hasattr(os, "fork")
         self._processes = processes or TrialProcesses(module, pipeline, self._machine)

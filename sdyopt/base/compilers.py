@@ -1,0 +1,51 @@
+"""The compilers that programs are run by, and the one table of what each makes of a program.
+
+    if CompilerBehavior.SUMS_AFTER_LOOPS.holds(compiler): …
+
+XLA partitions a program alike for all devices, but its compilers for TPU, GPU and CPU go on with the result
+in different ways. Figures and passes ask for a behaviour and never compare compilers. Without a compiler, a
+behaviour holds if it does on both TPU and GPU.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+TPU = "tpu"
+GPU = "gpu"
+CPU = "cpu"
+COMPILERS = {TPU: "TPU", GPU: "GPU", CPU: "CPU"}
+
+
+class CompilerBehavior(Enum):
+    """Something that not all compilers do: those that do, a sentence for users, and a lit case.
+
+    The lit case is a path in `tests/lit/`, in which two compilers differ.
+    """
+
+    compilers: tuple[str, ...]
+    summary: str
+    case: str
+
+    def __init__(self, compilers: tuple[str, ...], summary: str, case: str) -> None:
+        self.compilers = compilers
+        self.summary = summary
+        self.case = case
+
+    def holds(self, compiler: str) -> bool:
+        """Whether a compiler does it; for "", whether those for TPU and GPU both do."""
+        if compiler:
+            return compiler in self.compilers
+        return TPU in self.compilers and GPU in self.compilers
+
+    SUMS_AFTER_LOOPS = (
+        (TPU, GPU),
+        "an all-reduce in a loop whose result is only added to a loop-carried value is done once, after the "
+        "loop",
+        "report/compilers.mlir",
+    )
+    PRODUCTS_OF_BF16 = (
+        (TPU,),
+        "32-bit floats that only products of default precision use are sent as bf16",
+        "report/compilers.mlir",
+    )

@@ -1,0 +1,60 @@
+// The compilers for TPU and GPU make different collectives of a program; a topology chooses one.
+// RUN: sdy-opt %s --split-input-file --report | filecheck %s
+// RUN: sdy-opt %s --split-input-file --report --topology=tpu-v5e | filecheck %s --check-prefix=TPU
+// RUN: sdy-opt %s --split-input-file --report --topology=h100 | filecheck %s --check-prefix=GPU
+
+sdy.mesh @mesh = <["x"=8]>
+
+// Only a product of default precision uses the gathered weight.
+// CHECK: communication: 3.50 MiB on the wire per device, 1 collective
+// CHECK: 1.75 MiB on TPU and 3.50 MiB on GPU; figures are of what both compilers do
+// TPU: communication: 1.75 MiB on the wire per device, 1 collective
+// TPU: sent as bf16, because only
+// GPU: communication: 3.50 MiB on the wire per device, 1 collective
+func.func @default(%x: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+  return %0 : tensor<64x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
+// CHECK:     communication: 3.50 MiB on the wire per device, 1 collective
+// CHECK-NOT: on TPU
+// TPU: communication: 3.50 MiB on the wire per device, 1 collective
+// GPU: communication: 3.50 MiB on the wire per device, 1 collective
+func.func @highest(%x: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST] : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+  return %0 : tensor<64x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
+// The gradient is summed up over the iterations, so the devices combine the sum once.
+// CHECK:     communication: 1.75 MiB on the wire per device, 1 collective
+// CHECK-NOT: on TPU
+// TPU: communication: 1.75 MiB on the wire per device, 1 collective
+// TPU: done once,
+// TPU: after the loop that sums up its results
+// GPU: communication: 1.75 MiB on the wire per device, 1 collective
+func.func @accumulated(%x: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<512x512xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %ten = stablehlo.constant dense<10> : tensor<i32>
+  %start = stablehlo.constant dense<0.0> : tensor<512x512xf32>
+  %r:4 = stablehlo.while(%i = %zero, %a = %x, %b = %y, %sum = %start) : tensor<i32>, tensor<64x512xf32>, tensor<64x512xf32>, tensor<512x512xf32>
+  cond {
+    %p = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %2 = stablehlo.tanh %a : tensor<64x512xf32>
+    %0 = stablehlo.dot_general %2, %b, contracting_dims = [0] x [0] : (tensor<64x512xf32>, tensor<64x512xf32>) -> tensor<512x512xf32>
+    %1 = stablehlo.add %sum, %0 : tensor<512x512xf32>
+    stablehlo.return %next, %2, %b, %1 : tensor<i32>, tensor<64x512xf32>, tensor<64x512xf32>, tensor<512x512xf32>
+  }
+  return %r#3 : tensor<512x512xf32>
+}
