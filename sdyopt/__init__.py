@@ -11,7 +11,7 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
-  base      dataclasses ‹ interning ‹ releases ‹ diagnostics
+  base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ notation ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
