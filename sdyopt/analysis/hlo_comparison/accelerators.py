@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
@@ -26,14 +27,14 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
     without_rearranging,
 )
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.index_values import Values
 from sdyopt.base.dataclasses import dataclass, field, replace
 
 SCATTERED, FOLDED, MERGED, SUMMED = "reduce-scatter", "one along both axes", "merged", "one of the sum"
 NARROWED = "16-bit floats"
-_CHANNEL = re.compile(
-    r", (?:channel_id=\d+|metadata=\{(?:[^}\"]|\"[^\"]*\")*\}|frontend_attributes=\{[^}]*\}"
-    r"|backend_config=\{.*\}$)"
-)
+_CHANNEL = re.compile(r", channel_id=\d+")
+# What does not change what an instruction computes; it is printed last.
+_NOTES = (", frontend_attributes={", ", metadata={", ", backend_config={")
 _APPLIED = re.compile(r"\bto_apply=%?([\w.-]+)")
 _NARROW = ("bf16", "f16")
 _ADDS = ("add", "subtract")
@@ -100,6 +101,12 @@ def _narrow_source(value: Value) -> str:
     return next((type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
 
 
+def _computed(attributes: str) -> str:
+    """Attributes without those that do not change what is computed."""
+    end = min((at for note in _NOTES if (at := attributes.find(note)) >= 0), default=len(attributes))
+    return _CHANNEL.sub("", attributes[:end])
+
+
 class _Reading:
     def __init__(self, program: CompiledProgram) -> None:
         self._program = program
@@ -118,14 +125,12 @@ class _Reading:
         for number, each in enumerate(program.operands):
             if narrow := narrow_type(each):
                 self._change(number, NARROWED, replace(each, bits=bits_of(narrow), sent=None))
-        for name, computation in graph.computations.items():
-            numbers = [
-                number
-                for number, each in enumerate(program.operands)
-                if each.hlo is not None and each.hlo.computation == name
-            ]
-            if numbers:
-                self._read(computation.ops, numbers)
+        by_computation: dict[str, list[int]] = {}
+        for number, each in enumerate(program.operands):
+            if each.hlo is not None:
+                by_computation.setdefault(each.hlo.computation, []).append(number)
+        for name, numbers in by_computation.items():
+            self._read(graph.computations[name].ops, numbers)
         self._found.operands = [each for each in self._now if each is not None]
         return self._found
 
@@ -162,17 +167,22 @@ class _Reading:
         """Removes collectives that are equal to an earlier one of the same operands."""
         first: dict[tuple[object, ...], Instruction] = {}
         of: dict[Instruction, Instruction] = {}
+        known: dict[Value, dict[tuple[Instruction, int], None]] = {}
         for op in ops:
             if op.opcode not in COLLECTIVES and op.opcode not in REARRANGE:
                 continue
             operands = tuple((of.get(value.op, value.op), value.part) for value in op.operands)
-            same = first.setdefault((op.opcode, op.type, _CHANNEL.sub("", op.attributes), operands), op)
+            same = first.setdefault((op.opcode, op.type, _computed(op.attributes), operands), op)
             if same is op or not operands:
                 continue
             of[op] = same
             for part, uses in op.uses.items():
-                known = same.uses.setdefault(part, [])
-                known += [each for each in uses if each not in known]
+                of_same = same.uses.setdefault(part, [])
+                seen = known.setdefault(Value(same, part), dict.fromkeys(of_same))
+                for use in uses:
+                    if use not in seen:
+                        seen[use] = None
+                        of_same.append(use)
                 number = self._of.get(Value(op, part))
                 if number is not None:
                     self._change(number, MERGED, None)
@@ -221,7 +231,7 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
     if indices is None or each.hlo is None:
         return None
     size = each.group_size
-    starts: list[list[tuple[int, ...]]] | None = None
+    starts: list[Values] | None = None
     # On the CPU, sums of 16-bit floats are converted back first.
     for user, number in uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()):
         if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
@@ -229,21 +239,13 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
         taken = []
         for value in user.operands[1:]:
             values = indices.of(value)
-            if not values or len(values[0]) != 1:
+            if values is None or not values.is_scalar:
                 return None
             taken.append(values)
         if starts is not None and taken != starts:
             return None
         starts, found = taken, found or Value(user)
-    if starts is None or size < 2:
-        return None
-    devices = len(starts[0]) if starts else 0
-    for group in each.groups:
-        if any(device >= devices for device in group):
-            return None
-        if len({tuple(dim[device] for dim in starts) for device in group}) != size:
-            return None
-    return found
+    return found if starts and size > 1 and program.take_different(starts, each.groups) else None
 
 
 def has_unknown_slices(program: CompiledProgram, each: CollectiveOperand) -> bool:
@@ -271,7 +273,7 @@ def sums_of(
     `results` are the values that sums add, by the number of the reduction. They have no other use, unless
     `is_any_use`.
     """
-    found = []
+    found, parts = [], set(results.values())
     # The reduction that stands for all of those that a value is the sum of.
     terms: dict[Value, int] = {}
     for number, value in results.items():
@@ -286,7 +288,7 @@ def sums_of(
             term = terms[op.operands[0]]
             # On the CPU, sums of 16-bit floats are converted first.
             is_same = op.opcode != "convert" or is_any_use or bool(narrow_type(program.operands[term]))
-            if is_same and (is_any_use or len(value.uses) == 1) and value not in results.values():
+            if is_same and (is_any_use or len(value.uses) == 1) and value not in parts:
                 terms[value] = term
         elif op.opcode in _ADDS and len(op.operands) == 2 and all(each in terms for each in op.operands):
             first, second = (terms[each] for each in op.operands)
@@ -331,6 +333,7 @@ def _are_alike(
     )
 
 
+@lru_cache(maxsize=1 << 8)
 def joined(first: Groups, second: Groups) -> Groups | None:
     """The groups of devices that two reductions combine; None if some devices would be combined twice."""
     around = {device: group for group in first for device in group}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations, islice, product
 from math import prod
 
 # Each group is a set of devices.
@@ -20,10 +19,9 @@ _SIZE = re.compile(r"""['"]([^'"]+)['"]=(\d{1,18})""")
 _LIST = re.compile(r"\{((?:\{[\d,]*\},?)*)\}")
 # Programs on more devices are not compared, because the lists of HLO text are as long as these.
 MAX_DEVICES = 1 << 16
-_MAX_PARTED, _MAX_CHOICES = 4, 1 << 14
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 8)
 def groups_of_hlo(text: str, devices: int) -> Groups:
     """The groups of `replica_groups=…`: as lists, as an iota with a transposition, or as axes of a mesh."""
     if (mesh := _MESH.match(text)) is not None:
@@ -34,7 +32,7 @@ def groups_of_hlo(text: str, devices: int) -> Groups:
             ids = _transposed(_numbers(mesh[2]), mesh[3])
         else:
             ids = list(range(_bounded(prod(sizes))))
-        return _along(names, sizes, ids, _AXIS.findall(mesh[5]))
+        return _unique(_along(names, sizes, ids, _AXIS.findall(mesh[5])))
     if (iota := _IOTA.match(text)) is not None:
         ids = _transposed(_numbers(iota[2]), iota[3])
         size = max(_numbers(iota[1])[-1:], default=0) or 1
@@ -44,50 +42,104 @@ def groups_of_hlo(text: str, devices: int) -> Groups:
     return _grouped(rows or [list(range(_bounded(devices)))])
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 8)
 def groups_of_axes(axes: str, mesh: str) -> Groups:
     """The groups along `{"x", "y":(1)2}` in the mesh `<["x"=4, "y"=2], device_ids=[…]>`."""
     names, sizes = _names_and_sizes(mesh)
-    _, _, ids = mesh.partition("device_ids=")
-    devices = _numbers(ids) if ids else list(range(_bounded(prod(sizes))))
-    return _along(names, sizes, devices, _AXIS.findall(axes))
+    return _unique(_along(names, sizes, _ids(mesh, sizes), _AXIS.findall(axes)))
 
 
-@lru_cache(maxsize=1 << 12)
-def axes_of_groups(groups: Groups, mesh: str) -> str:
-    """`{"x", "y"}`: the axes of a mesh along which groups are; "" if they are along none of its axes."""
-    names, sizes = _names_and_sizes(mesh)
-    size = max(map(len, groups), default=1)
-    used = [name for name, count in zip(names, sizes, strict=True) if count > 1]
-    by_name = dict(zip(names, sizes, strict=True))
-    for count in range(1, len(used) + 1):
-        for chosen in combinations(used, count):
-            if prod(by_name[name] for name in chosen) == size:
-                axes = "{" + ", ".join(f'"{name}"' for name in chosen) + "}"
-                if groups_of_axes(axes, mesh) == groups:
-                    return axes
-    # Parts of axes, at most one of each axis.
-    parts = [[(name, before, part) for before, part in _sub_axes(by_name[name])] for name in used]
-    choices = product(*([None, *each] for each in parts)) if len(used) <= _MAX_PARTED else ()
-    for choice in islice(choices, _MAX_CHOICES):
-        listed = [each for each in choice if each is not None]
-        if prod(part for *_, part in listed) == size:
-            axes = "{" + ", ".join(_axis_text(*each, by_name) for each in listed) + "}"
-            if groups_of_axes(axes, mesh) == groups:
-                return axes
-    return ""
-
-
-def _sub_axes(size: int) -> Iterator[tuple[int, int]]:
-    """The parts of an axis, as the product of the sizes before and the own size; the whole axis, too."""
-    divisors = [each for each in range(1, min(size, MAX_DEVICES) + 1) if size % each == 0]
-    return (
-        (before, part) for before in divisors for part in divisors if part > 1 and size % (before * part) == 0
+def in_all_slices(groups: Groups, per_slice: int, slices: int) -> Groups:
+    """The same groups in each of several slices, whose devices are numbered one slice after the other."""
+    if slices == 1:
+        return groups
+    _bounded(slices * per_slice)
+    return _unique(
+        frozenset(
+            frozenset(number * per_slice + device for device in group)
+            for number in range(slices)
+            for group in groups
+        )
     )
 
 
-def _axis_text(name: str, before: int, part: int, sizes: Mapping[str, int]) -> str:
-    return f'"{name}"' if part == sizes[name] else f'"{name}":({before}){part}'
+def groups_across_slices(target: str, per_slice: int) -> Groups:
+    """The groups of a transfer between slices: `{1,2}x{0:3}`, or `{{100000,200000},{100001,200001}}`."""
+    slices, is_product, devices = target.partition("}x{")
+    if not is_product:
+        rows = [_numbers(row) for row in re.findall(r"\{([\d,]+)\}", target)]
+        return _grouped([[_device(number, per_slice) for number in row] for row in rows])
+    numbers = [_bounded(number) for number in _numbers(slices)]
+    return _grouped(
+        [[(number - 1) * per_slice + device for number in numbers] for device in _ranges(devices)]
+    )
+
+
+def slices_of(targets: Iterable[str]) -> int:
+    """The number of slices that transfers between slices have as targets; 1 if there are none."""
+    found = 1
+    for target in dict.fromkeys(targets):
+        slices, is_product, _ = target.partition("}x{")
+        numbers = _numbers(slices) if is_product else [each // _PER_SLICE for each in _numbers(target)]
+        found = max(found, *(_bounded(number) for number in numbers), 1)
+    return found
+
+
+# Device 3 of slice 2 is number 200003.
+_PER_SLICE = 100_000
+
+
+def _device(number: int, per_slice: int) -> int:
+    slice, device = divmod(number, _PER_SLICE)
+    return (slice - 1) * per_slice + device
+
+
+def _ranges(text: str) -> Iterator[int]:
+    """The numbers of `0:3,8`."""
+    for first, last in re.findall(r"(\d{1,9})(?::(\d{1,9}))?", text):
+        yield from range(int(first), _bounded(int(last or first)) + 1)
+
+
+@lru_cache(maxsize=1 << 8)
+def axes_of_groups(groups: Groups, mesh: str) -> str:
+    """`{"x", "y"}`: the axes of a mesh along which groups are; "" if they are along none of its axes."""
+    names, sizes = _names_and_sizes(mesh)
+    ids = _ids(mesh, sizes)
+    # The axes follow from one group: those along which the coordinates of its devices differ.
+    group = next((each for each in groups if ids and ids[0] in each), frozenset())
+    coordinates = [_coordinates(position, sizes) for position, device in enumerate(ids) if device in group]
+    axes = []
+    for name, size, values in zip(names, sizes, zip(*coordinates, strict=True), strict=False):
+        used = sorted(set(values))
+        if len(used) > 1:
+            minor = used[1] - used[0]
+            if size % (len(used) * minor):
+                return ""
+            before = size // (len(used) * minor)
+            axes.append(f'"{name}"' if len(used) == size else f'"{name}":({before}){len(used)}')
+    text = "{" + ", ".join(axes) + "}"
+    return text if axes and _along(names, sizes, ids, _AXIS.findall(text)) == groups else ""
+
+
+def _coordinates(position: int, sizes: Sequence[int]) -> list[int]:
+    """The coordinates of a position in an array of these sizes, in row-major order."""
+    found = []
+    for size in reversed(sizes):
+        position, coordinate = divmod(position, size)
+        found.append(coordinate)
+    return found[::-1]
+
+
+def _ids(mesh: str, sizes: Sequence[int]) -> list[int]:
+    """The devices of a mesh, by position."""
+    _, _, ids = mesh.partition("device_ids=")
+    return _numbers(ids) if ids else list(range(_bounded(prod(sizes))))
+
+
+@lru_cache(maxsize=1 << 8)
+def _unique(groups: Groups) -> Groups:
+    """The first object of equal groups, so that comparing them takes no time."""
+    return groups
 
 
 def _names_and_sizes(mesh: str) -> tuple[list[str], list[int]]:
@@ -137,7 +189,7 @@ def _transposed(sizes: Sequence[int], permutation: str | None) -> list[int]:
 
 
 def _grouped(rows: Iterable[Sequence[int]]) -> Groups:
-    return frozenset(frozenset(row) for row in rows)
+    return _unique(frozenset(frozenset(row) for row in rows))
 
 
 def _numbers(text: str) -> list[int]:

@@ -3,14 +3,19 @@
     %f = f32[4] fusion(%all-reduce, %offset), calls=%fused     a dynamic-slice of %all-reduce at %offset
 
 So the uses of a value are the operations that compute with it. Tuples and the ends of asynchronous operations
-are looked through: the uses of an element are its own.
+are looked through: the uses of an element are its own. What is fused with others, or runs beside others, is
+where it starts, once:
+
+    %s = (…) fusion(%x), calls=%start      %all-gather.1 = all-gather(%p), channel_id=4, AsyncCollectiveStart
+    %t = (…) fusion(%s, %y), calls=%step   %all-gather.2, channel_id=4, beside a product: the same
+    %f = f32[2] fusion(%x), kind=kCustom, calls=%all-reduce-scatter        a reduce-scatter
+    %u = (…) custom-call-update(%v, %x), where %v starts %called           what %called does with %x
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -21,12 +26,11 @@ _OPERAND = re.compile(r"([A-Za-z_][\w.-]*+)(?:#(\d{1,9}))?")
 _DIMS = re.compile(r"\b\w++\[([\d,]*+)\]")
 _PARENTHESES = re.compile(r"[()]")
 _CALLED = re.compile(
-    r"\b(body|condition|to_apply|calls|true_computation|false_computation|branch_computations)="
-    r"(\{[^}]*\}|%?[\w.-]+)"
+    r"\b(body|condition|to_apply|calls|called_computations|true_computation|false_computation"
+    r"|branch_computations)=(\{[^{}]*+\}|%?[\w.-]++)"
 )
 _INDEX = re.compile(r"\bindex=(\d{1,9})")
-_DIRECTION = re.compile(r"\bdirection=(\w+)")
-_TRIPS = re.compile(r'known_trip_count\\?"?:\{\\?"?n\\?"?:\\?"?(\d{1,18})')
+_CHANNEL = re.compile(r"\bchannel_id=(\d{1,18})")
 COLLECTIVES = (
     "all-reduce",
     "all-gather",
@@ -35,19 +39,21 @@ COLLECTIVES = (
     "ragged-all-to-all",
     "collective-permute",
 )
-# Computations that have one of these are not part of their caller.
-_STARTS = tuple(f" {each}{end}(" for each in COLLECTIVES for end in ("", "-start"))
-_APART = (*_STARTS, " while(", " conditional(")
+_COLLECTIVE_STARTS = tuple(f"{each}-start" for each in COLLECTIVES)
 # They keep each element; its position may be another one.
 REARRANGE = ("bitcast", "reshape", "copy", "transpose")
 _LOOKED_THROUGH = ("optimization-barrier", "copy-done")
-_MAX_ELEMENTS, _MAX_DEVICES = 1 << 16, 1 << 12
-# A fusion within a fusion within … is printed once; HLO of XLA nests few.
-_MAX_INLINED = 1 << 21
+# The callee of these is part of their caller, as is that of what starts asynchronously.
+_INLINED = ("fusion", "call", "async-start")
+_ROLES = ("calls", "to_apply", "called_computations")
+_ASYNC_START, _ASYNC_DONE = '"AsyncCollectiveStart"', '"AsyncCollectiveDone"'
+# GPU has one computation for equal fusions, so that a computation is copied, but not as often as it could be.
+_MAX_COPIED = 1 << 16
+# HLO of XLA nests few fusions.
 _MAX_DEPTH = 64
-
-# The values of an integer array in row-major order, on each device.
-Values = list[tuple[int, ...]]
+_MAX_USES = 1 << 20
+# More elements than any memory has.
+MAX_SIZE = 1 << 62
 
 
 class Instruction:
@@ -73,12 +79,29 @@ class Instruction:
     def shape(self) -> tuple[int, ...]:
         """The sizes of the dimensions; those of the first array of a tuple."""
         match = _DIMS.search(self.type)
-        return () if match is None else tuple(int(each) for each in match[1].split(",") if each)
+        return () if match is None else sizes_of(match[1])
 
     @property
     def elements(self) -> int:
         """The number of elements; of the first array of a tuple."""
         return prod(self.shape)
+
+    @property
+    def channel(self) -> str:
+        """The number of the channel, which copies of one collective have in common; "" without one."""
+        match = _CHANNEL.search(self.attributes)
+        return "" if match is None else match[1]
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """The sizes of dimensions, `8,16`. Raises OverflowError if no memory has as many elements."""
+    sizes = tuple(int(each) if len(each) < 20 else MAX_SIZE for each in text.split(",") if each)
+    total = 1
+    for size in sizes:
+        total *= size
+        if total >= MAX_SIZE and 0 not in sizes:
+            raise OverflowError(f"an array of {text[:40]} elements is too large")
+    return sizes
 
 
 class Value(NamedTuple):
@@ -113,6 +136,27 @@ class Call(NamedTuple):
     callee: str
 
 
+class _Text:
+    """A computation as printed: its instructions and its root, which is the last without a mark."""
+
+    __slots__ = ("has_collective", "has_loop", "ops", "root", "starts")
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.ops: list[Instruction] = []
+        root: Instruction | None = None
+        for line in lines:
+            if (parsed := _instruction(line)) is not None:
+                op, is_root = parsed
+                self.ops.append(op)
+                root = op if is_root else root
+        self.root = root or (self.ops[-1] if self.ops else None)
+        self.has_collective = any(
+            op.opcode in COLLECTIVES or op.opcode in _COLLECTIVE_STARTS for op in self.ops
+        )
+        self.has_loop = any(op.opcode in ("while", "conditional") for op in self.ops)
+        self.starts = any(_ASYNC_START in op.attributes for op in self.ops)
+
+
 class HloGraph:
     """The computations of a module by name, in the order of the text, and the calls between them.
 
@@ -122,74 +166,72 @@ class HloGraph:
     def __init__(self, lines: Sequence[str]) -> None:
         self.entry = ""
         self.is_complete = False
-        self._text: dict[str, list[str]] = {}
+        text: dict[str, list[str]] = {}
         current: list[str] | None = None
         for line in lines:
             if not line.startswith((" ", "}")) and (match := _COMPUTATION.match(line)) is not None:
-                current = self._text.setdefault(match[2], [])
+                current = text.setdefault(match[2], [])
                 self.entry = match[2] if match[1] else self.entry
             elif line.startswith("}"):
-                self.is_complete |= current is not None and current is self._text.get(self.entry)
+                self.is_complete |= current is not None and current is text.get(self.entry)
                 current = None
             elif current is not None:
                 current.append(line)
-        self._order = {name: number for number, name in enumerate(self._text)}
-        self._is_apart = {
-            name: any(word in line for line in lines for word in _APART) for name, lines in self._text.items()
+        self._text = {name: _Text(lines) for name, lines in text.items()}
+        self._started = {
+            op.channel
+            for each in self._text.values()
+            if each.starts
+            for op in each.ops
+            if op.opcode in COLLECTIVES
         }
-        self._parsed: dict[str, list[tuple[Instruction, bool]]] = {}
-        self._count = 0
-        # What fusions and calls are replaced by is not a computation of its own.
-        self._inlined: set[str] = set()
-        found = {name: self._flat(name) for name in self._text}
-        self.computations = {name: each for name, each in found.items() if name not in self._inlined}
+        # What fusions and calls are replaced by, and the computations that are nowhere else.
+        self._callees: dict[Instruction, str] = {}
+        gone = self._plan()
+        self._uses = 0
+        self.computations = {name: self._flat(name) for name in self._text if name not in gone}
         self.calls = [
             Call(name, op, role, callee)
             for name, each in self.computations.items()
             for op in each.ops
-            for role, callees in _CALLED.findall(op.attributes)
-            for callee in re.findall(r"[\w.-]+", callees)
+            for role, callees in called_by(op)
+            for callee in callees
             if callee in self.computations
         ]
 
-    def trips(self, loop: Instruction, indices: IndexValues) -> int | None:
-        """How often a loop runs: what XLA says, else what its condition and its counter say."""
-        if (match := _TRIPS.search(loop.attributes)) is not None:
-            return int(match[1])
-        called = dict(_CALLED.findall(loop.attributes))
-        condition, body = (
-            self.computations.get(called.get(role, "").strip("%")) for role in ("condition", "body")
-        )
-        if condition is None or body is None or condition.root is None or body.root is None:
-            return None
-        compare, carried = without_rearranging(condition.root).op, body.root.op
-        direction = _DIRECTION.search(compare.attributes)
-        is_known = compare.opcode == "compare" and len(compare.operands) == 2 and carried.opcode == "tuple"
-        if not is_known or direction is None:
-            return None
-        counter, bound = map(without_rearranging, compare.operands)
-        limit = indices.constant(bound)
-        number = counter.part
-        if counter.op.opcode != "parameter" or limit is None or not 0 <= number < len(carried.operands):
-            return None
-        # What an iteration adds to the counter.
-        following = without_rearranging(carried.operands[number]).op
-        if following.opcode != "add":
-            return None
-        terms = [without_rearranging(each) for each in following.operands]
-        is_counter = [each.op.opcode == "parameter" and each.part == number for each in terms]
-        steps = [
-            indices.constant(each) for each, is_same in zip(terms, is_counter, strict=True) if not is_same
-        ]
-        initial = loop.operands[0] if loop.operands else None
-        first = None if initial is None else indices.constant(_element(initial, number))
-        if len(steps) != 1 or len(terms) != 2 or steps[0] is None or first is None:
-            return None
-        return _count(direction[1], first, steps[0], limit)
+    def _plan(self) -> set[str]:
+        """Chooses the callees that take the place of their calls; returns those that all calls do without."""
+        order = {name: number for number, name in enumerate(self._text)}
+        sites: dict[str, list[tuple[str, Instruction]]] = {}
+        for name, each in self._text.items():
+            for op in each.ops:
+                callee = _inlined_callee(op)
+                # A computation is printed before those that call it.
+                if order.get(callee, len(order)) < order[name]:
+                    sites.setdefault(callee, []).append((name, op))
+        sizes = {name: len(each.ops) for name, each in self._text.items()}
+        depths = dict.fromkeys(self._text, 0)
+        gone, copied = set[str](), 0
+        # In the order of the text, so that the size of a callee is known.
+        for callee, calls in sorted(sites.items(), key=lambda each: order[each[0]]):
+            of_callee = self._text[callee]
+            is_apart = of_callee.has_loop or (of_callee.has_collective and len(calls) > 1)
+            copies = (len(calls) - 1) * sizes[callee]
+            if is_apart or depths[callee] >= _MAX_DEPTH or copied + copies > _MAX_COPIED:
+                continue
+            copied += copies
+            gone.add(callee)
+            for caller, op in calls:
+                self._callees[op] = callee
+                sizes[caller] += sizes[callee]
+                depths[caller] = max(depths[caller], depths[callee] + 1)
+                self._text[caller].has_collective |= of_callee.has_collective
+        return gone
 
     def _flat(self, name: str) -> Computation:
-        ops: list[Instruction] = []
-        root = self._expand(name, None, ops, 0)
+        expansion = _Expansion(self._text, self._callees, self._started)
+        root = expansion.expand(name, None)
+        ops = expansion.finished()
         ops_with_return = list(ops)
         if root is not None:
             end = Instruction("", "", "return", "", "")
@@ -198,170 +240,162 @@ class HloGraph:
         for op in ops_with_return:
             if op.opcode != "tuple":
                 for number, value in enumerate(op.operands):
-                    _use(value, op, number)
+                    self._use(value, op, number)
         return Computation(name, ops, root)
 
-    def _expand(
-        self, name: str, arguments: list[Value] | None, ops: list[Instruction], depth: int
-    ) -> Value | None:
+    def _use(self, value: Value, user: Instruction, number: int) -> None:
+        """Adds a use, also of the elements of a tuple."""
+        pending, seen = [value], {value}
+        for each in pending:
+            each.op.uses.setdefault(each.part, []).append((user, number))
+            if each.op.opcode == "tuple":
+                for operand in each.op.operands:
+                    if operand not in seen:
+                        seen.add(operand)
+                        pending.append(operand)
+        self._uses += len(pending) - 1
+        if self._uses > _MAX_USES:
+            raise OverflowError("its tuples have more elements than are compared")
+
+
+class _Expansion:
+    """The instructions of one computation, with those of its callees in place of the calls."""
+
+    def __init__(self, text: dict[str, _Text], callees: dict[Instruction, str], started: set[str]) -> None:
+        self._text = text
+        self._callees = callees
+        # The channels of collectives that one fusion starts, and others continue.
+        self._started = started
+        self._ops: list[Instruction] = []
+        self._gone: set[Instruction] = set()
+        self._of_channel: dict[str, Value] = {}
+        # Calls that start before they have operands.
+        self._waiting: dict[Instruction, str] = {}
+
+    def expand(self, name: str, arguments: list[Value] | None) -> Value | None:
         """Appends the instructions of a computation, and returns its result."""
         known: dict[str, Value] = {}
-        root = last = None
-        for parsed, is_root in self._instructions(name):
-            known[parsed.name] = last = self._value(name, parsed, known, arguments, ops, depth)
-            root = last if is_root else root
-        return root or last
+        text = self._text[name]
+        for op in text.ops:
+            known[op.name] = self._value(text, op, known, arguments)
+        return None if text.root is None else known[text.root.name]
+
+    def finished(self) -> list[Instruction]:
+        """The instructions, after what started without an end."""
+        for callee in self._waiting.values():
+            self.expand(callee, [])
+        return [op for op in self._ops if op not in self._gone] if self._gone else self._ops
 
     def _value(
-        self,
-        computation: str,
-        parsed: Instruction,
-        known: dict[str, Value],
-        arguments: list[Value] | None,
-        ops: list[Instruction],
-        depth: int,
+        self, text: _Text, parsed: Instruction, known: dict[str, Value], arguments: list[Value] | None
     ) -> Value:
         opcode = parsed.opcode
         if opcode == "parameter" and arguments is not None:
-            number = int(parsed.arguments) if parsed.arguments.isdecimal() else len(arguments)
-            if number < len(arguments):
+            number = (
+                int(parsed.arguments) if parsed.arguments.isdecimal() and len(parsed.arguments) < 10 else -1
+            )
+            if 0 <= number < len(arguments):
                 return arguments[number]
         names = [] if opcode in ("constant", "parameter") else _OPERAND.findall(parsed.arguments)
-        operands = [_element(known[each], int(part) if part else -1) for each, part in names if each in known]
-        if operands and (opcode in _LOOKED_THROUGH or opcode.endswith("-done")):
+        operands = [
+            element_of(known[each], int(part) if part else -1) for each, part in names if each in known
+        ]
+        if operands and operands[0].op in self._waiting:
+            result = self.expand(self._waiting.pop(operands[0].op), operands[1:])
+            if result is not None:
+                return result
+        if operands and (opcode in _LOOKED_THROUGH or opcode.endswith(("-done", "-update"))):
             return operands[0]
         if operands and opcode == "get-tuple-element" and (index := _INDEX.search(parsed.attributes)):
-            found = _element(operands[0], int(index[1]))
+            found = element_of(operands[0], int(index[1]))
             if found.op is operands[0].op and found.part >= 0:
                 found.op.parts.setdefault(found.part, parsed.attributes)
             return found
-        if opcode in ("fusion", "call") and (callee := self._callee(computation, parsed, depth)):
-            self._inlined.add(callee)
-            result = self._expand(callee, operands, ops, depth + 1)
-            if result is not None:
-                return result
         op = Instruction(parsed.name, parsed.type, opcode, parsed.arguments, parsed.attributes)
         op.operands = operands
-        ops.append(op)
-        self._count += depth > 0
+        if (callee := self._callees.get(parsed)) is not None:
+            if not operands and opcode.endswith("-start"):
+                self._waiting[op] = callee
+                self._ops.append(op)
+                return Value(op)
+            start = len(self._ops)
+            result = self.expand(callee, operands)
+            if result is not None:
+                if self._text[callee].has_collective:
+                    result = self._of_collective(parsed, result, start)
+                return result
+        elif opcode in COLLECTIVES and arguments is not None and op.channel in self._started:
+            return self._of_start(text, op)
+        elif opcode == "custom-call" and (_ASYNC_START in op.attributes or _ASYNC_DONE in op.attributes):
+            same = next((each for each in operands if each.op.opcode in COLLECTIVES), None)
+            if same is not None and _ASYNC_DONE in op.attributes:
+                return same
+            if same is not None and same.op.operands:
+                # Its first elements are the operand and the result.
+                op.opcode, op.operands = "tuple", [same.op.operands[0], same]
+        self._ops.append(op)
         return Value(op)
 
-    def _callee(self, caller: str, op: Instruction, depth: int) -> str:
-        """The computation that a fusion or a call is replaced by; "" if it stays."""
-        for role, callee in _CALLED.findall(op.attributes):
-            name = callee.strip("%{} ")
-            # A computation is printed before those that call it.
-            if (
-                role in ("calls", "to_apply")
-                and self._order.get(name, len(self._order)) < self._order[caller]
-            ):
-                is_small = depth < _MAX_DEPTH and self._count < _MAX_INLINED
-                return name if is_small and not self._is_apart[name] else ""
+    def _of_start(self, text: _Text, op: Instruction) -> Value:
+        """The collective of which an instruction of a fusion is a part: itself if it is the start."""
+        if not text.starts:
+            # Of one that starts in another computation, too, this is only a part.
+            op.opcode = f"{op.opcode}-step" if op.channel not in self._of_channel else op.opcode
+            value = self._of_channel.get(op.channel)
+            if value is not None:
+                return value
+        self._ops.append(op)
+        value = Value(op)
+        if text.starts:
+            self._of_channel[op.channel] = value
+        return value
+
+    def _of_collective(self, fusion: Instruction, result: Value, start: int) -> Value:
+        """The result of a fusion that has collectives; they have its place if they have none themselves."""
+        for op in self._ops[start:]:
+            if op.opcode in COLLECTIVES and "metadata={" not in op.attributes:
+                _, found, metadata = fusion.attributes.partition(", metadata={")
+                op.attributes += found + metadata
+        if fusion.opcode != "fusion" or "kind=kCustom" not in fusion.attributes:
+            return result
+        slices = result.op.operands if result.op.opcode == "tuple" else [result]
+        sums = [
+            without_rearranging(each.op.operands[0])
+            for each in slices
+            if each.op.opcode == "dynamic-slice" and each.part < 0 and each.op.operands
+        ]
+        ops = {each.op for each in sums}
+        if len(sums) != len(slices) or len(ops) != 1 or sums[0].op.opcode != "all-reduce":
+            return result
+        # Each device keeps its slices of one all-reduce.
+        [op] = ops
+        parts = {max(each.part, 0): slice.op for each, slice in zip(sums, slices, strict=True)}
+        if sorted(parts) != list(range(len(op.operands))):
+            return result
+        is_tuple = op.type.startswith("(")
+        types = ", ".join(parts[number].type for number in sorted(parts))
+        op.opcode, op.type = "reduce-scatter", f"({types})" if is_tuple else types
+        self._gone.update(slice.op for slice in slices)
+        values = [Value(op, each.part) for each in sums]
+        if result.op.opcode != "tuple":
+            return values[0]
+        result.op.operands = values
+        return result
+
+
+def called_by(op: Instruction) -> Iterator[tuple[str, list[str]]]:
+    """The computations that an instruction calls, by the attribute that says so."""
+    for role, callees in _CALLED.findall(op.attributes):
+        yield role, re.findall(r"[\w.-]+", callees)
+
+
+def _inlined_callee(op: Instruction) -> str:
+    """The computation that could take the place of an instruction; "" if none could."""
+    is_start = op.opcode.endswith("-start") and op.opcode not in _COLLECTIVE_STARTS
+    if op.opcode not in _INLINED and not is_start:
         return ""
-
-    def _instructions(self, name: str) -> list[tuple[Instruction, bool]]:
-        found = self._parsed.get(name)
-        if found is None:
-            found = [each for line in self._text[name] if (each := _instruction(line)) is not None]
-            self._parsed[name] = found
-        return found
-
-
-class IndexValues:
-    """The values of integer arrays on each device, as far as they follow from the number of the device."""
-
-    def __init__(self, graph: HloGraph, devices: int) -> None:
-        # Of too many devices, what is equal on all of them is still known.
-        self._are_few = devices <= _MAX_DEVICES
-        self._devices = max(devices, 1) if self._are_few else 1
-        # Parameters of bodies and conditions, and loops: the loop, and what an iteration returns.
-        self._loops: dict[Instruction, tuple[Instruction, Value]] = {}
-        for call in graph.calls:
-            body = graph.computations[call.callee]
-            if call.op.opcode == "while" and call.role == "body" and body.root is not None:
-                self._loops[call.op] = call.op, body.root
-        callers = Counter(call.callee for call in graph.calls)
-        for call in graph.calls:
-            # Of a body that several loops have, the parameters have several values.
-            if call.op in self._loops and callers[call.callee] == 1:
-                for op in graph.computations[call.callee].ops:
-                    if op.opcode == "parameter":
-                        self._loops[op] = self._loops[call.op]
-        self._known: dict[Value, Values | None] = {}
-        # Fusions repeat the operations that compute indices: equal ones have the same list.
-        self._equal: dict[Hashable, Values | None] = {}
-
-    def of(self, value: Value) -> Values | None:
-        """The values on each device; None if they are unknown."""
-        if value not in self._known:
-            self._known[value] = None
-            self._known[value] = self._computed(value)
-        return self._known[value]
-
-    def constant(self, value: Value) -> int | None:
-        """The scalar that is equal on all devices; None if it is unknown."""
-        found = self.of(value)
-        if not found or len(found[0]) != 1 or any(each != found[0] for each in found):
-            return None
-        return found[0][0]
-
-    def _computed(self, value: Value) -> Values | None:
-        op = value.op
-        if op in self._loops:
-            carried = self.kept(value)
-            return None if carried is None else self.of(carried)
-        if value.part >= 0 or op.elements > _MAX_ELEMENTS:
-            return None
-        inputs = [self.of(each) for each in op.operands]
-        if any(each is None for each in inputs):
-            return None
-        arguments = op.arguments if op.opcode == "constant" else ""
-        key = op.opcode, op.type, arguments, tuple(map(id, inputs))
-        if key not in self._equal:
-            self._equal[key] = self._result(op, [each for each in inputs if each is not None])
-        return self._equal[key]
-
-    def _result(self, op: Instruction, arrays: Sequence[Values]) -> Values | None:
-        """The values of the result of an operation, from those of its operands."""
-        if op.opcode == "partition-id":
-            return [(device,) for device in range(self._devices)] if self._are_few else None
-        if op.opcode == "constant":
-            is_whole = op.type[:1] in ("s", "u") and "..." not in op.arguments
-            numbers = re.findall(r"-?\b\d{1,19}\b", op.arguments) if is_whole else ()
-            return [tuple(map(int, numbers))] * self._devices if numbers else None
-        if not arrays:
-            return None
-        if op.opcode in ("reshape", "bitcast", "copy", "convert"):
-            return arrays[0]
-        if op.opcode == "broadcast":
-            is_scalar = len(arrays[0][0]) == 1
-            return [each * op.elements for each in arrays[0]] if is_scalar else None
-        if op.opcode == "dynamic-slice":
-            return _sliced(op, arrays)
-        combine = _COMBINE.get(op.opcode)
-        if combine is None or len({len(each[0]) for each in arrays}) != 1:
-            return None
-        try:
-            return [
-                tuple(combine(*each) for each in zip(*of_device, strict=True))
-                for of_device in zip(*arrays, strict=True)
-            ]
-        except (TypeError, ZeroDivisionError):
-            return None
-
-    def kept(self, value: Value) -> Value | None:
-        """What a loop was given for a value that it carries, if no iteration changes it."""
-        if value.op not in self._loops:
-            return None
-        loop, root = self._loops[value.op]
-        number = value.part
-        if root.op.opcode != "tuple" or not 0 <= number < len(root.op.operands) or not loop.operands:
-            return None
-        returned = root.op.operands[number]
-        while returned.op.opcode in ("copy", "bitcast"):
-            returned = returned.op.operands[0]
-        is_kept = returned.op.opcode == "parameter" and returned.part == number
-        return _element(loop.operands[0], number) if is_kept else None
+    found = (callees for role, callees in called_by(op) if role in _ROLES)
+    return next((callees[0] for callees in found if len(callees) == 1), "")
 
 
 def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:
@@ -381,7 +415,7 @@ def uses_of(value: Value, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruct
     for each in pending:
         for user, number in each.uses:
             result = Value(user)
-            if user.opcode in REARRANGE or user.opcode in also:
+            if not number and (user.opcode in REARRANGE or user.opcode in also):
                 if result not in seen:
                     seen.add(result)
                     pending.append(result)
@@ -389,7 +423,7 @@ def uses_of(value: Value, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruct
                 yield user, number
 
 
-def _element(value: Value, part: int) -> Value:
+def element_of(value: Value, part: int) -> Value:
     """An element of a tuple; the value itself if `part` is -1."""
     if part < 0:
         return value
@@ -399,78 +433,22 @@ def _element(value: Value, part: int) -> Value:
     return Value(value.op, part) if value.part < 0 else value
 
 
-def _use(value: Value, user: Instruction, number: int) -> None:
-    """Adds a use, also of the elements of a tuple."""
-    pending, depth = [value], 0
-    while pending and depth < _MAX_INLINED:
-        each = pending.pop()
-        depth += 1
-        each.op.uses.setdefault(each.part, []).append((user, number))
-        if each.op.opcode == "tuple":
-            pending += each.op.operands
-
-
-def _count(direction: str, first: int, step: int, limit: int) -> int | None:
-    """How often a counter is increased before its comparison with the limit is false."""
-    if direction in ("LE", "GE"):
-        limit, direction = (limit + 1, "LT") if direction == "LE" else (limit - 1, "GT")
-    if direction == "GT":
-        first, step, limit, direction = -first, -step, -limit, "LT"
-    if direction != "LT" or step <= 0:
-        return None
-    return max(0, -((first - limit) // step))
-
-
-def _sliced(op: Instruction, arrays: Sequence[Values]) -> Values | None:
-    shape, sizes = op.operands[0].op.shape, op.shape
-    if not len(arrays) - 1 == len(shape) == len(sizes) or prod(shape) != len(arrays[0][0]):
-        return None
-    found = []
-    for each in zip(*arrays, strict=True):
-        starts = [
-            min(max(start[0], 0), dim - size) for start, dim, size in zip(each[1:], shape, sizes, strict=True)
-        ]
-        found.append(tuple(each[0][position] for position in _positions(shape, starts, sizes)))
-    return found
-
-
-def _positions(shape: Sequence[int], starts: Sequence[int], sizes: Sequence[int]) -> Iterator[int]:
-    """The positions of the elements of a slice in an array of this shape."""
-    found = [0]
-    for dim, start, size in zip(shape, starts, sizes, strict=True):
-        found = [before * dim + start + index for before in found for index in range(size)]
-    return iter(found)
-
-
-_COMBINE: dict[str, Callable[..., int]] = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
-    "divide": lambda a, b: a // b,
-    "remainder": lambda a, b: a % b,
-    "maximum": max,
-    "minimum": min,
-    "and": lambda a, b: a & b,
-    "clamp": lambda low, value, high: min(max(value, low), high),
-}
-
-
 def _instruction(line: str) -> tuple[Instruction, bool] | None:
     """The instruction of a line, and whether it is the root."""
     match = _INSTRUCTION.match(line)
     if match is None:
         return None
     at = match.end()
-    end = _closing(line, at) if line[at : at + 1] == "(" else line.find(" ", at)
+    end = closing_offset(line, at) if line[at : at + 1] == "(" else line.find(" ", at)
     opcode = _OPCODE.match(line, end) if end >= 0 else None
     if opcode is None:
         return None
-    closing = _closing(line, opcode.end() - 1)
+    closing = closing_offset(line, opcode.end() - 1)
     arguments = line[opcode.end() : closing - 1]
     return Instruction(match[2], line[at:end], opcode[1], arguments, line[closing:]), bool(match[1])
 
 
-def _closing(line: str, start: int) -> int:
+def closing_offset(line: str, start: int) -> int:
     """The offset after the parenthesis that closes that at `start`."""
     depth = 0
     for each in _PARENTHESES.finditer(line, start):

@@ -3,44 +3,66 @@
     %all-reduce.1 = f32[8,16]{1,0} all-reduce(%dot.3), replica_groups=[4,2]<=[8], metadata={… source_line=12}
 
 Each operand of a combined collective is a collective of its own, with the location that XLA gives the result
-of that operand. An instruction runs as often as the loops around it.
+of that operand. An instruction runs as often as the loops around it. Programs for several slices of TPUs are
+printed for one of them; what they send to others is a collective, too:
+
+    %send = (f32[8,16], …) send(%dot, …), … _xla_megascale_transfer_type="ALL_REDUCE"
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import prod
 
 from sdyopt.analysis.figures.figures import ONCE, Times
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, Loop, bits_of
-from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_hlo
+from sdyopt.analysis.hlo_comparison.device_groups import (
+    Groups,
+    groups_across_slices,
+    groups_of_hlo,
+    in_all_slices,
+    slices_of,
+)
+from sdyopt.analysis.hlo_comparison.hlo_collective import (
+    RENDEZVOUS,
+    SHAPE,
+    TARGET,
+    TRANSFER,
+    bytes_of_shape,
+    group_text,
+    kind_of,
+    moving_devices,
+    results_of,
+    shapes_of,
+    unknown_kind,
+)
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
-    COLLECTIVES,
+    MAX_SIZE,
     REARRANGE,
     HloGraph,
-    IndexValues,
     Instruction,
     Value,
     uses_of,
     without_rearranging,
 )
+from sdyopt.analysis.hlo_comparison.index_values import IndexValues, Values
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^{}]*+\})?")
-_PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*\})")
-_METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*)\}")
+_METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*+\")*+)\}")
 _FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
 _MAX_USES = 16
+_MAX_LOOPS = 16
+# Devices in all groups that differ.
+_MAX_GROUPED = 1 << 21
 # What moves an argument, or a part of it.
 _OF_ARGUMENTS = (*REARRANGE, "convert", "dynamic-slice", "slice", "all-gather", "collective-permute")
 # What only text of one kind of device has, in the order of a search.
@@ -58,7 +80,9 @@ class CompiledProgram:
     `all_operands` are also those of collectives whose groups have one device. `platform` is "CPU", "GPU" or
     "TPU", or "" if that is unknown. `is_elided`: the text leaves out the values of large constants. `name` is
     that of its file. `parameters` are the types of its arguments on one device, None if the text does not
-    state them. `states_devices`: the text states the number of devices.
+    state them. `states_devices`: the text states the number of devices. `slices` of TPUs run it, with so many
+    `devices` on all of them. `not_read` are instructions that communicate in a way that is not known here:
+    the name, what it is, and its bytes.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
@@ -71,6 +95,22 @@ class CompiledProgram:
     name: str = ""
     parameters: Sequence[str] | None = None
     states_devices: bool = False
+    slices: int = 1
+    not_read: list[tuple[str, str, int]] = field(default_factory=list)
+    _different: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+    def take_different(self, offsets: Sequence[Values], groups: Groups) -> bool:
+        """Whether the devices of a group have different offsets, whatever the group is."""
+        key = tuple(map(id, offsets)), groups
+        if key not in self._different:
+            per_slice = self.devices // self.slices
+            self._different[key] = all(
+                len({tuple(each.on(device % per_slice) for each in offsets) for device in group})
+                == len(group)
+                and all(each.on(device % per_slice) for device in group for each in offsets)
+                for group in groups
+            )
+        return self._different[key]
 
 
 def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> CompiledProgram:
@@ -107,7 +147,7 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
 def _parameters(header: str) -> Sequence[str] | None:
     """The types of the parameters of the entry, those in a tuple one by one, without their layouts."""
     _, stated, layout = header.partition("entry_computation_layout={(")
-    shapes = _SHAPE.finditer(layout.partition(")->")[0])
+    shapes = SHAPE.finditer(layout.partition(")->")[0])
     return [f"{shape[1]}[{shape[2]}]" for shape in shapes if shape[1] != "token"] if stated else None
 
 
@@ -115,57 +155,82 @@ class _Reader:
     def __init__(self, text: str, devices: int) -> None:
         lines = text.splitlines()
         header = dict(_COUNTS.findall(lines[0]))
-        self._devices = devices or int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
+        self._devices = int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
+        self._slices = slices_of(TARGET.findall(text))
+        # The text is that of one slice.
+        self._per_slice = devices // self._slices if devices else self._devices
+        self._devices = self._per_slice * self._slices
         self._tables = _tables(lines)
         self._graph = HloGraph(lines)
-        self._indices = IndexValues(self._graph, self._devices)
+        self._indices = IndexValues(self._graph, self._per_slice)
+        self._groups: dict[str, Groups] = {}
+        self._grouped = 0
         self._loops: dict[str, tuple[Loop, ...]] = {}
         self._locations: dict[str, SourceLocation] = {}
 
     def program(self) -> CompiledProgram:
-        found = CompiledProgram(devices=self._devices, graph=self._graph, indices=self._indices)
+        found = CompiledProgram(
+            devices=self._devices, graph=self._graph, indices=self._indices, slices=self._slices
+        )
         times = self._times()
         for name, computation in self._graph.computations.items():
+            received = {
+                rendezvous[1]: Value(op, 0)
+                for op in computation.ops
+                if op.opcode == "recv" and (rendezvous := RENDEZVOUS.search(op.attributes)) is not None
+            }
             for op in computation.ops:
-                kind = op.opcode.removesuffix("-start")
-                if kind in COLLECTIVES and (op.opcode == kind or op.opcode.endswith("-start")):
-                    operands = list(self._operands(name, op, kind, times.get(name)))
+                if (kind := kind_of(op)) is not None:
+                    operands = list(self._operands(name, op, kind, times.get(name), received))
                     found.all_operands += operands
                     found.operands += [each for each in operands if self._communicates(each)]
+                elif (what := unknown_kind(op)) and name in times:
+                    found.not_read.append(
+                        (op.name, what, sum(bytes_of_shape(each) for each in shapes_of(op.type)))
+                    )
         return found
 
     # --- Collectives --------------------------------------------------------------------------
 
     def _operands(
-        self, computation: str, op: Instruction, opcode: str, times: Times | None
+        self,
+        computation: str,
+        op: Instruction,
+        kind: str,
+        times: Times | None,
+        received: Mapping[str, Value],
     ) -> Iterator[CollectiveOperand]:
-        kind = opcode.replace("-", "_")
-        shapes = [
-            (prod(map(int, re.findall(r"\d{1,18}", match[2]))), match[1], match[0])
-            for match in _SHAPE.finditer(op.type)
-        ]
-        is_tuple = op.type.startswith("(")
-        if op.opcode != opcode and kind != "all_reduce" and is_tuple and len(shapes) > 1:
-            # The operand comes first in the result of a start; counters follow that of a permute.
-            shapes = shapes[1:2] if kind == "collective_permute" else shapes[len(shapes) // 2 :]
-            is_tuple = len(shapes) > 1
+        transfer = TRANSFER.search(op.attributes) if op.opcode == "send" else None
+        rendezvous = RENDEZVOUS.search(op.attributes)
+        result_op = op
+        if op.opcode == "send":
+            # What arrives is the result.
+            other = received.get(rendezvous[1]) if rendezvous is not None else None
+            result_op = op if other is None else other.op
+            is_of_result = kind in ("all_gather", "reduce_scatter")
+            shapes = shapes_of((result_op if is_of_result else op).type)[:1]
+            is_tuple = True
+        else:
+            text = results_of(op, kind)
+            is_tuple = text.startswith("(") or (op.opcode.endswith("-start") and text.count("[") > 1)
+            shapes = shapes_of(text)
         groups: Groups = frozenset()
         sent: Fraction | None = None
         if kind == "collective_permute":
-            moving = _moving(op.attributes)
-            sent = Fraction(moving, max(self._devices, moving, 1))
+            moving = moving_devices(op.attributes)
+            devices = self._devices if transfer is not None else self._per_slice
+            sent = Fraction(moving, max(devices, moving, 1))
         else:
-            _, _, listed = op.attributes.partition("replica_groups=")
-            groups = groups_of_hlo(_group_text(listed), self._devices)
+            groups = self._groups_of(op)
         if kind == "all_to_all" and is_tuple and shapes:
             # A tuple with one operand for each device of a group.
             shapes = [(sum(elements for elements, *_ in shapes), *shapes[0][1:])]
-            is_tuple = False
+            is_tuple = op.opcode == "send"
         factor = max(map(len, groups), default=1) if kind == "reduce_scatter" else 1
         for number, (elements, type, text) in enumerate(shapes):
             bits = bits_of(type)
             part = number if is_tuple else -1
-            result = Value(op, part)
+            result = Value(result_op, part)
             source = HloSource(
                 computation,
                 op,
@@ -192,6 +257,25 @@ class _Reader:
                 hlo=source,
             )
 
+    def _groups_of(self, op: Instruction) -> Groups:
+        """The groups of devices of all slices, equal ones being the same object."""
+        if op.opcode == "send":
+            target = TARGET.search(op.attributes)
+            text = "" if target is None else target[1]
+        else:
+            text = group_text(op.attributes.partition("replica_groups=")[2])
+        key = f"{op.opcode == 'send'} {text}"
+        if key not in self._groups:
+            if op.opcode == "send":
+                groups = groups_across_slices(text, self._per_slice)
+            else:
+                groups = in_all_slices(groups_of_hlo(text, self._per_slice), self._per_slice, self._slices)
+            self._grouped += sum(map(len, groups))
+            if self._grouped > _MAX_GROUPED:
+                raise OverflowError("its replica groups list more devices than are compared")
+            self._groups[key] = groups
+        return self._groups[key]
+
     def _produced_at(self, operand: Value | None) -> SourceLocation | None:
         if operand is None:
             return None
@@ -200,8 +284,12 @@ class _Reader:
 
     def _used_at(self, result: Value) -> tuple[SourceLocation, ...]:
         """Where the operations are that use a result."""
-        found = dict.fromkeys(user.attributes for user, _ in uses_of(result, ("convert",)))
-        return tuple(dict.fromkeys(self._location(each) for each in list(found)[:_MAX_USES]))
+        found: dict[str, None] = {}
+        for user, _ in uses_of(result, ("convert",)):
+            found[user.attributes] = None
+            if len(found) == _MAX_USES:
+                break
+        return tuple(dict.fromkeys(map(self._location, found)))
 
     def _argument(self, value: Value | None) -> str:
         """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
@@ -232,8 +320,7 @@ class _Reader:
             user.opcode == "dynamic-slice"
             and number == 0
             and any(
-                (found := self._indices.of(each)) is not None and any(value != found[0] for value in found)
-                for each in user.operands[1:]
+                (found := self._indices.of(each)) is not None and found.differ for each in user.operands[1:]
             )
             for user, number in uses
         )
@@ -249,7 +336,7 @@ class _Reader:
             factor: Times | None = ONCE
             if call.role in ("body", "condition"):
                 if call.op not in trips:
-                    trips[call.op] = graph.trips(call.op, self._indices)
+                    trips[call.op] = self._indices.trips(call.op)
                 count = trips[call.op]
                 factor = None if count is None else Times(count, count)
             elif call.role.endswith(("computation", "computations")):
@@ -269,10 +356,12 @@ class _Reader:
                         total = None
                     else:
                         total = total + times * factor
+                        # As if it were unknown.
+                        total = total if total.high < MAX_SIZE else None
                     around = self._loops.get(caller, ())
                     if op in trips:
                         place = self._location(op.attributes)
-                        around = (Loop(place.name_stack, place, trips[op]), *around)
+                        around = (Loop(place.name_stack, place, trips[op]), *around[: _MAX_LOOPS - 1])
                     self._loops.setdefault(name, around)
             found[name] = total
         return found
@@ -286,7 +375,9 @@ class _Reader:
         return found
 
     def _read_location(self, rest: str) -> SourceLocation:
-        metadata = _METADATA.search(rest)
+        # What is not closed is not searched for another start.
+        at = rest.find("metadata={")
+        metadata = None if at < 0 else _METADATA.match(rest, at)
         fields = {} if metadata is None else dict(_FIELD.findall(metadata[1]))
         name = fields.get("op_name", "").strip('"').replace("\\'", "'")
         numbers = {field: int(value) for field, value in fields.items() if value.isdecimal()}
@@ -316,19 +407,6 @@ class _Reader:
             found[each] = None
             number = frame.get("parent_frame_id", 0) - 1
         return tuple(found)
-
-
-def _moving(attributes: str) -> int:
-    """The number of devices that a permute sends from, to others."""
-    pairs = _PAIRS.search(attributes)
-    found = () if pairs is None else re.findall(r"\{(\d+),(\d+)\}", pairs[1])
-    return sum(source != target for source, target in found)
-
-
-def _group_text(text: str) -> str:
-    """The groups at the start of a text, without what follows."""
-    match = re.match(r"mesh\[[^\]]*\](?:, device_ids=\([^ ]*\))? ?\{[^}]*\}|\{(?:\{[\d,]*\},?)*\}|\S+", text)
-    return "" if match is None else match[0].rstrip(",")
 
 
 def _tables(lines: list[str]) -> dict[str, dict[int, str]]:

@@ -1,0 +1,259 @@
+"""The state of a matching: the collectives without a counterpart, and pairs of those of one place.
+
+Features and keys of collectives are numbers, computed once; of several counterparts, a search finds the
+nearest. So the time is about that of sorting the collectives, however many are at one place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.places import (
+    OWN_PLACES,
+    Feature,
+    call_lines_and_name,
+    has_place,
+    own_line_and_name,
+    used_at,
+)
+from sdyopt.analysis.hlo_comparison.reasons import ELSEWHERE, HIT, TYPE
+
+Key = Callable[[CollectiveOperand], Hashable]
+Place = tuple[Feature, Feature]
+# Of collectives of one place that are alike, so many are looked at.
+_MAX_ALIKE = 8
+# What is said of the reasons of one match.
+_MAX_REASONS = 8
+
+
+class Pairing:
+    """The collectives of the report and of XLA that have no counterpart yet, and the matches so far."""
+
+    def __init__(
+        self,
+        report: Sequence[CollectiveOperand],
+        xla: Sequence[CollectiveOperand],
+        program: CompiledProgram | None,
+    ) -> None:
+        self.report = report
+        self.xla = xla
+        self.program = program
+        self.ours = dict.fromkeys(range(len(report)))
+        self.theirs = dict.fromkeys(range(len(xla)))
+        # The class, and the numbers of the collectives; several matches have no ours.
+        self.found: list[tuple[str, list[int], list[int], list[str]]] = []
+        self.match_of: dict[int, int] = {}
+        self._features: dict[Place, tuple[list[list[int]], list[list[int]]]] = {}
+        self._keys: dict[Key, tuple[list[int], list[int]]] = {}
+
+    def take(self, reason: str, key: Key, place: Place, needs_place_unknown: bool = False) -> None:
+        """Pairs with equal keys and a place in common; of several, those with the nearest bytes."""
+        if not self.ours or not self.theirs:
+            return
+        of_ours, of_theirs = self._features_of(place)
+        our_keys, their_keys = self._keys_of(key)
+        wanted = {(our_keys[here], feature) for here in self.ours for feature in of_ours[here]}
+        waiting: dict[tuple[int, int, bool], _Waiting] = {}
+        sizes, placed = self._sizes, self._has_place
+        # The largest number first, as the last of a list is taken.
+        for there in reversed(self.theirs):
+            for feature in of_theirs[there]:
+                if (their_keys[there], feature) in wanted:
+                    key_of_bucket = their_keys[there], feature, needs_place_unknown and placed[there]
+                    waiting.setdefault(key_of_bucket, _Waiting()).add(sizes[there], there)
+        if not waiting:
+            return
+        for here in list(self.ours):
+            is_placed = needs_place_unknown and has_place(self.report[here])
+            size = self.report[here].wire_bytes_of_runs
+            nearest = min(
+                (
+                    candidate
+                    for feature in of_ours[here]
+                    for has in (False, True)[: 1 if is_placed or not needs_place_unknown else 2]
+                    if (bucket := waiting.get((our_keys[here], feature, has))) is not None
+                    and (candidate := bucket.nearest(size, self.theirs)) is not None
+                ),
+                default=None,
+            )
+            if nearest is not None:
+                self.add(reason, [here], [nearest[1]])
+
+    def add(self, reason: str, ours: Sequence[int], theirs: Sequence[int], why: str = "") -> None:
+        """Matches collectives."""
+        for here in ours:
+            del self.ours[here]
+        for there in theirs:
+            del self.theirs[there]
+            self.match_of[there] = len(self.found)
+        self.found.append((reason, list(ours), list(theirs), [why] if why else []))
+
+    def join(self, reason: str, there: int, to: int, why: str) -> None:
+        """Adds one of XLA's to the match of another."""
+        del self.theirs[there]
+        number = self.match_of[there] = self.match_of[to]
+        before, ours, theirs, reasons = self.found[number]
+        theirs.append(there)
+        if why not in reasons and len(reasons) <= _MAX_REASONS:
+            reasons.append(why if len(reasons) < _MAX_REASONS else "and more")
+        if before in (HIT, ELSEWHERE, TYPE):
+            self.found[number] = reason, ours, theirs, reasons
+
+    # --- Places -------------------------------------------------------------------------------
+
+    def are_of_one_place(self, here: int, theirs: Iterable[int]) -> bool:
+        """Whether one of the report and those of XLA have a place in common, or one has none."""
+        ours = self.report[here]
+        return all(
+            self.rank(here, [there]) < len(OWN_PLACES) or not (has_place(ours) and self._has_place[there])
+            for there in theirs
+        )
+
+    def are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
+        """Whether steps move the argument that one of the report does, for an operation of its place."""
+        ours, last = self.report[here], self.xla[chain[-1]]
+        if not ours.moved or any(self.xla[each].moved != ours.moved for each in chain):
+            return False
+        ends = {each for place in used_at(last) for each in call_lines_and_name(place)}
+        return not ends.isdisjoint(own_line_and_name(ours.location))
+
+    def rank(self, here: int, theirs: Iterable[int]) -> int:
+        """How strongly places are the same, the greatest number of several being the weakest."""
+        features = [self._features_of(place) for place in OWN_PLACES]
+        return max(
+            next(
+                (
+                    rank
+                    for rank, (of_ours, of_theirs) in enumerate(features)
+                    if not set(of_ours[here]).isdisjoint(of_theirs[there])
+                ),
+                len(OWN_PLACES),
+            )
+            for there in theirs
+        )
+
+    def alike(self, key: Key) -> Alike:
+        """Those of the report by a key, to look for the counterpart of some of XLA's."""
+        return Alike(self, key)
+
+    def _features_of(self, place: Place) -> tuple[list[list[int]], list[list[int]]]:
+        """The numbers of the features of each; those that the report does not have are left out."""
+        found = self._features.get(place)
+        if found is None:
+            of_ours, of_theirs = place
+            numbers: dict[Hashable, int] = {}
+            ours = [
+                [numbers.setdefault(each, len(numbers)) for each in dict.fromkeys(of_ours(collective))]
+                for collective in self.report
+            ]
+            theirs = [
+                [numbers[each] for each in dict.fromkeys(of_theirs(collective)) if each in numbers]
+                for collective in self.xla
+            ]
+            found = self._features[place] = ours, theirs
+        return found
+
+    def _keys_of(self, key: Key) -> tuple[list[int], list[int]]:
+        found = self._keys.get(key)
+        if found is None:
+            numbers: dict[Hashable, int] = {}
+            sides = [
+                [numbers.setdefault(key(each), len(numbers)) for each in side]
+                for side in (self.report, self.xla)
+            ]
+            found = self._keys[key] = sides[0], sides[1]
+        return found
+
+    @cached_property
+    def _sizes(self) -> list[Fraction]:
+        return [each.wire_bytes_of_runs for each in self.xla]
+
+    @cached_property
+    def _has_place(self) -> list[bool]:
+        return [has_place(each) for each in self.xla]
+
+    def features_of_ours(self, here: int) -> Iterable[tuple[int, int]]:
+        """The features by which one of the report is found: of a place, or the argument that it moves."""
+        for rank, place in enumerate(OWN_PLACES):
+            yield from ((rank, each) for each in self._features_of(place)[0][here])
+
+    def features_of_theirs(self, there: int) -> Iterable[tuple[int, int]]:
+        """The same for one of XLA."""
+        for rank, place in enumerate(OWN_PLACES):
+            yield from ((rank, each) for each in self._features_of(place)[1][there])
+
+
+class _Waiting:
+    """Collectives of one key and feature, by their bytes."""
+
+    __slots__ = ("_numbers", "_sizes")
+
+    def __init__(self) -> None:
+        self._numbers: dict[Fraction, list[int]] = {}
+        self._sizes: list[Fraction] | None = None
+
+    def add(self, size: Fraction, number: int) -> None:
+        self._numbers.setdefault(size, []).append(number)
+
+    def nearest(self, size: Fraction, free: dict[int, None]) -> tuple[Fraction, int] | None:
+        """The distance and the number of the nearest that is free."""
+        if self._sizes is None:
+            self._sizes = sorted(self._numbers)
+        sizes = self._sizes
+        while sizes:
+            at = bisect_left(sizes, size)
+            around = range(max(at - 1, 0), min(at + 1, len(sizes)))
+            gone = [each for each in around if not self._has_free(sizes[each], free)]
+            if not gone:
+                return min((abs(sizes[each] - size), self._numbers[sizes[each]][-1]) for each in around)
+            for each in reversed(gone):
+                del sizes[each]
+        return None
+
+    def _has_free(self, size: Fraction, free: dict[int, None]) -> bool:
+        numbers = self._numbers[size]
+        while numbers and numbers[-1] not in free:
+            numbers.pop()
+        return bool(numbers)
+
+
+class Alike:
+    """Collectives of the report that have equal keys, by their places and their arguments."""
+
+    def __init__(self, pairing: Pairing, key: Key) -> None:
+        self._pairing = pairing
+        self._by_key: dict[Hashable, list[int]] = {}
+        self._by_feature: dict[Hashable, list[int]] = {}
+        for here in reversed(pairing.ours):
+            ours = pairing.report[here]
+            known = key(ours)
+            self._by_key.setdefault(known, []).append(here)
+            others: list[Hashable] = [("argument", ours.moved)] if ours.moved else []
+            others += [] if has_place(ours) else ["no place"]
+            for feature in (*pairing.features_of_ours(here), *others):
+                self._by_feature.setdefault((known, feature), []).append(here)
+
+    def candidates(self, key: Hashable, there: int) -> list[int]:
+        """Those that could be the counterpart of one of XLA, in order; of many, some of each place."""
+        pairing = self._pairing
+        if len(self._by_key.get(key, ())) <= _MAX_ALIKE:
+            return sorted(self._free(self._by_key.get(key)))
+        xla = pairing.xla[there]
+        if not has_place(xla):
+            return sorted(self._free(self._by_key.get(key)))
+        features: list[Hashable] = [*pairing.features_of_theirs(there), "no place"]
+        features += [("argument", xla.moved)] if xla.moved else []
+        found = {here for each in features for here in self._free(self._by_feature.get((key, each)))}
+        return sorted(found)
+
+    def _free(self, numbers: list[int] | None) -> list[int]:
+        """The first of a list that have no counterpart."""
+        while numbers and numbers[-1] not in self._pairing.ours:
+            numbers.pop()
+        # Some behind the first may be gone, too.
+        return [each for each in (numbers or ())[-_MAX_ALIKE:] if each in self._pairing.ours]
