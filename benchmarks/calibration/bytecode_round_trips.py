@@ -24,7 +24,8 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.asm.resources import resource_section
 from sdyopt.mlir.bytecode.writer import BytecodeOptions, write_bytecode
-from sdyopt.tools.driver.job import dialect_table, interpreter_settings
+from sdyopt.mlir.registry import dialect_table
+from sdyopt.tools.driver.job import interpreter_settings
 from sdyopt.tools.driver.split import parse_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -22,10 +22,9 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.pipeline import Pass, option
-from sdyopt.mlir.registry import all_dialects, find_dialect, register
+from sdyopt.mlir.registry import dialects_of_run, register
 
 from .support.refinement import entry_function, refine_arguments
 
@@ -43,7 +42,7 @@ class StablehloRefineArguments(Pass):
 
     def _parsed(self, text: str, module: ModuleOp) -> Type:
         source = Source("types", text)
-        state = ParserState(source, DialectTable(find_dialect, all_dialects), True)
+        state = ParserState(source, dialects_of_run(), True)
         parser = AsmParser(source, state.attribute_parser)
         try:
             type = parser.type()

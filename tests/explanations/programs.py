@@ -20,9 +20,8 @@ from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_passes
-from sdyopt.mlir.registry import lookup
+from sdyopt.mlir.registry import dialect_table, lookup
 from sdyopt.shardy.record import FunctionResult, Subject
-from sdyopt.tools.driver.job import dialect_table
 
 _PROPAGATION = "sdy-user-priority-propagate"
 

@@ -28,6 +28,7 @@ from sdyopt.analysis.execution.global_program import COLLECTIVES, entry_names
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.base.releases import NEWEST
+from sdyopt.mlir.registry import dialect_table
 from sdyopt.tools.api.program import discard, session
 from tests.random_modules.compare import KINDS
 from tests.random_modules.kept_worker import KeptProcess, Outcome
@@ -58,7 +59,7 @@ def execute(seed: int, text: str, options: ValidationOptions) -> Outcome:
     except sdyopt.Error as error:
         return Outcome(seed, "rejected", error.message.partition("\n")[0])
     collectives = sum(op.name in COLLECTIVES for op in local.ir.walk())
-    with session(discard, NEWEST.name):
+    with session(discard, NEWEST.name, dialect_table()):
         (name,) = entry_names(module.ir)
         try:
             comparison = compare(module.ir, local.ir, name, options)

@@ -27,6 +27,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.registry import dialect_table
 from sdyopt.shardy.partition.entry_functions import MAIN, SHARDINGS_OF_MAIN
 from sdyopt.tools.api.program import discard, session
 from tests.random_modules.compare import KINDS, PipelineResult, Reference, reference
@@ -80,7 +81,7 @@ def parse_local(text: str, devices: int) -> sdyopt.Module:
 
 def run(module: sdyopt.Module, local: sdyopt.Module, options: ValidationOptions) -> str:
     """Whether a local program computes what the global one does: `right`, `wrong`, or why it does not run."""
-    with session(discard, NEWEST.name):
+    with session(discard, NEWEST.name, dialect_table()):
         names = entry_names(module.ir)
         if len(names) != 1:
             return "not run: it has several functions"

@@ -15,10 +15,9 @@ from sdyopt.base.diagnostics.whole_files import replace_file
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline import Pass
-from sdyopt.mlir.registry import all_dialects, find_dialect, register
+from sdyopt.mlir.registry import dialects_of_run, register
 
 
 @register("sdy-save-module", is_listed=False)
@@ -42,7 +41,7 @@ class SaveModule(Pass):
         if not self.directory:
             return False
         path = native_path(f"{self.directory}/{self.index:02}.{self.file_name}.mlir")
-        dialects = DialectTable(find_dialect, all_dialects)
+        dialects = dialects_of_run()
         # Between passes the program need not be valid; the custom assembly formats require that.
         is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
         text = print_op(module, PrintOptions(generic=not is_valid))

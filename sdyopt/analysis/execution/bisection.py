@@ -19,14 +19,13 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.sharding import sharding_text
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.pipeline.option import write_options
 from sdyopt.mlir.pipeline.run import Verify, run_pipeline
-from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.mlir.registry import dialects_of_run
 from sdyopt.shardy.partition.entry_functions import MAIN
 from sdyopt.shardy.partition.outlining import called_functions
 
@@ -341,7 +340,7 @@ class ReferencePasses:
 
 def _parse(text: str) -> ModuleOp:
     try:
-        program, _ = parse_module(Source("<reference>", text), DialectTable(find_dialect, all_dialects))
+        program, _ = parse_module(Source("<reference>", text), dialects_of_run())
     except DiagnosticError as error:
         raise NotValidated(f"the output of C++ cannot be read: {error}") from None
     assert isinstance(program, ModuleOp)

@@ -27,7 +27,6 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
@@ -36,7 +35,7 @@ from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_pipeline
-from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
+from sdyopt.mlir.registry import dialects_of_run, lookup
 from sdyopt.mlir.value_names import name_of, name_of_result
 
 # Axis -> size.
@@ -58,7 +57,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     `pipeline` as text, "" for the assumed one, and a `topology` as (name, text) or None.
     """
     topology = request["topology"] and read_topology(*request["topology"])
-    dialects = DialectTable(find_dialect, all_dialects)
+    dialects = dialects_of_run()
     source = Source(request["name"], request["text"])
     verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
     with following(request["shardy"]):

@@ -16,10 +16,9 @@ from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline import Pass, option
-from sdyopt.mlir.registry import all_dialects, find_dialect, register
+from sdyopt.mlir.registry import dialects_of_run, register
 
 
 @register("sdy-report")
@@ -38,7 +37,7 @@ class Report(Pass):
             write_report,
         )
 
-        dialects = DialectTable(find_dialect, all_dialects)
+        dialects = dialects_of_run()
         if not Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module):
             raise DiagnosticError.at(module.location, "cannot report on an invalid program")
         try:

@@ -53,7 +53,6 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -61,7 +60,7 @@ from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
-from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
+from sdyopt.mlir.registry import dialects_of_run, lookup
 
 # All remedies together are tried at most so often, and at least so often if the program is large.
 MAX_REMEDIES, MIN_REMEDIES = 48, 3
@@ -269,7 +268,7 @@ class Trials:
 
     @cached_property
     def _verifier(self) -> Verifier:
-        dialects = DialectTable(find_dialect, all_dialects)
+        dialects = dialects_of_run()
         return Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def _edited(self, moves: Sequence[Move], values: dict[Value, Value], edit: Edit | None = None) -> Op:
@@ -368,7 +367,7 @@ def main() -> None:
     """Answers the requests of `TrialProcesses`, in a process of its own."""
     prepare()
     start: Start = pickle.load(sys.stdin.buffer)
-    dialects = DialectTable(find_dialect, all_dialects)
+    dialects = dialects_of_run()
     with following(start.release):
         module, _ = parse_module(Source("program", start.text), dialects, ParseOptions())
         trials = Trials(module, parse_pipeline(start.pipeline, lookup), start.topology)

@@ -2,25 +2,32 @@
 
 from sdyopt.mlir.registry.discovery import (
     LIST_PASSES,
+    MESH_VERSIONS,
     add_dialect,
     all_dialects,
     all_passes,
+    dialect_table,
+    dialects_of_run,
     find_dialect,
     find_entry,
     import_passes,
     lookup,
     of_other_tool,
     plugins_not_loaded,
+    using_dialects,
 )
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
 __all__ = [
     "LIST_PASSES",
+    "MESH_VERSIONS",
     "PassEntry",
     "PipelineEntry",
     "add_dialect",
     "all_dialects",
     "all_passes",
+    "dialect_table",
+    "dialects_of_run",
     "find_dialect",
     "find_entry",
     "import_passes",
@@ -29,4 +36,5 @@ __all__ = [
     "plugins_not_loaded",
     "register",
     "register_pipeline",
+    "using_dialects",
 ]

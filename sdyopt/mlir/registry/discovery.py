@@ -21,6 +21,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -28,11 +29,12 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
+from sdyopt.base.context import Part
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.dialects import dialect_names, load_dialect
-from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.pipeline.base import MODULE
 from sdyopt.mlir.pipeline.tree import Pipeline, add_entry, parse_passes, parse_pipeline
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
@@ -175,6 +177,41 @@ def add_dialect(dialect: Dialect) -> None:
 def all_dialects() -> list[str]:
     """The namespaces of all available dialects, sorted."""
     return sorted({*dialect_names(), *_added_dialects})
+
+
+# The releases of LLVM whose mesh dialects there are.
+MESH_VERSIONS: Final = (19, 21)
+
+_DIALECTS = Part[DialectTable | None](None)
+
+
+def dialect_table(mesh_version: int = 19) -> DialectTable:
+    """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""
+    return DialectTable(find_dialect if mesh_version < 21 else _find_with_mesh_llvm21, all_dialects)
+
+
+def dialects_of_run() -> DialectTable:
+    """The dialects of the run."""
+    return _DIALECTS.value or dialect_table()
+
+
+def using_dialects(dialects: DialectTable) -> AbstractContextManager[None]:
+    """Makes these the dialects of the run in the `with` block."""
+    return _DIALECTS.set_to(dialects)
+
+
+def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
+    """The dialect of a namespace, with the dialects mesh and tosa of LLVM 21."""
+    module = _LLVM21.get(namespace)
+    if module is None:
+        return find_dialect(namespace)
+    dialect: Dialect = getattr(import_module(module), f"{namespace}21")
+    return dialect
+
+
+_LLVM21: Final = MappingProxyType(
+    {"mesh": "sdyopt.mlir.dialects.mesh.mesh_llvm21", "tosa": "sdyopt.mlir.dialects.tosa"}
+)
 
 
 # The flag whose value is a whole pipeline.

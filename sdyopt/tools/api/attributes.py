@@ -20,10 +20,10 @@ from sdyopt.mlir.ir import attribute as ir
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr, boolean, integer
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
 from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType, tensor
+from sdyopt.mlir.registry import dialects_of_run
 from sdyopt.tools.api.errors import Location, as_parse_error, require_text
 from sdyopt.tools.api.program import discard, session
 from sdyopt.tools.api.shardings import Sharding
-from sdyopt.tools.driver.job import dialect_table
 
 I = TypeVar("I", bound=Interned)  # noqa: E741  the IR object
 
@@ -176,8 +176,9 @@ def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
     """The content of a text. Raises ParseError."""
     require_text("what is parsed", text)
     source = Source("<string>", text)
-    with session(discard, followed_release().name):
-        parser = AsmParser(source, ParserState(source, dialect_table(), True).attribute_parser)
+    dialects = dialects_of_run()
+    with session(discard, followed_release().name, dialects):
+        parser = AsmParser(source, ParserState(source, dialects, True).attribute_parser)
         with as_parse_error(PARSE_ERROR, source):
             found = read(parser)
             if not parser.at_end:

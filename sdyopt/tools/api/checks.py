@@ -29,7 +29,7 @@ from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, 
 from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
-from sdyopt.tools.api.program import discard, session
+from sdyopt.tools.api.program import discard
 from sdyopt.tools.api.reports import Report
 
 if TYPE_CHECKING:  # imported only for checks
@@ -251,7 +251,7 @@ def mesh_sweep(
         "pipeline": "",
         "topology": speeds,
     }
-    with session(discard, lowered.sdy_version):
+    with lowered.session(discard):
         with as_parse_error(USAGE_ERROR, lowered.source):
             check_axes(lowered.op, list(axes))
         return MeshSweep(run_sweep(request, axes, memory))
@@ -279,7 +279,7 @@ def check(
     speeds = None if topology is None else topology_of(topology)
     copy = _module("check", program, arguments, keywords)._program.clone()
     collector = copy.collector()
-    with session(collector.handle, copy.sdy_version):
+    with copy.session(collector.handle):
         _, pipeline = assumed_pipeline(copy.op)
         checker = Checker(copy.op, has_passes=False)
         with checker.recording():

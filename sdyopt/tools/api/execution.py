@@ -12,7 +12,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.tools.api.errors import Diagnostic, Error, diagnostic_of
-from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.program import Program, discard
 
 if TYPE_CHECKING:  # imported when programs are run
     from sdyopt.analysis.execution.validation import ResultComparison
@@ -78,7 +78,7 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     results: list[ResultComparison] = []
     diagnostics: list[Diagnostic] = []
     devices, is_known, differs = 1, True, False
-    with session(discard, program.sdy_version), execution_errors(program):
+    with program.session(discard), execution_errors(program):
         verify = IncrementalVerifier(after.verifier)
         for function in validate(program.module, after.module, options, verify):
             found = findings(function, program.module, options)
@@ -103,7 +103,7 @@ def results_of(
     from sdyopt.analysis.execution.running import Execution
     from sdyopt.analysis.execution.worker.inputs import numpy_type
 
-    with session(discard, program.sdy_version), execution_errors(program):
+    with program.session(discard), execution_errors(program):
         execution = Execution(program.module, how.mode, Worker(how.python, how.timeout, how.memory))
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")

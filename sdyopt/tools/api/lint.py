@@ -23,7 +23,7 @@ from sdyopt.tools.api.errors import (
     require_text,
 )
 from sdyopt.tools.api.html import as_html, html_fragment, table
-from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.program import Program, discard
 
 
 class Findings(tuple[Diagnostic, ...]):
@@ -67,7 +67,7 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
         with as_value_error():
             settings.selected = select(rules)
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
-    with session(discard, program.sdy_version):
+    with program.session(discard):
         module, _ = parse_module(source, program.dialects, program.options)
         result = Linter(settings, source, program.dialects, program.options).run(module, module)
     found = [diagnostic_of(each, source) for each in result.diagnostics]

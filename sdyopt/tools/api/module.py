@@ -33,7 +33,7 @@ from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
-from sdyopt.tools.api.program import Pickled, Program, discard, session, unpickled
+from sdyopt.tools.api.program import Pickled, Program, discard, unpickled
 from sdyopt.tools.api.reports import Explanation, Report, assumed_passes, explanation, report_of
 from sdyopt.tools.api.rewriting import Rewriter
 from sdyopt.tools.driver.chunk import resource_error
@@ -67,7 +67,7 @@ class Module(ProgramView):
         program = self._program.clone()
         program.is_written = False
         collector = program.collector()
-        with session(collector.handle, program.sdy_version):
+        with program.session(collector.handle):
             pipeline = combined_pipeline(passes, options)
             try:
                 verify = IncrementalVerifier(program.verifier) if verify_each else None
@@ -99,7 +99,7 @@ class Module(ProgramView):
         none of their own: of all, or of the loops at lines.
         """
         assumption, module = self._assumed()
-        with session(discard, self._program.sdy_version):
+        with self._program.session(discard):
             title = symbol_name(module.ir) or self._program.source.name
             found = report_of(module.ir, title, str(module), topology, device_memory, assume_trips)
             found.ir.assumption = assumption
@@ -151,7 +151,7 @@ class Module(ProgramView):
             # Python may have threads, such as those of JAX.
             may_fork=False,
         )
-        with session(discard, self._program.sdy_version):
+        with self._program.session(discard):
             return advice_on(
                 self._program, options, topology, lambda op: Module(self._program.with_op(op), ())
             )
@@ -191,7 +191,7 @@ class Module(ProgramView):
             runs = [module.run(*passes, **options) for module in (before, self)]  # type: ignore[arg-type]
             old = Comparable(names[0], runs[0].ir, before.ir)
             new = Comparable(names[1], runs[1].ir, self.ir)
-        with session(discard, self._program.sdy_version):
+        with self._program.session(discard):
             return new.compared_with(old)
 
     def snapshot(self, places: Sequence[str] = ()) -> str:
@@ -203,12 +203,12 @@ class Module(ProgramView):
             raise TypeError(f"places are several texts, such as [{str(places)!r}], not {places!r}")
         for place in places:
             require_text("a place", place)
-        with session(discard, self._program.sdy_version):
+        with self._program.session(discard):
             return Comparable(self._program.source.name, self.ir).snapshot(places)
 
     def check_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
-        with session(discard, self._program.sdy_version):
+        with self._program.session(discard):
             return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
 
     # --- Editing ------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class Module(ProgramView):
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits of `ir` can make it so."""
         collector = self._program.collector()
-        with session(collector.handle, self._program.sdy_version), identified(VERIFY_ERROR):
+        with self._program.session(collector.handle), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
                 raise VerifyError(collector.diagnostics)
 
@@ -373,7 +373,7 @@ class Edit(Rewriter):
             raise ValueError("an edit is used in one `with` block; edit its module in another one")
         self._is_used = True
         program = self._program
-        program.editing = lambda: session(self._collector.handle, program.sdy_version)
+        program.editing = lambda: program.session(self._collector.handle)
         return self
 
     def __exit__(

@@ -17,11 +17,11 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.bytecode.jax_export import ExportedFunction
 from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.registry import MESH_VERSIONS, dialect_table
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
-from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
 from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
 from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
 
@@ -96,7 +96,7 @@ def parse(
     dialects = dialect_table(mesh_version)
     options = ParseOptions(allow_unregistered_dialects=allow_unregistered_dialects)
     collector = Collector(source, dialects, options)
-    with session(collector.handle, sdy_version):
+    with session(collector.handle, sdy_version, dialects):
         try:
             with identified(INPUT_ERROR):
                 check_text(source)

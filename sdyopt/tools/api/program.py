@@ -21,22 +21,22 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.registry import dialect_table, using_dialects
 from sdyopt.tools.api.errors import Collector
-from sdyopt.tools.driver.job import dialect_table, interpreter_settings
+from sdyopt.tools.driver.job import interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
 
 @contextmanager
-def session(handler: Handler, version: str) -> Iterator[None]:
-    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a release of Shardy.
-
-    Restores all settings afterwards.
-    """
-    with interpreter_settings(), separate_run(), handling(handler), following(version):
+def session(handler: Handler, version: str, dialects: DialectTable) -> Iterator[None]:
+    """A run that passes its diagnostics to `handler`, follows a release of Shardy, and has these dialects."""
+    followed, used = following(version), using_dialects(dialects)
+    with interpreter_settings(), separate_run(), handling(handler), followed, used:
         yield
 
 
@@ -76,6 +76,10 @@ class Program:
         assert isinstance(self.op, ModuleOp)
         return self.op
 
+    def session(self, handler: Handler) -> AbstractContextManager[None]:
+        """A run on this program."""
+        return session(handler, self.sdy_version, self.dialects)
+
     def clone(self) -> Program:
         """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
         return self.clone_with_copies()[0]
@@ -83,7 +87,7 @@ class Program:
     def clone_with_copies(self) -> tuple[Program, dict[Op, Op], dict[Value, Value]]:
         """As `clone`; also the copies of all operations and values."""
         values: dict[Value, Value] = {}
-        with session(discard, self.sdy_version):
+        with self.session(discard):
             copy = Rewriter().clone(self.op, values)
             copies = dict(zip(self.op.walk(), copy.walk(), strict=True))
             _copy_order_of_uses(copies)
@@ -115,14 +119,14 @@ class Program:
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""
-        with session(discard, self.sdy_version):
+        with self.session(discard):
             text = print_op(self.op, options)
             text += resource_section(self.op, self._resources, options.elide_resources_larger_than)
             return with_external_resources(text, self._resources.external)
 
     def op_text(self, op: Op) -> str:
         """The text of an operation, without aliases."""
-        with session(discard, self.sdy_version):
+        with self.session(discard):
             printer = AsmPrinter(self.op, PrintOptions(local_scope=True), Aliases(), self._ssa_names)
             printer.op(op, "")
             return "".join(printer.out)
@@ -145,7 +149,7 @@ class Program:
 
     @cached_property
     def _ssa_names(self) -> SsaNames:
-        with session(discard, self.sdy_version):
+        with self.session(discard):
             return SsaNames(self.op)
 
 
@@ -169,9 +173,10 @@ class Pickled(NamedTuple):
 def unpickled(pickled: Pickled) -> Program:
     """The program that was pickled. Raises DiagnosticError if a dialect of it is missing in this process."""
     source = Source(pickled.name, pickled.source)
-    with session(discard, pickled.sdy_version):
+    dialects = dialect_table(pickled.mesh_version)
+    with session(discard, pickled.sdy_version, dialects):
         text = Source(pickled.name, pickled.text)
-        op, resources = parse_module(text, dialect_table(pickled.mesh_version), pickled.options)
+        op, resources = parse_module(text, dialects, pickled.options)
         ops = list(op.walk())
         numbers = {each: number for number, each in enumerate(ops)}
         for index, value in enumerate(_values_with_uses(op)):

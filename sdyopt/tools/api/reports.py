@@ -47,7 +47,7 @@ from sdyopt.tools.api.errors import (
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
 from sdyopt.tools.api.machines import memory_of_device, topology_of
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
-from sdyopt.tools.api.program import Program, session
+from sdyopt.tools.api.program import Program
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
@@ -471,7 +471,7 @@ def explanation(
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
-    with session(collector.handle, program.sdy_version):
+    with program.session(collector.handle):
         parse_record = ParseRecord()
         module, _ = parse_module(source, program.dialects, program.options, parse_record)
         try:

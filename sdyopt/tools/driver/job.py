@@ -15,11 +15,9 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
-from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import all_dialects, find_dialect
 
 SPLIT_MARKER = "// -----"
 
@@ -174,28 +172,6 @@ class Outcome:
     @property
     def output(self) -> str:
         return "".join(self.pages)
-
-
-# The releases of LLVM whose mesh dialects there are.
-MESH_VERSIONS = (19, 21)
-
-
-def dialect_table(mesh_version: int = 19) -> DialectTable:
-    """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""
-    return DialectTable(find_dialect if mesh_version < 21 else _find_with_mesh_llvm21, all_dialects)
-
-
-def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, with the dialects mesh and tosa of LLVM 21."""
-    if namespace == "mesh":
-        from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
-
-        return mesh21
-    if namespace == "tosa":
-        from sdyopt.mlir.dialects.tosa import tosa21
-
-        return tosa21
-    return find_dialect(namespace)
 
 
 # Sufficient for programs nested as deeply as the parser accepts.

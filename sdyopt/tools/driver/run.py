@@ -17,26 +17,28 @@ from sdyopt.base.diagnostics.diagnostic import (
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timing_report
-from sdyopt.mlir.registry import find_entry
+from sdyopt.mlir.registry import dialect_table, find_entry, using_dialects
 from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.tools.driver.display import DiagnosticDisplay
-from sdyopt.tools.driver.job import Job, JobFailed, Outcome, dialect_table, interpreter_settings
+from sdyopt.tools.driver.job import Job, JobFailed, Outcome, interpreter_settings
 from sdyopt.tools.driver.split import as_text, check_text, decode, split
 
 
 def run_job(job: Job) -> Outcome:
     """Runs a job. Errors in the input are reported, not raised."""
     traces = recording_traces() if job.shows_trace else nullcontext()
-    with interpreter_settings(), separate_run(), traces:
-        return _JobRun(job).run()
+    dialects = dialect_table(job.mesh_version)
+    with interpreter_settings(), separate_run(), using_dialects(dialects), traces:
+        return _JobRun(job, dialects).run()
 
 
 class _JobRun:
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, dialects: DialectTable) -> None:
         self._job = job
-        self._dialects = dialect_table(job.mesh_version)
+        self._dialects = dialects
         self._pipeline = job.pipeline.merged()
         # The pipeline that ran on the last chunk that did not fail; it may be that of a reproducer.
         self._last_pipeline = self._pipeline

@@ -6,11 +6,13 @@ import gc
 import pickle
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import sdyopt
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import dialect_table, dialects_of_run
 from tests.unit.api.programs import LAYER
 
 EMPTY = "module {\n}\n"
@@ -192,3 +194,18 @@ def test_the_version_of_shardy_is_that_of_the_module() -> None:
     assert "@mesh, [" in str(earlier.run("sdy-export-pipeline"))
     with pytest.raises(ValueError, match=r"unknown version of Shardy '2027-01'; known are jaxlib-0\.12"):
         sdyopt.parse(text, sdy_version="2027-01")
+
+
+@pytest.mark.parametrize("mesh_version", [19, 21])
+def test_passes_see_the_dialects_of_the_program(mesh_version: Literal[19, 21]) -> None:
+    dialects = []
+
+    class Look(Pass):
+        """Looks up the dialect mesh."""
+
+        def run(self, op: object) -> bool:
+            dialects.append(dialects_of_run().find("mesh"))
+            return False
+
+    sdyopt.parse("", mesh_version=mesh_version).run(Look())
+    assert dialects == [dialect_table(mesh_version).find("mesh")]

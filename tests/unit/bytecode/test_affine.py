@@ -9,7 +9,7 @@ from sdyopt.mlir.bytecode.attribute_table import AttributeTable
 from sdyopt.mlir.bytecode.encodings import EntryReader
 from sdyopt.mlir.bytecode.stream import NEWEST_VERSION, ByteWriter, MalformedBytecode
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.tools.driver.job import dialect_table
+from sdyopt.mlir.registry import dialect_table
 
 DIM, SYMBOL, CONSTANT, ADD, MULTIPLY, MODULO, FLOOR_DIVIDE, CEIL_DIVIDE = range(8)
 IDENTITY, PERMUTATION, PROJECTED_PERMUTATION, GENERAL = range(4)

@@ -20,7 +20,8 @@ from sdyopt.mlir.bytecode.reader import read_bytecode
 from sdyopt.mlir.bytecode.stream import NEWEST_VERSION
 from sdyopt.mlir.bytecode.writer import BytecodeOptions, artifact, write_bytecode
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.driver.job import dialect_table, interpreter_settings
+from sdyopt.mlir.registry import dialect_table
+from sdyopt.tools.driver.job import interpreter_settings
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.mlir"))
 OPTIONS = ParseOptions(allow_unregistered_dialects=True)

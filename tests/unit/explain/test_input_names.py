@@ -6,7 +6,7 @@ from sdyopt.analysis.explain.names import InputNames
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
-from sdyopt.tools.driver.job import dialect_table
+from sdyopt.mlir.registry import dialect_table
 
 PLAIN = """
 func.func @main(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<f32> {

@@ -16,8 +16,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
-from sdyopt.mlir.registry import lookup
-from sdyopt.tools.driver.job import dialect_table
+from sdyopt.mlir.registry import dialect_table, lookup
 
 MATMUL = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>

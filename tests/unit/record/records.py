@@ -6,8 +6,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
-from sdyopt.mlir.registry import lookup
-from sdyopt.tools.driver.job import dialect_table
+from sdyopt.mlir.registry import dialect_table, lookup
 
 
 def recorded(text: str, passes: str = "sdy-propagation-pipeline") -> tuple[Op, ShardingRecord]:

@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline import Pipeline
-from sdyopt.tools.driver.job import dialect_table
+from sdyopt.mlir.registry import dialect_table
 
 MOST = 12
 
