@@ -11,7 +11,7 @@ JOBS   ?= auto
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
-.PHONY: expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
+.PHONY: test-machines expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ test-pythons: test wheel-check expected-outputs ## compare outputs under every P
 
 test-pyodide: expected-outputs ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
 	.ci/test-pyodide $(BIN)/python
+
+test-machines: install ## compare with the compiler of TPU in MACHINES_PYTHON=…, by default the first Python that has libtpu
+	.ci/test-machines $(BIN)/python $(MACHINES_PYTHON)
 
 test-browser: install ## test the HTML pages in chromium, if it is installed
 	.ci/test-browser $(BIN)/python

@@ -16,7 +16,8 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   shardy    sharding ‹ notation ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
             trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
-            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
+            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
+            advise ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -186,7 +186,8 @@ class Program:
     `op` is its operation, which passes change; `before` is a copy from before the passes, and `parse_record`
     has the names and offsets in the source, if an analysis needs them. `pipeline` is what runs, with `verify`
     to be called after each pass. `assumption` is a sentence about passes that run, or do not, because none
-    are given; "" if some are.
+    are given; "" if some are. `compiled` takes a report and returns the `Compiled` of `figures`, None if no
+    compiler is to be asked; it raises DiagnosticError.
     """
 
     op: Op
@@ -199,6 +200,7 @@ class Program:
     before: Op | None = None
     parse_record: ParseRecord | None = None
     assumption: str = ""
+    compiled: Callable[[Any], Any] = lambda _: None
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def shared(self, make: Callable[[Program], T]) -> T:

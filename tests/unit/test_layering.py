@@ -27,7 +27,8 @@ mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ 
 shardy    sharding ‹ notation ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
           trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
+          advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -64,6 +65,7 @@ USERS = {
     "pytest": ("sdyopt/tools/lit",),
     "rich": (
         "sdyopt/analysis/advise",
+        "sdyopt/analysis/compiled",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
         "sdyopt/shardy/notation/drawing",
@@ -93,7 +95,7 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-_READING = ("advise", "check", "comparison", "hlo_comparison", "mesh_sweep", "report")
+_READING = ("advise", "check", "comparison", "compiled", "hlo_comparison", "mesh_sweep", "report")
 OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 
 # The only import cycle: the classes of the IR core refer to each other.

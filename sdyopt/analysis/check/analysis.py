@@ -34,6 +34,9 @@ class Checking(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology, self._trips)
         report.assumption = program.assumption
+        if self._memory is not None:
+            report.device_memory = self._memory
+        report.compiled = program.compiled(report)
         found = self._checker.check(program.op, report, self._memory, self._trips)
         program.shared(checks_of).append(found)
         self.texts.append(check_text(found, self.run.width))

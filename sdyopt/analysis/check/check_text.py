@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.totals import (
     recomputed_share,
     time_range,
     useful_share,
+    wire_total,
     wire_totals,
 )
 from sdyopt.analysis.figures.units import (
@@ -151,8 +152,10 @@ def _figures(check: Check, width: int, kinds: bool = True) -> Iterator[str]:
 
 def communication_of(check: Check) -> str:
     """The bytes that a device sends, and what most of them are."""
-    report, wire = check.report, check.wire
+    report, wire = check.report.best_known, wire_total(check.report.best_known)
     devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
+    if check.report.compiled is not None:
+        devices += f", {total_text(check.wire)} estimated"
     parts = wire_totals(report.collectives, kind_of)
     shares = [
         f": {share_text(part.high / wire.high)} {_unquoted(name)}"
@@ -160,17 +163,19 @@ def communication_of(check: Check) -> str:
         if wire.high
     ]
     text = f"{total_text(wire)} sent by {devices}" + "".join(shares[:1])
-    loop = next(iter(report.unknown_loops), None)
+    loop = next(iter(check.report.unknown_loops), None)
     # What × n means.
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
 def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
     """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
-    memory, fits = check.report.memory, ""
+    memory, fits = check.report.best_known.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
+    if check.report.compiled is not None:
+        where = f", {bytes_text(check.report.memory.peak)} estimated"
     text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
     left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
     text = text + left if len(text + left) <= width else text
@@ -191,6 +196,8 @@ def compute_of(check: Check, width: int = 1000) -> str:
         text += f", {share_text(share)} of them useful"
     if recomputed:
         text += f", {share_text(recomputed)} recomputed"
+    if report.compiled is not None:
+        text += f"; compiled by {report.compiled.compiler} for {report.compiled.target}"
     if report.time is not None:
         low, high = map(seconds_text, time_range(report, report.time))
         text += f"; {low} to {high} estimated"

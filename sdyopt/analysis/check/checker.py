@@ -166,7 +166,9 @@ class Check:
     @property
     def fits(self) -> bool | None:
         """Whether the peak is within the memory of a device; None if that is not given."""
-        return None if self.device_memory is None else self.report.memory.peak <= self.device_memory
+        return (
+            None if self.device_memory is None else self.report.best_known.memory.peak <= self.device_memory
+        )
 
 
 class Checker:

@@ -45,20 +45,20 @@ class Options(AnalysisOptions):
         default=300,
         placeholder="SECONDS",
         minimum=1,
-        needs=("validate", "advise-verify"),
+        needs=("validate", "advise-verify", "compiled"),
         help="stop running a function after SECONDS",
     )
     validate_memory: int = flag(
         default=8,
         placeholder="GIB",
         minimum=1,
-        needs=("validate", "advise-verify"),
+        needs=("validate", "advise-verify", "compiled"),
         help="limit the memory of a run to GIB gibibytes",
     )
     jax_python: str | None = flag(
         default=None,
         placeholder="PYTHON",
-        needs=("validate", "advise-verify"),
+        needs=("validate", "advise-verify", "compiled"),
         help="run programs by this Python, which has jax (default: this one)",
     )
     bisect: str = flag(

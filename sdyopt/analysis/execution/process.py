@@ -41,7 +41,10 @@ _CHECK = re.compile(r"\] (Check failed: .*)")
 
 @dataclass(frozen=True)
 class Worker:
-    """The options of execution: the Python that runs programs, and its limits in seconds and GiB."""
+    """The options of execution: the Python that runs programs, and its limits in seconds and GiB.
+
+    0 GiB is no limit.
+    """
 
     python: str = ""
     timeout: int = 300

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.pages.section import Section
 from sdyopt.base.dataclasses import dataclass, field
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')
@@ -345,6 +346,23 @@ class Boundary:
     results: Sequence[BoundaryValue] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the compiler of a machine made of a program: its figures, and a comparison with those estimated.
+
+    `compiler` is its name with its version, `target` what it compiled for, such as `v5e:4x4`. `flops` are
+    those of its products, None if they are unknown; the products of `figures` are those of the program.
+    `sections` are the comparison as text, `data` the same for JSON.
+    """
+
+    compiler: str
+    target: str
+    figures: Report
+    flops: int | None = None
+    sections: Sequence[Section] = ()
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Report:
     """The figures of one module. `mesh` is the text of its largest named mesh, `devices` that mesh's size.
@@ -357,6 +375,7 @@ class Report:
     is the name of the topology that times are estimated for, `speeds` what it says in words. `boundary` has
     the arguments and results. `compiler` is that of the topology, a name of `base/compilers.py`; without one,
     the figures are of what those for TPU and GPU both do, and `by_compiler` has the collectives of each.
+    `compiled` are the figures of a machine's compiler, if it was asked.
     """
 
     devices: int = 1
@@ -376,6 +395,12 @@ class Report:
     topology: str = ""
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
     speeds: str = ""
+    compiled: Compiled | None = None
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
     compiler: str = ""
     by_compiler: Callable[[], Mapping[str, list[Collective]]] = field(default=dict, repr=False, compare=False)
+
+    @property
+    def best_known(self) -> Report:
+        """The figures of the machine's compiler if it was asked, else these estimates."""
+        return self if self.compiled is None else self.compiled.figures

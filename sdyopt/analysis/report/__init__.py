@@ -33,7 +33,15 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "advise", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=(
+            "report",
+            "advise",
+            "compiled",
+            "compare-hlo",
+            "compare-with",
+            "compare-pipeline",
+            "compare-sdy-version",
+        ),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(
@@ -116,6 +124,7 @@ class Options(AnalysisOptions):
             check_format(self.report)
         comparisons = ("compare-with", "compare-pipeline", "compare-sdy-version")
         uses = [self.report, *(request[name] for name in ("check", "advise", "mesh-sweep", *comparisons))]
+        uses.append(request["compiled"] is not None)
         if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
             help = "add --report, --check, --advise, --compare-with or --mesh-sweep"

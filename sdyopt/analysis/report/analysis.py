@@ -53,6 +53,7 @@ class Reporting(Analysis[Options]):
         report.assumption, report.group_by = program.assumption, self.options.group_by
         if self.options.memory is not None:
             report.device_memory = self.options.memory
+        report.compiled = program.compiled(report)
         if path == STDOUT:
             self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
         elif path is not None:
@@ -67,7 +68,9 @@ class Reporting(Analysis[Options]):
     def exceeded(self, report: Report) -> Iterator[Diagnostic]:
         """The diagnostics of the budget and of the baseline."""
         for found in (
-            () if self._budget is None else self._budget.exceeded(report, self.options.budget_allow_unknown)
+            ()
+            if self._budget is None
+            else self._budget.exceeded(report.best_known, self.options.budget_allow_unknown)
         ):
             if not found.id:
                 identify(found, BUDGET_EXCEEDED)

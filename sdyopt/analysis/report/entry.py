@@ -73,7 +73,7 @@ def topology_text(path: str) -> TextFile:
 
 def over_budget(report: Report, path: str, allow_unknown: bool = False) -> list[Diagnostic]:
     """An error for each exceeded limit of a TOML file, and for each unknown figure unless it is allowed."""
-    return list(Budget(path, _text(path)).exceeded(report, allow_unknown))
+    return list(Budget(path, _text(path)).exceeded(report.best_known, allow_unknown))
 
 
 def over_baseline(report: Report, path: str, tolerance: float = 0) -> list[Diagnostic]:

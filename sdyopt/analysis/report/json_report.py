@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import Report, TimeEstimate, Times
+from sdyopt.analysis.figures.figures import Compiled, Report, TimeEstimate, Times
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -69,7 +69,24 @@ def json_report(report: Report) -> str:
         },
         "time": None if report.time is None else _time(report, report.time),
     }
+    if report.compiled is not None:
+        data["compiled"] = _compiled(report.compiled)
     return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"
+
+
+def _compiled(compiled: Compiled) -> dict[str, object]:
+    """The figures of a machine's compiler, and the comparison of its collectives with those of the report."""
+    figures = compiled.figures
+    return {
+        "compiler": compiled.compiler,
+        "target": compiled.target,
+        "wire_bytes": _total(wire_total(figures)),
+        "flops": compiled.flops,
+        "memory": figures.memory,
+        "fits": None if figures.device_memory is None else figures.memory.peak <= figures.device_memory,
+        "collectives": figures.collectives,
+        "comparison": compiled.data,
+    }
 
 
 def _plain(value: Any) -> Any:

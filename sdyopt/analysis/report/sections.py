@@ -11,6 +11,7 @@ from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.figures import (
     LIVE_KINDS,
     Collective,
+    Compiled,
     LiveValue,
     Memory,
     Product,
@@ -93,7 +94,43 @@ def sections_of(report: Report, has_details: bool = True) -> list[Section]:
     """
     time = [] if report.time is None else [time_section(report, report.time)]
     accuracy = [Section(ACCURACY)] if PIPELINE in report.assumption else []
-    return [_communication(report, has_details), _memory(report), _compute(report), *time, *accuracy]
+    compiled: list[Section] = []
+    if report.compiled is not None:
+        compiled = [compiled_section(report, report.compiled), *report.compiled.sections]
+    estimated = [_communication(report, has_details), _memory(report), _compute(report)]
+    return [*compiled, *estimated, *time, *accuracy]
+
+
+# --- What a compiler says -----------------------------------------------------------------------------
+
+
+def compiled_section(report: Report, compiled: Compiled) -> Section:
+    """The figures of the machine's compiler beside the estimates, and what it has in memory at the peak."""
+    figures, memory = compiled.figures, compiled.figures.memory
+    section = Section(f"compiled by {compiled.compiler} for {compiled.target}")
+    sent, estimated = (total_text(wire_total(each)) for each in (figures, report))
+    section.sentences += [
+        f"{sent} on the wire per device, {estimated} estimated",
+        f"{bytes_text(memory.peak)} of memory at the peak, {bytes_text(report.memory.peak)} estimated",
+    ]
+    if compiled.flops is not None:
+        estimated = total_text(flop_totals(report)[0], flops_text)
+        section.sentences.append(f"{flops_text(compiled.flops)} in products, {estimated} estimated")
+    parts = {
+        "arguments": memory.arguments,
+        "results that take no argument's place": memory.results,
+        "constants": memory.constants,
+        "temporaries": memory.peak - memory.arguments - memory.results - memory.constants,
+    }
+    section.sentences.append(", ".join(f"{name} {bytes_text(size)}" for name, size in parts.items() if size))
+    if report.device_memory is not None:
+        section.sentences.append(_fit_text(memory.peak, report.device_memory))
+    live = [
+        (bytes_text(each.bytes), each.name or each.value, each.location.file_text, each.type)
+        for each in memory.live_at_peak
+    ]
+    section.add_table("at the peak", ("bytes", "value", "where", "type"), 1, live)
+    return section
 
 
 # --- Communication ------------------------------------------------------------------------------------

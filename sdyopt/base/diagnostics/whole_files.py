@@ -57,13 +57,13 @@ class Replacement:
                 self.discard()
                 raise
 
-    def write(self, pages: Iterable[str]) -> None:
+    def write(self, pages: Iterable[str | bytes]) -> None:
         """Writes the complete text, or nothing: after an error the target is as before."""
         try:
             with self._open() as file:
                 self._descriptor = None
                 for page in pages:
-                    file.write(encode(page))
+                    file.write(page if isinstance(page, bytes) else encode(page))
             if self._draft is not None:
                 self._draft.replace(self._target)
                 self._draft = None
@@ -84,7 +84,7 @@ class Replacement:
         return self._target.open("wb") if self._descriptor is None else os.fdopen(self._descriptor, "wb")
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str | bytes) -> None:
     """Writes a file whole or not at all. Raises OSError, which names the file."""
     try:
         Replacement(path).write((text,))
@@ -138,6 +138,23 @@ def read_regular_file(path: Path, limit: int) -> bytes | None:
             return None
         data = file.read(limit + 1)
     return data if len(data) <= limit else None
+
+
+def user_cache() -> Path | None:
+    """The folder of what is kept between runs; None if there is none that only the user can write to."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    if not os.path.isabs(home):  # noqa: PTH117
+        # There is no home directory, or the path is relative, which XDG requires programs to ignore.
+        return None
+    folder = Path(home, "sdyopt")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    is_own = hasattr(os, "getuid") and state.st_uid == os.getuid()
+    is_private = stat.S_ISDIR(state.st_mode) and not state.st_mode & 0o022
+    return folder if is_own and is_private else None
 
 
 def encode(text: str) -> bytes:

@@ -25,6 +25,7 @@ from sdyopt.tools.api.errors import (
     from_source,
     require_text,
 )
+from sdyopt.tools.api.execution import compilation_of, execution_errors
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
 from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
@@ -262,14 +263,20 @@ def check(
     *arguments: Any,
     topology: str | PathLike[str] | None = None,
     device_memory: str | None = None,
+    compiled: bool = False,
+    python: str = "",
     **keywords: Any,
 ) -> Check:
     """What a program sends, stores and computes on a device, and the three places that cost most.
 
     `program` is a function of `jax.jit`, which is lowered for the arguments, or what `parse` takes, or a
     module. The passes of `sdy-jax-pipeline` run, as they do in JAX, unless the program has its collectives.
-    A `topology` file adds an estimated time; `device_memory`, such as "16GiB", whether the program fits.
-    Raises ParseError, VerifyError, PassError, or ValueError for a malformed size.
+    A `topology`, of a machine such as "tpu-v5e:4x4" or in a file, adds an estimated time; `device_memory`,
+    such as "16GiB", whether the program fits. If it is to be `compiled`, the compiler of this machine adds
+    its figures; it is in `python`, by default this one.
+
+    Raises ParseError, VerifyError, PassError, ValueError for a malformed size, and ExecutionError without the
+    compiler, or if it rejects the program.
     """
     from sdyopt.analysis.check.checker import Checker
     from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -278,6 +285,7 @@ def check(
     memory = memory_of_device(device_memory)
     speeds = None if topology is None else topology_of(topology)
     copy = _module("check", program, arguments, keywords)._program.clone()
+    compilation = compilation_of(copy, topology, python) if compiled else None
     collector = copy.collector()
     with copy.session(collector.handle):
         _, pipeline = assumed_pipeline(copy.op)
@@ -286,7 +294,12 @@ def check(
             succeeded = run_pipeline(pipeline, copy.op, IncrementalVerifier(copy.verifier))
         if not succeeded:
             raise PassError(collector.diagnostics)
-        found = checker.check(copy.op, report_on(copy.op, speeds), memory)
+        report = report_on(copy.op, speeds)
+        report.device_memory = report.device_memory if memory is None else memory
+        if compilation is not None:
+            with execution_errors(copy):
+                report.compiled = compilation(report)
+        found = checker.check(copy.op, report, memory)
         title = symbol_name(copy.op) or copy.source.name
     return Check(found, title, str(Module(copy, ())))
 

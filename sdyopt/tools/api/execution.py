@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.analysis.execution import MODES
@@ -12,10 +13,12 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.tools.api.errors import Diagnostic, Error, diagnostic_of
+from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import Program, discard
 
 if TYPE_CHECKING:  # imported when programs are run
     from sdyopt.analysis.execution.validation import ResultComparison
+    from sdyopt.analysis.figures import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,18 @@ def results_of(
         ]
         for step in found
     ]
+
+
+def compilation_of(
+    program: Program, topology: str | PathLike[str] | None, python: str
+) -> Callable[[figures.Report], figures.Compiled]:
+    """Compiles a program as it is now, for the figures that the machine's compiler adds to a report."""
+    from sdyopt.analysis.compiled.compilation import Compilation
+    from sdyopt.analysis.execution.process import Worker
+
+    if topology is None:
+        raise ValueError("compiled needs a machine to compile for: topology='tpu-v5e', or another")
+    return Compilation(program.op, topology_of(topology), Worker(python, memory=0)).figures
 
 
 @contextmanager

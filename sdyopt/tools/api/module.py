@@ -28,7 +28,15 @@ from sdyopt.tools.api.errors import (
     diagnostic_of,
     require_text,
 )
-from sdyopt.tools.api.execution import HowToRun, Validation, check_count, results_of, validation_of
+from sdyopt.tools.api.execution import (
+    HowToRun,
+    Validation,
+    check_count,
+    compilation_of,
+    execution_errors,
+    results_of,
+    validation_of,
+)
 from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
@@ -87,6 +95,8 @@ class Module(ProgramView):
         topology: str | PathLike[str] | None = None,
         device_memory: str | None = None,
         assume_trips: int | Mapping[int, int] | None = None,
+        compiled: bool = False,
+        python: str = "",
     ) -> Report:
         """What the program communicates, stores and computes on each device.
 
@@ -97,11 +107,18 @@ class Module(ProgramView):
         the file is malformed, ValueError for a malformed size. `device_memory`, such as "16GiB", adds whether
         the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have
         none of their own: of all, or of the loops at lines.
+
+        If it is to be `compiled`, the compiler of the topology's machine adds its figures, as with
+        `--compiled`; it is in `python`, by default this one. Raises ExecutionError without it, or if it
+        rejects the program.
         """
+        compilation = compilation_of(self._program, topology, python) if compiled else None
         assumption, module = self._assumed()
         with self._program.session(discard):
             title = symbol_name(module.ir) or self._program.source.name
-            found = report_of(module.ir, title, str(module), topology, device_memory, assume_trips)
+            limits = topology, device_memory, assume_trips
+            with execution_errors(self._program):
+                found = report_of(module.ir, title, str(module), *limits, compilation)
             found.ir.assumption = assumption
             return found
 

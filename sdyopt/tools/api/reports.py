@@ -6,7 +6,7 @@ The code that computes and prints reports is imported when it is used: it import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -277,10 +277,19 @@ class Report:
         return tuple([_collective(each) for each in self.ir.collectives])
 
     @property
+    def compiled(self) -> Report | None:
+        """The figures of the machine's compiler beside these estimates; None if it was not asked."""
+        compiled = self.ir.compiled
+        return None if compiled is None else Report(compiled.figures, self._title, self._program)
+
+    @property
     def fits(self) -> bool | None:
-        """Whether the program fits in the memory of a device; None if that is unknown."""
+        """Whether the program fits in the memory of a device; None if that is unknown.
+
+        What the machine's compiler says counts, if it was asked.
+        """
         memory = self.ir.device_memory
-        return None if memory is None else self.ir.memory.peak <= memory
+        return None if memory is None else self.ir.best_known.memory.peak <= memory
 
     def over_budget(self, path: str | PathLike[str], allow_unknown: bool = False) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, or whose figure is unknown.
@@ -397,6 +406,7 @@ def report_of(
     topology: str | PathLike[str] | None = None,
     device_memory: str | None = None,
     assume_trips: int | Mapping[int, int] | None = None,
+    compiled: Callable[[figures.Report], figures.Compiled] | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
     from sdyopt.analysis.figures.execution_counts import AssumedTrips
@@ -411,6 +421,8 @@ def report_of(
     found = report_on(op, speeds, trips)
     if memory is not None:
         found.device_memory = memory
+    if compiled is not None:
+        found.compiled = compiled(found)
     return Report(found, title, program)
 
 

@@ -10,8 +10,6 @@ load, under a name that contains a checksum of the grammar.
 from __future__ import annotations
 
 import json
-import os
-import stat
 import zlib
 from contextlib import suppress
 from functools import cache
@@ -20,7 +18,7 @@ from typing import Any, Protocol
 
 from sdyopt.base.dataclasses import dataclass, fields
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file
+from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file, user_cache
 from sdyopt.mlir.asm.parser.attributes.error_messages import (
     AT_TOKEN,
     MESSAGES,
@@ -194,20 +192,9 @@ def _checksum(text: str) -> str:
 
 
 def _user_file(key: str) -> Path | None:
-    """The cache file of these tables, None if there is no directory that only the user can write to."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
-    if not os.path.isabs(home):  # noqa: PTH117
-        # There is no home directory, or the path is relative, which XDG requires programs to ignore.
-        return None
-    folder = Path(home, "sdyopt")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        state = folder.lstat()
-    except (OSError, RuntimeError):
-        return None
-    is_own = hasattr(os, "getuid") and state.st_uid == os.getuid()
-    is_private = stat.S_ISDIR(state.st_mode) and not state.st_mode & 0o022
-    return folder / f"attribute-tables-{key}.json" if is_own and is_private else None
+    """The cache file of these tables, None without a cache."""
+    folder = user_cache()
+    return None if folder is None else folder / f"attribute-tables-{key}.json"
 
 
 # The maximum nesting depth of brackets, which allows functions on the result to be recursive.

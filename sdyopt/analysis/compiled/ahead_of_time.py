@@ -1,0 +1,165 @@
+"""Compiles programs ahead of time for TPU, GPU or CPU, with the compiler of a machine that is not there.
+
+A process of the Python that has the compiler does it (`execution.worker.compile_ahead`). Results are kept in
+the cache of the user, by the text of the program, the target and the version of the compiler.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import sys
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
+from sdyopt.base.dataclasses import asdict, dataclass
+from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file, user_cache
+
+# A change of the format, or of what is compiled, makes older results useless.
+_FORMAT = 1
+_MAX_CACHE = 1 << 30
+_FILES = {
+    "hlo": ("*after_optimizations_after_buffer_assignment.txt", "*_after_optimizations.txt"),
+    "assignment": ("*after_optimizations-buffer-assignment.txt",),
+    "live_ranges": ("*after_optimizations-live-range.txt",),
+}
+_INSTALL = {
+    "tpu": "pip install 'sdyopt[tpu]'",
+    "cuda": "pip install 'sdyopt[gpu]'",
+    "cpu": "pip install 'sdyopt[run]'",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is compiled for: `topology` is that of a TPU, such as `v5e:4x4`, `device` the name of a GPU."""
+
+    platform: str
+    topology: str = ""
+    slices: int = 1
+    device: str = ""
+
+    def __str__(self) -> str:
+        slices = f" × {self.slices} slices" if self.slices > 1 else ""
+        return f"{self.topology or self.device or 'CPU'}{slices}"
+
+
+@dataclass(frozen=True)
+class CompiledText:
+    """The optimized HLO of one device and its buffers, as a compiler such as `libtpu 0.0.52` wrote them."""
+
+    compiler: str
+    hlo: str
+    assignment: str
+    live_ranges: str
+
+
+class Compiler:
+    """Compiles for one target. `compile` raises NoJax without the compiler, NotValidated if it fails."""
+
+    def __init__(self, worker: Worker, target: Target) -> None:
+        self._worker = worker
+        self.target = target
+        self._known_versions: list[str] = []
+
+    def compile(self, text: str, mesh: list[int], devices: int) -> CompiledText:
+        """What the compiler makes of the text of a program for so many devices."""
+        request: dict[str, Any] = {
+            "platform": self.target.platform,
+            "topology": self.target.topology,
+            "slices": self.target.slices,
+            "device": self.target.device,
+            "mesh": mesh,
+            "devices": devices,
+            "text": text,
+        }
+        versions = self._versions()
+        settings = [os.environ.get(name, "") for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
+        key = json.dumps([_FORMAT, versions, settings, request])
+        path = _cache_file(hashlib.sha256(key.encode()).hexdigest())
+        kept = None if path is None else _read(path)
+        if kept is not None:
+            return kept
+        with TemporaryDirectory(prefix="sdyopt-compiled-", ignore_cleanup_errors=True) as folder:
+            answer = self._run("compile_ahead", {**request, "dump": folder})
+            if "cannot" in answer:
+                raise NotValidated(answer["cannot"])
+            texts = {name: _largest(Path(folder), patterns) for name, patterns in _FILES.items()}
+            compiled = CompiledText(compiler=versions[0], **texts)
+        if path is not None:
+            _write(path, compiled)
+        return compiled
+
+    def _versions(self) -> list[str]:
+        """The compiler, such as `libtpu 0.0.52`, and what else decides on what it makes."""
+        if not self._known_versions:
+            answer = self._run("compiler_version", {"platform": self.target.platform})
+            if "cannot" in answer:
+                python = self._worker.python or sys.executable
+                raise NoJax(f"{python} {answer['cannot']}", self._install())
+            self._known_versions = answer["versions"]
+        return self._known_versions
+
+    def _run(self, task: str, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            [answer] = self._worker.run(task, {"devices": 1, **request})
+        except NoJax as error:
+            raise NoJax(str(error), self._install()) from None
+        return answer
+
+    def _install(self) -> str:
+        return f"{_INSTALL[self.target.platform]}, or name a Python that has it with --jax-python"
+
+
+def _largest(folder: Path, patterns: tuple[str, ...]) -> str:
+    """The text of the largest file: others are of small programs of a compiler's own."""
+    for pattern in patterns:
+        paths = sorted(folder.glob(pattern), key=lambda path: path.stat().st_size)
+        if paths:
+            return paths[-1].read_text(encoding="utf-8", errors="replace")
+    raise NotValidated("the compiler ended without writing its HLO and buffers")
+
+
+# --- The cache --------------------------------------------------------------------------------
+
+
+def _cache_file(key: str) -> Path | None:
+    folder = user_cache()
+    return None if folder is None else folder / "compiled" / f"{key}.json.gz"
+
+
+def _read(path: Path) -> CompiledText | None:
+    """A result that was kept; None for a file that is damaged, or none of ours."""
+    try:
+        data = read_regular_file(path, _MAX_CACHE)
+        fields = json.loads(gzip.decompress(data or b""))
+        compiled = CompiledText(**fields)
+        # The oldest results are those that were not used for longest.
+        os.utime(path)
+    except (OSError, EOFError, ValueError, TypeError, zlib.error):
+        return None
+    return compiled if all(isinstance(value, str) for value in fields.values()) else None
+
+
+def _write(path: Path, compiled: CompiledText) -> None:
+    """Keeps a result. Another process may write the same; without space, nothing is kept."""
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        replace_file(path, gzip.compress(json.dumps(asdict(compiled)).encode(), compresslevel=4, mtime=0))
+        _remove_oldest(path.parent)
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Removes results until the others have at most _MAX_CACHE bytes."""
+    states = [(path.stat(), path) for path in folder.glob("*.json.gz")]
+    total = 0
+    for state, path in sorted(states, key=lambda each: (-each[0].st_mtime_ns, each[1])):
+        total += state.st_size
+        if total > _MAX_CACHE:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,106 @@
+"""The compilation of one program of a run, and its figures as those of a report.
+
+report.compiled = compilation.figures(report)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.analysis.compiled.ahead_of_time import CompiledText, Compiler, Target
+from sdyopt.analysis.compiled.buffers import ARGUMENT, CONSTANT, RESULT, Buffers, read_buffers
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.figures.figures import ARGUMENT as LIVE_ARGUMENT
+from sdyopt.analysis.figures.figures import RESULT as LIVE_RESULT
+from sdyopt.analysis.figures.figures import TEMPORARY, Compiled, LiveValue, Memory, Report, axis_sizes
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.hlo_comparison.hlo_comparison import (
+    HloComparison,
+    compare_hlo,
+    comparison_data,
+    compiled_report,
+    sections_of,
+)
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.ir.operation import Op
+
+# The name of HLO that is in no file.
+_HLO = "the compiled program"
+# Where libtpu has another name.
+_KINDS_OF_TPU = {"v7x": "tpu7x"}
+
+
+class Compilation:
+    """Compiles a program as it is now, for the machine of a topology.
+
+    `figures` raises NoJax without the compiler, NotValidated if it fails, and DiagnosticError.
+    """
+
+    def __init__(self, program: Op, topology: Topology, worker: Worker) -> None:
+        # The generic form is that of all versions of StableHLO; locations are for the lines of the model.
+        self._text = print_op(program, PrintOptions(generic=True, debuginfo=True))
+        self._topology = topology
+        self._worker = worker
+        self.text: CompiledText | None = None
+        self.comparison: HloComparison | None = None
+
+    def target(self, report: Report) -> Target:
+        """What is compiled for: the machine in the shape that the mesh needs."""
+        return target_of(self._topology, report.mesh)
+
+    def figures(self, report: Report) -> Compiled:
+        """The figures of the compiler beside those of a report on the same program."""
+        target = self.target(report)
+        mesh = list(axis_sizes(report.mesh).values()) or [report.devices]
+        text = self.text = Compiler(self._worker, target).compile(self._text, mesh, report.devices)
+        program = read_hlo(_HLO, text.hlo, report.devices)
+        self.comparison = found = compare_hlo(report, program)
+        figures = compiled_report(found)
+        figures.device_memory, figures.topology = report.device_memory, report.topology
+        figures.memory = _memory(read_buffers(text.assignment, text.live_ranges), program)
+        # How often devices repeat a product does not depend on the compiler.
+        figures.products, figures.is_sharded = report.products, report.is_sharded
+        sections, data = sections_of(found), comparison_data(found)
+        return Compiled(text.compiler, str(target), figures, None, sections, data)
+
+
+def target_of(topology: Topology, mesh: str) -> Target:
+    """What the compiler of a topology's machine calls it, in the shape that the mesh needs."""
+    machine = topology.on(mesh)
+    if machine.compiler == "gpu":
+        return Target("cuda", device=machine.kind.upper())
+    if machine.compiler != "tpu":
+        return Target("cpu")
+    shape = "x".join(map(str, machine.shape or (1,)))
+    return Target("tpu", f"{_KINDS_OF_TPU.get(machine.kind, machine.kind)}:{shape}", machine.slices)
+
+
+def _memory(buffers: Buffers, program: CompiledProgram) -> Memory:
+    roles = {ARGUMENT: LIVE_ARGUMENT, RESULT: LIVE_RESULT}
+    places = locations_of(program, [value.instruction for value in buffers.values])
+    live = [
+        LiveValue(
+            f"%{value.instruction}",
+            value.type,
+            "",
+            value.bytes,
+            None,
+            places.get(value.instruction, NO_LOCATION),
+            name=places.get(value.instruction, NO_LOCATION).name_stack if value.kind == ARGUMENT else "",
+            role=roles.get(value.kind, TEMPORARY),
+        )
+        for value in buffers.values
+    ]
+    return Memory(
+        arguments=buffers.by_kind[ARGUMENT],
+        results=buffers.by_kind[RESULT],
+        constants=buffers.by_kind[CONSTANT],
+        peak=buffers.total,
+        live_at_peak=live,
+    )
+
+
+def locations_of(program: CompiledProgram, names: Sequence[str]) -> dict[str, SourceLocation]:
+    return {}

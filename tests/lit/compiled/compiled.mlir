@@ -1,0 +1,55 @@
+// The compiler of a machine is asked for a program: without the machine, but with libtpu in some Python. Here, a
+// program stands for that Python, and says for a product over a sharded dimension what a TPU sends and stores.
+
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler | filecheck %s
+// CHECK:      compiled by libtpu 9.9 for v5e:2x2
+// CHECK-NEXT:   1.50 KiB on the wire per device, 1.50 KiB estimated
+// CHECK-NEXT:   16.0 KiB of memory at the peak, {{[0-9.]+ KiB}} estimated
+// CHECK-NEXT:   arguments 6.00 KiB, results that take no argument's place 2.00 KiB, temporaries 8.00 KiB
+// CHECK-NEXT:   fits in 15.8 GiB of device memory: 16.0 KiB with all arguments
+// CHECK:        4.00 KiB  {{.*}} f32[8,32]
+// CHECK:      1 of 1 collectives are the same in XLA's program
+
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --check --compiled --topology=tpu-v5e:4x4 --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=CHECKED
+// CHECKED:      communication  1.50 KiB sent by each of 4 devices, 1.50 KiB estimated: 100% all_reduce along x
+// CHECKED-NEXT: memory         16.0 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
+// CHECKED-NEXT: compute        {{.*}}compiled by libtpu 9.9 for v5e:4x4
+
+// The report has the figures of both, and a budget limits those of the compiler.
+// RUN: echo 'total = {wire_bytes = "1.4 KiB", peak_memory = "15 KiB"}' > %t.toml
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --report --budget=%t.toml --compiled=%t.hlo --topology=tpu-v5e --jax-python=%S/Inputs/compiler > %t.report 2> %t.errors
+// RUN: filecheck %s --check-prefix=REPORT < %t.report
+// RUN: filecheck %s --check-prefix=BUDGET < %t.errors
+// RUN: filecheck %s --check-prefix=HLO < %t.hlo
+// REPORT: compiled by libtpu 9.9 for v5e:2x2
+// REPORT: communication: 1.50 KiB on the wire per device
+// BUDGET: 1.50 KiB
+// BUDGET: 16.0 KiB
+// HLO:    HloModule jit_f
+
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE
+// MACHINE:      sdy-opt: the --compiled option needs a machine to compile for
+// MACHINE-NEXT: help: add --topology=tpu-v5e, or another
+
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled=x.pdf --topology=tpu-v5e 2>&1 | filecheck %s --check-prefix=SUFFIX
+// SUFFIX:      sdy-opt: for the --compiled option: 'x.pdf' has the suffix of no format
+// SUFFIX-NEXT: help: choose from .hlo, .json, .md, .txt
+
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=MISSING
+// MISSING:      error: cannot compile: cannot run 'no-such-python'
+// MISSING-NEXT: help: pip install 'sdyopt[tpu]', or name a Python that has it with --jax-python
+
+// What the compiler says of a program that it does not compile is the error.
+// RUN: sed 's/@main/@main_of_large_model/; s/%%x:/%%large:/; s/%%x,/%%large,/' %s > %t.large.mlir
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %t.large.mlir --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=LARGE
+// LARGE: error: the compiler rejects the program: RESOURCE_EXHAUSTED: it needs 20.00G of 15.75G hbm
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %x: tensor<8x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %w: tensor<64x32xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x32xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %product = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<8x64xbf16>, tensor<64x32xbf16>) -> tensor<8x32xf32> loc("f.py":7:1)
+  %result = stablehlo.convert %product : (tensor<8x32xf32>) -> tensor<8x32xbf16>
+  return %result : tensor<8x32xbf16>
+}

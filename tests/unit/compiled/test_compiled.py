@@ -1,0 +1,120 @@
+"""What compilers write: the buffers at the peak, and the cache of what was compiled."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sdyopt.analysis.compiled import ahead_of_time
+from sdyopt.analysis.compiled.ahead_of_time import Compiler, Target
+from sdyopt.analysis.compiled.buffers import ARGUMENT, RESULT, TEMPORARY, BufferValue, read_buffers
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
+
+INPUTS = Path(__file__).parents[2] / "lit" / "compiled" / "Inputs"
+ASSIGNMENT = (INPUTS / "buffers.txt").read_text(encoding="utf-8")
+LIVE_RANGES = (INPUTS / "live_ranges.txt").read_text(encoding="utf-8")
+TEXT = 'sdy.mesh @mesh = <["x"=4]>  "stablehlo.dot_general"'
+
+
+def test_buffers_on_the_chip_and_of_threads_take_no_memory_of_the_device() -> None:
+    buffers = read_buffers(ASSIGNMENT, LIVE_RANGES)
+    assert buffers.total == 2048 + 4096 + 2048 + 8192
+    assert buffers.by_kind[TEMPORARY] == 8192
+    assert buffers.by_kind[ARGUMENT] == 6144
+
+
+def test_values_at_the_peak_are_live_together() -> None:
+    """`product` and `all-reduce` are in step 3, in which both are live."""
+    temporaries = [each for each in read_buffers(ASSIGNMENT, LIVE_RANGES).values if each.kind == TEMPORARY]
+    assert [each.instruction for each in temporaries] == ["all-reduce", "product"]
+    earlier = LIVE_RANGES.replace("product{}:2-3", "product{}:1-2")
+    [first] = [each for each in read_buffers(ASSIGNMENT, earlier).values if each.kind == TEMPORARY]
+    assert first.bytes == 4096
+
+
+def test_of_values_at_one_offset_the_largest_is_shown() -> None:
+    """A fusion may write in place of its operand: both have the same bytes."""
+    assignment = ASSIGNMENT.replace("(size=4096,offset=4096)", "(size=2048,offset=0)")
+    temporaries = [each for each in read_buffers(assignment, LIVE_RANGES).values if each.kind == TEMPORARY]
+    assert temporaries == [BufferValue("product", 4096, "f32[8,32]", TEMPORARY)]
+
+
+@pytest.mark.parametrize("text", ["", "BufferAssignment:\n", "allocation 1: size x, page 0:\n", "\0" * 100])
+def test_text_without_allocations_has_no_bytes(text: str) -> None:
+    assert read_buffers(text, text).total == 0
+
+
+def test_a_result_that_is_a_tuple_has_a_short_type() -> None:
+    assignment = (
+        "allocation 2: size 16, page 0, maybe-live-out:\n value: <5 r{} @0> (size=16,offset=0): (f32[2]{0})\n"
+    )
+    assert read_buffers(assignment, "").values == [BufferValue("r", 16, "(…)", RESULT)]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "sdyopt" / "compiled"
+
+
+def compiler(kind: str = "v5e:2x2") -> Compiler:
+    return Compiler(Worker(str(INPUTS / "compiler"), 60, 0), Target("tpu", kind))
+
+
+def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = compiler().compile(TEXT, [4], 4)
+    assert compiled.compiler == "libtpu 9.9"
+    assert compiled.hlo.startswith("HloModule jit_f")
+    assert len(list(cache.iterdir())) == 1
+    monkeypatch.setattr(ahead_of_time, "_largest", None)
+    assert compiler().compile(TEXT, [4], 4) == compiled
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f\x8b", b"{}", b"\xff" * 100])
+def test_a_damaged_cache_is_made_again(cache: Path, data: bytes) -> None:
+    compiled = compiler().compile(TEXT, [4], 4)
+    [path] = cache.iterdir()
+    path.write_bytes(data)
+    assert compiler().compile(TEXT, [4], 4) == compiled
+    assert len(path.read_bytes()) > len(data)
+
+
+def test_each_target_and_program_has_a_result_of_its_own(cache: Path) -> None:
+    compiler().compile(TEXT, [4], 4)
+    compiler("v5e:4x4").compile(TEXT, [4], 4)
+    compiler().compile(f"{TEXT}\n", [4], 4)
+    assert len(list(cache.iterdir())) == 3
+
+
+def test_the_oldest_results_make_room(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler().compile(TEXT, [4], 4)
+    [first] = cache.iterdir()
+    os.utime(first, (1, 1))
+    monkeypatch.setattr(ahead_of_time, "_MAX_CACHE", 3 * first.stat().st_size // 2)
+    compiler("v5e:4x4").compile(TEXT, [4], 4)
+    [kept] = cache.iterdir()
+    assert kept != first
+
+
+def test_a_cache_that_cannot_be_written_is_none(cache: Path) -> None:
+    cache.parent.mkdir()
+    cache.write_text("no folder", encoding="utf-8")
+    assert compiler().compile(TEXT, [4], 4).compiler == "libtpu 9.9"
+
+
+def test_a_failure_of_the_compiler_is_its_message(cache: Path) -> None:
+    with pytest.raises(NotValidated, match="RESOURCE_EXHAUSTED"):
+        compiler().compile(f"{TEXT} large", [4], 4)
+    assert not cache.exists()
+
+
+def test_without_the_compiler_the_help_says_what_to_install(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    answer = '{"cannot": "has no libtpu"}'
+    python.write_text(f"#!/bin/sh\ncat > /dev/null\necho sdyopt:\necho 'sdyopt:{answer}'\n", encoding="utf-8")
+    python.chmod(0o755)
+    with pytest.raises(NoJax, match="has no libtpu") as raised:
+        Compiler(Worker(str(python)), Target("tpu", "v5e:2x2")).compile(TEXT, [4], 4)
+    assert raised.value.help == ("pip install 'sdyopt[tpu]', or name a Python that has it with --jax-python")
