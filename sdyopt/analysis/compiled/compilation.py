@@ -5,16 +5,15 @@ report.compiled = compilation.figures(report)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.analysis.compiled.ahead_of_time import CompiledText, Compiler, Target
 from sdyopt.analysis.compiled.buffers import ARGUMENT, CONSTANT, RESULT, Buffers, read_buffers
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.figures import ARGUMENT as LIVE_ARGUMENT
 from sdyopt.analysis.figures.figures import RESULT as LIVE_RESULT
 from sdyopt.analysis.figures.figures import TEMPORARY, Compiled, LiveValue, Memory, Report, axis_sizes
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.hlo_comparison import (
     HloComparison,
     compare_hlo,
@@ -63,7 +62,7 @@ class Compilation:
         # How often devices repeat a product does not depend on the compiler.
         figures.products, figures.is_sharded = report.products, report.is_sharded
         sections, data = sections_of(found), comparison_data(found)
-        return Compiled(text.compiler, str(target), figures, None, sections, data)
+        return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
 
 
 def target_of(topology: Topology, mesh: str) -> Target:
@@ -79,20 +78,16 @@ def target_of(topology: Topology, mesh: str) -> Target:
 
 def _memory(buffers: Buffers, program: CompiledProgram) -> Memory:
     roles = {ARGUMENT: LIVE_ARGUMENT, RESULT: LIVE_RESULT}
-    places = locations_of(program, [value.instruction for value in buffers.values])
-    live = [
-        LiveValue(
-            f"%{value.instruction}",
-            value.type,
-            "",
-            value.bytes,
-            None,
-            places.get(value.instruction, NO_LOCATION),
-            name=places.get(value.instruction, NO_LOCATION).name_stack if value.kind == ARGUMENT else "",
-            role=roles.get(value.kind, TEMPORARY),
-        )
-        for value in buffers.values
-    ]
+    places = program.locations({value.instruction for value in buffers.values})
+    lines = UserLines(lambda: list(places.values()))
+    live = []
+    for value in buffers.values:
+        place = lines.chosen(places.get(value.instruction, NO_LOCATION))
+        # The name stack of a parameter is the name of the argument.
+        name = place.name_stack if value.kind == ARGUMENT else ""
+        role = roles.get(value.kind, TEMPORARY)
+        shown = f"%{value.instruction}"
+        live.append(LiveValue(shown, value.type, "", value.bytes, None, place, name=name, role=role))
     return Memory(
         arguments=buffers.by_kind[ARGUMENT],
         results=buffers.by_kind[RESULT],
@@ -100,7 +95,3 @@ def _memory(buffers: Buffers, program: CompiledProgram) -> Memory:
         peak=buffers.total,
         live_at_peak=live,
     )
-
-
-def locations_of(program: CompiledProgram, names: Sequence[str]) -> dict[str, SourceLocation]:
-    return {}

@@ -199,6 +199,11 @@ class HloGraph:
             if callee in self.computations
         ]
 
+    @property
+    def printed(self) -> Iterator[Instruction]:
+        """The instructions of the text, those of fusions among them."""
+        return (op for each in self._text.values() for op in each.ops)
+
     def _plan(self) -> set[str]:
         """Chooses the callees that take the place of their calls; returns those that all calls do without."""
         order = {name: number for number, name in enumerate(self._text)}

@@ -12,11 +12,11 @@ printed for one of them; what they send to others is a collective, too:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import ONCE, Times
-from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, Loop, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import (
     Groups,
@@ -38,6 +38,7 @@ from sdyopt.analysis.hlo_comparison.hlo_collective import (
     shapes_of,
     unknown_kind,
 )
+from sdyopt.analysis.hlo_comparison.hlo_flops import flops_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     MAX_SIZE,
     REARRANGE,
@@ -82,7 +83,8 @@ class CompiledProgram:
     that of its file. `parameters` are the types of its arguments on one device, None if the text does not
     state them. `states_devices`: the text states the number of devices. `slices` of TPUs run it, with so many
     `devices` on all of them. `not_read` are instructions that communicate in a way that is not known here:
-    the name, what it is, and its bytes.
+    the name, what it is, and its bytes. `times` has the number of runs of each computation of the graph, and
+    `locate` reads the location of an instruction from its attributes.
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
@@ -97,7 +99,30 @@ class CompiledProgram:
     states_devices: bool = False
     slices: int = 1
     not_read: list[tuple[str, str, int]] = field(default_factory=list)
+    times: Mapping[str, Times | None] = field(default_factory=dict)
+    locate: Callable[[str], SourceLocation] = lambda _: NO_LOCATION
     _different: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+    @property
+    def flops(self) -> int | None:
+        """The FLOPs of all runs of products, of the longest branches; None if a number is unknown."""
+        assert self.graph is not None
+        total = 0
+        for name, computation in self.graph.computations.items():
+            if name not in self.times:
+                continue
+            for op in computation.ops:
+                flops, times = flops_of(op), self.times[name]
+                if flops and times is not None:
+                    total += flops * times.high
+                elif flops != 0:
+                    return None
+        return total
+
+    def locations(self, names: Collection[str]) -> dict[str, SourceLocation]:
+        """The locations of instructions by name."""
+        assert self.graph is not None
+        return {op.name: self.locate(op.attributes) for op in self.graph.printed if op.name in names}
 
     def take_different(self, offsets: Sequence[Values], groups: Groups) -> bool:
         """Whether the devices of a group have different offsets, whatever the group is."""
@@ -172,7 +197,8 @@ class _Reader:
         found = CompiledProgram(
             devices=self._devices, graph=self._graph, indices=self._indices, slices=self._slices
         )
-        times = self._times()
+        times = found.times = self._times()
+        found.locate = self._location
         for name, computation in self._graph.computations.items():
             received = {
                 rendezvous[1]: Value(op, 0)

@@ -125,12 +125,16 @@ def compiled_section(report: Report, compiled: Compiled) -> Section:
     section.sentences.append(", ".join(f"{name} {bytes_text(size)}" for name, size in parts.items() if size))
     if report.device_memory is not None:
         section.sentences.append(_fit_text(memory.peak, report.device_memory))
-    live = [
-        (bytes_text(each.bytes), each.name or each.value, each.location.file_text, each.type)
-        for each in memory.live_at_peak
-    ]
+    live = [(bytes_text(each.bytes), *_instruction_texts(each), each.type) for each in memory.live_at_peak]
     section.add_table("at the peak", ("bytes", "value", "where", "type"), 1, live)
     return section
+
+
+def _instruction_texts(each: LiveValue) -> tuple[str, str]:
+    """The name of an argument, or of an instruction with its operation of JAX; and the line."""
+    op = each.location.name_stack.rpartition("/")[2]
+    where = each.location.file_text if each.location.line else ""
+    return each.name or (f"{op} ({each.value})" if op else each.value), where
 
 
 # --- Communication ------------------------------------------------------------------------------------

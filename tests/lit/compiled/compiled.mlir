@@ -5,9 +5,11 @@
 // CHECK:      compiled by libtpu 9.9 for v5e:2x2
 // CHECK-NEXT:   1.50 KiB on the wire per device, 1.50 KiB estimated
 // CHECK-NEXT:   16.0 KiB of memory at the peak, {{[0-9.]+ KiB}} estimated
+// CHECK-NEXT:   8.19 kFLOP in products, 8.19 kFLOP estimated
 // CHECK-NEXT:   arguments 6.00 KiB, results that take no argument's place 2.00 KiB, temporaries 8.00 KiB
 // CHECK-NEXT:   fits in 15.8 GiB of device memory: 16.0 KiB with all arguments
-// CHECK:        4.00 KiB  {{.*}} f32[8,32]
+// CHECK:        4.00 KiB  dot_general (%all-reduce) {{.*}} f.py:7 {{.*}} f32[8,32]
+// CHECK:        4.00 KiB  w {{.*}} bf16[16,32]
 // CHECK:      1 of 1 collectives are the same in XLA's program
 
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --check --compiled --topology=tpu-v5e:4x4 --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=CHECKED

@@ -1,0 +1,139 @@
+"""FLOPs of the products in optimized HLO: two for each pair of elements that is multiplied.
+
+    f32[32,128,64] dot(f32[32,128,16], f32[32,16,64])      2 · 32 · 128 · 64 · 16
+    f32[8,128,4] convolution(bf16[8,128,9], …)             a product on a TPU; window and dim_labels say which
+
+A TPU writes a product as a convolution, whose batch dimensions are spatial ones with a dilated operand.
+Elements of the padding, and those that dilation puts between elements, are zero and not counted.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from math import gcd, prod
+
+from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value, sizes_of
+
+# A window has few positions, or few outputs.
+_MOST_POSITIONS = 1 << 16
+_SHAPE = re.compile(r"\b[a-z]\w*\[([\d,]*)\]")
+_LISTS = re.compile(r"\b([lr]hs)_(contracting|batch)_dims=\{([\d,]*)\}")
+_LABELS = re.compile(r"\bdim_labels=(\w+)_(\w+)->(\w+)")
+_WINDOW = re.compile(r"\bwindow=\{([^}]*)\}")
+_GROUPS = re.compile(r"\b(feature|batch)_group_count=(\d{1,9})")
+# GPU libraries: the numbers of contracted dimensions are in their configuration.
+_LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
+_CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]]*)\]')
+
+
+def flops_of(op: Instruction) -> int | None:
+    """The FLOPs of one run of a product, 0 of any other instruction; None if they cannot be read."""
+    if op.opcode == "dot":
+        return _dot(
+            op,
+            [
+                int(each)
+                for name, kind, text in _LISTS.findall(op.attributes)
+                if (name, kind) == ("lhs", "contracting")
+                for each in text.split(",")
+                if each
+            ],
+        )
+    if op.opcode == "convolution":
+        return _convolution(op)
+    if op.opcode == "custom-call" and _LIBRARY.search(op.attributes) is not None:
+        contracted = _CONTRACTED.search(op.attributes)
+        return (
+            None
+            if contracted is None
+            else _dot(op, [int(each) for each in re.findall(r"\d+", contracted[1])])
+        )
+    return 0
+
+
+def _dot(op: Instruction, contracted: list[int]) -> int | None:
+    shapes = _shapes(op)
+    if shapes is None or any(each >= len(shapes[0]) for each in contracted):
+        return None
+    return 2 * prod(shapes[-1]) * prod(shapes[0][each] for each in contracted)
+
+
+def _convolution(op: Instruction) -> int | None:
+    shapes, labels = _shapes(op), _LABELS.search(op.attributes)
+    if shapes is None or len(shapes) != 3 or labels is None:
+        return None
+    names = labels.groups()
+    if any(len(shape) != len(name) for shape, name in zip(shapes, names, strict=True)):
+        return None
+    lhs, rhs, result = (
+        dict(zip(name, shape, strict=True)) for name, shape in zip(names, shapes, strict=True)
+    )
+    window = _window(op.attributes, sum(each.isdecimal() for each in names[0]))
+    groups = dict(_GROUPS.findall(op.attributes))
+    # The kernel has the input features of one group. With groups of batches, these are what is contracted.
+    flops: int = 2 * result["f"] * rhs["i"] * result["b"]
+    if int(groups.get("batch", 1)) > 1:
+        flops = 2 * result["f"] * rhs["i"] * (lhs["b"] // int(groups["batch"]))
+    for number, numbers in enumerate(window):
+        spatial = str(number)
+        pairs = _pairs(lhs[spatial], rhs[spatial], result[spatial], *numbers)
+        if pairs is None:
+            return None
+        flops *= pairs
+    return flops
+
+
+@cache
+def _pairs(
+    size: int, kernel: int, result: int, stride: int, low: int, lhs_dilation: int, rhs_dilation: int
+) -> int | None:
+    """How many pairs of an output and a kernel position meet an element of the input along one dimension."""
+    if low == 0 and lhs_dilation == 1 and (result - 1) * stride + (kernel - 1) * rhs_dilation < size:
+        return kernel * result
+    last, count = (size - 1) * lhs_dilation, 0
+    # Outputs and kernel positions may change places: the fewer are gone through.
+    if kernel > result:
+        kernel, result, stride, rhs_dilation = result, kernel, rhs_dilation, stride
+    if kernel > _MOST_POSITIONS or min(stride, rhs_dilation, lhs_dilation) < 1:
+        return None
+    # (start + output · stride) is a multiple of the dilation for one output in each `period`.
+    common = gcd(stride, lhs_dilation)
+    period = lhs_dilation // common
+    inverse = pow(stride // common, -1, period) if period > 1 else 0
+    for position in range(kernel):
+        start = position * rhs_dilation - low
+        first = max(0, -(start // stride))
+        end = min(result - 1, (last - start) // stride)
+        if end >= first and start % common == 0:
+            met = (-start // common) * inverse % period
+            count += (end - met) // period - (first - 1 - met) // period
+    return count
+
+
+def _window(attributes: str, spatial: int) -> list[tuple[int, int, int, int]]:
+    """The stride, the low padding and both dilations of each spatial dimension."""
+    match = _WINDOW.search(attributes)
+    fields = dict(part.split("=", 1) for part in match[1].split() if "=" in part) if match is not None else {}
+
+    def numbers(name: str, default: int) -> list[int]:
+        texts = fields.get(name, "").split("x") if fields.get(name) else []
+        return [int(text.split("_")[0]) for text in texts] or [default] * spatial
+
+    columns = numbers("stride", 1), numbers("pad", 0), numbers("lhs_dilate", 1), numbers("rhs_dilate", 1)
+    return list(zip(*(column[:spatial] for column in columns), strict=False))
+
+
+def _shapes(op: Instruction) -> list[tuple[int, ...]] | None:
+    """The shapes of both operands and of the result; None if one is unknown."""
+    shapes = [_shape(each) for each in op.operands[:2]]
+    result = _SHAPE.search(op.type)
+    if len(shapes) < 2 or result is None or any(each is None for each in shapes):
+        return None
+    return [each for each in shapes if each is not None] + [sizes_of(result[1])]
+
+
+def _shape(value: Value) -> tuple[int, ...] | None:
+    found = _SHAPE.findall(value.op.type)
+    number = max(value.part, 0)
+    return sizes_of(found[number]) if number < len(found) else None
