@@ -194,6 +194,16 @@ def _imports(path: str, source: str) -> Iterator[Import]:
                 yield Import(node.lineno, f"{start}.{alias.name}", node.level > 0, is_nested)
 
 
+def _modules_imported_by_name(source: str) -> set[str]:
+    """The modules of calls such as `import_module("sdyopt.mlir.ir")`."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="import_module"), args=[ast.Constant(value=str(name))]):
+                names.add(f"{name}.")
+    return names
+
+
 def import_cycles(imports: dict[str, set[str]]) -> list[set[str]]:
     """The strongly connected components of modules that import each other, sorted by their first name."""
     reachable = {module: _reachable(module, imports) for module in imports}
@@ -222,6 +232,7 @@ def _module_imports() -> dict[str, set[str]]:
     for path, module in modules.items():
         source = path.read_text(encoding="utf-8")
         names = {each.name for each in _imports(path.relative_to(ROOT).as_posix(), source)}
+        names |= _modules_imported_by_name(source)
         # `from package import module` imports the module; `from module import name` the part before the name.
         candidates = {name if name in modules.values() else name.rpartition(".")[0] for name in names}
         imports[module] = candidates & set(modules.values()) - {module}

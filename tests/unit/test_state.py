@@ -41,7 +41,7 @@ sdyopt/mlir/registry/discovery.py:_file_modules
 sdyopt/mlir/registry/discovery.py:_loaded
 sdyopt/mlir/registry/table.py:cls
 sdyopt/mlir/registry/table.py:entries
-sdyopt/shardy/sharding/op_sharding_rule_registry.py:_entries
+sdyopt/shardy/sharding/op_sharding_rule_table.py:rule_entries
 sdyopt/shardy/sharding/rules/custom_call.py:_targets
 sdyopt/tools/cli/flags.py:FLAGS
 """

@@ -1,25 +1,14 @@
 """The sharding rule of an operation: its `sdy.sharding_rule` attribute, or one derived from its signature.
 
-    @sharding_rule(TransposeOp)
-    def transpose(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
-        shape = signature[TransposeOp.operand].shape
-        for result_dim, dim in enumerate(signature[TransposeOp.permutation]):
-            builder.add_factor(shape[dim], [dim], [result_dim])
-
-A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
-operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
-rule per signature and context.
-
-A rule with reduction factors declares how partial results are combined, such as `reduction=Reduction.MAX`.
-If it does not, its reduction factors need replication, because no collective is known to be right.
+The modules of the rules (`op_sharding_rule_table.py`) are imported when a rule is first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.base.diagnostics.ids import UNKNOWN_SHARDING_RULE
@@ -29,49 +18,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, Type, element_of
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, Reduction
-
-
-class NoRule(NamedTuple):
-    """The result for a signature without a rule.
-
-    If `kind` is set, the operation is unknown, and a warning names `kind` and `name`.
-    """
-
-    kind: str = ""
-    name: str = ""
-
-
-# (signature, builder) or (signature, builder, context) -> NoRule, or None if the builder has the factors
-RuleFunction = Callable[..., NoRule | None]
-# A context function only takes operations of the classes that it is registered for.
-Context = Callable[[Any], Hashable]
-F = TypeVar("F", bound=RuleFunction)
-
-
-class _Entry(NamedTuple):
-    function: RuleFunction
-    context: Context | None = None
-    reduction: Reduction | None = None
-
-
-_entries: dict[type[Op], _Entry] = {}
-
-
-def sharding_rule(
-    *op_classes: type[Op], context: Context | None = None, reduction: Reduction | None = None
-) -> Callable[[F], F]:
-    """Registers the function that derives the rules of operations of these classes.
-
-    `reduction` says how partial results along reduction factors are combined; by default, it is unknown.
-    """
-
-    def register(function: F) -> F:
-        for op_class in op_classes:
-            assert op_class not in _entries, f"{op_class.name} has two sharding rules"
-            _entries[op_class] = _Entry(function, context, reduction)
-        return function
-
-    return register
+from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, RuleEntry, rule_entries
 
 
 def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
@@ -121,7 +68,7 @@ def is_rule_context_free(op: Op) -> bool:
 
 
 def _derive(
-    signature: OpSignature, entry: _Entry, is_conservative: bool, context: tuple[Hashable, ...]
+    signature: OpSignature, entry: RuleEntry, is_conservative: bool, context: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
     builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, is_conservative)
     without_rule = entry.function(signature, builder, *context)
@@ -145,7 +92,7 @@ def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
     return NoRule() if needs_no_rule else NoRule("op", f"'{signature.name}'")
 
 
-_UNKNOWN = _Entry(_unknown)
+_UNKNOWN = RuleEntry(_unknown)
 
 # The keys of context-free rules in the cache of a signature, by whether the rule is conservative.
 _KEYS = (("sharding rule",), ("conservative sharding rule",))
@@ -158,13 +105,13 @@ def _warn(op: Op, unknown: NoRule) -> None:
     emit(diagnostic)
 
 
-def _entry_of(op: Op) -> _Entry:
+def _entry_of(op: Op) -> RuleEntry:
     _load_rules()
-    entry = _entries.get(type(op))
+    entry = rule_entries.get(type(op))
     if entry is None and op.dialect_name == "mhlo":
         # A large dialect, of which few programs have an operation.
         import_module("sdyopt.shardy.sharding.mhlo_rules")
-        entry = _entries.get(type(op))
+        entry = rule_entries.get(type(op))
     return _UNKNOWN if entry is None else entry
 
 

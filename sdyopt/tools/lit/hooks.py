@@ -1,10 +1,13 @@
-"""The hooks of the pytest plugin, which a conftest.py can implement."""
+"""The options of the pytest plugin, and its hooks, which a conftest.py can implement."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import pytest
+
+PATHS, TIMEOUT, FILECHECK = "sdyopt_lit_paths", "sdyopt_lit_timeout", "sdyopt_lit_filecheck"
+PLUGINS = "sdyopt_plugins"
 
 
 # Several conftest.py can implement a hook; pytest returns a list of their mappings.

@@ -10,9 +10,7 @@ from importlib import import_module
 import pytest
 
 from sdyopt.tools.lit import hooks
-
-PATHS, TIMEOUT, FILECHECK = "sdyopt_lit_paths", "sdyopt_lit_timeout", "sdyopt_lit_filecheck"
-PLUGINS = "sdyopt_plugins"
+from sdyopt.tools.lit.hooks import FILECHECK, PATHS, PLUGINS, TIMEOUT
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

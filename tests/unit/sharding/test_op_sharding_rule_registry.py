@@ -16,7 +16,8 @@ from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.mlir.ir.types import F32, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule, sharding_rule_of
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 VECTOR = tensor((8,), F32)
 

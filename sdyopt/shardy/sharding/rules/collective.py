@@ -15,7 +15,7 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)

@@ -8,7 +8,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 _Factor = tuple[int, Dims, Dims, FactorType]
 

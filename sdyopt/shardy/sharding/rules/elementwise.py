@@ -54,7 +54,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
 
 _UNARY = (
     *(AbsOp, CbrtOp, CeilOp, ClzOp, ConvertOp, CosineOp, ExpOp, Expm1Op, FloorOp, ImagOp, IsFiniteOp),

@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, element_of
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 
 @sharding_rule(GatherOp, reduction=Reduction.ADD)

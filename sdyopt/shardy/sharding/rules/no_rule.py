@@ -24,7 +24,7 @@ from sdyopt.mlir.dialects.stablehlo.nullary import (
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
 
 _STRUCTURAL = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
 _NO_TENSOR_OPERANDS = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)

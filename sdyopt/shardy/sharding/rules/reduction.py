@@ -13,7 +13,7 @@ from sdyopt.mlir.dialects.stablehlo.window import pairs_of
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 
 @sharding_rule(ReduceOp, reduction=Reduction.REGION)

@@ -18,7 +18,7 @@ from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
 
 
 @sharding_rule(TransposeOp)

@@ -10,7 +10,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 
 @sharding_rule(SliceOp)
