@@ -58,7 +58,6 @@ sdyopt/mlir/dialects/sdy/sharding.py:_unreduced
 sdyopt/mlir/dialects/vhlo/to_version.py:_first_versions
 sdyopt/mlir/ir/op_fields.py:_declared
 sdyopt/mlir/ir/op_signature.py:_classes
-sdyopt/mlir/ir/types.py:hole_numbers
 """
 
 # What a process has one of. The workers, which set it, are processes of their own.

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cache
-from itertools import islice
 from math import prod
-from typing import Any, NoReturn, cast
 
-from sdyopt.base.interning import field_names
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.attribute import Type as Type
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS, FloatFormat
@@ -127,96 +123,6 @@ class RankedTensor(RankedShapedType):
     shape: tuple[int, ...]
     element: Type
     encoding: Attribute | None = None
-
-
-class HoleInspected(Exception):
-    """The shape, element type or encoding of a hole, or the value of a number or size, has been read."""
-
-
-class Hole(RankedTensor):
-    """Any tensor type: its shape and element type cannot be read, and it is equal only to itself."""
-
-    __slots__ = ()
-
-
-def _inspected(hole: object, *arguments: object) -> NoReturn:
-    raise HoleInspected
-
-
-for _name in field_names(RankedTensor):
-    setattr(Hole, _name, property(_inspected))
-
-# All holes, with their numbers.
-hole_numbers: dict[Type, int] = {}
-
-
-def first_holes(count: int) -> list[Type]:
-    """The holes with the numbers from 0 on."""
-    while len(hole_numbers) < count:
-        hole_numbers[object.__new__(cast(Any, Hole))] = len(hole_numbers)
-    return list(islice(hole_numbers, count))
-
-
-class SizeHole:
-    """The static size of a dimension, which is not 0 or 1. It can only be compared with other sizes."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, SizeHole):
-            return self is other
-        # A comparison with an integer of any other type is one with a boolean.
-        if type(other) is int and (other == DYNAMIC or 0 <= other <= 1):
-            return False
-        raise HoleInspected
-
-    __hash__ = object.__hash__
-
-
-@cache
-def size_hole(number: int) -> int:
-    """The size hole with a number."""
-    return cast(int, SizeHole())
-
-
-class NumberHole:
-    """Any integer in the text of a statement: it can be passed on and printed, but its value cannot be read.
-
-    It is hashed by its identity, because it is part of interned attributes.
-    """
-
-    __slots__ = ("number", "text")
-
-    def __init__(self, number: int, text: str) -> None:
-        self.number = number
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-    __hash__ = object.__hash__
-
-
-_READERS = ("lt", "le", "gt", "ge", "bool", "index", "int", "float", "abs", "neg", "invert")
-_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "divmod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-)
-_METHODS = [f"__{_name}__" for _name in (*_READERS, *_OPERATORS)] + [f"__r{_name}__" for _name in _OPERATORS]
-for _name in _METHODS:
-    setattr(SizeHole, _name, _inspected)
-for _name in (*_METHODS, "__eq__", "__ne__"):
-    setattr(NumberHole, _name, _inspected)
 
 
 class UnrankedTensor(ShapedType):

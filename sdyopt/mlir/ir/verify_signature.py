@@ -14,6 +14,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.holes import SIZE_HOLES, Hole, HoleInspected
 from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
 from sdyopt.mlir.ir.op_signature import EQUALLY_VALID, FORM, OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
@@ -23,7 +24,7 @@ from sdyopt.mlir.ir.traits import (
     GRAPH_REGION,
     InfersTypes,
 )
-from sdyopt.mlir.ir.types import DYNAMIC, HoleInspected, Type, hole_numbers, size_hole, tensor
+from sdyopt.mlir.ir.types import DYNAMIC, Type, tensor
 
 PrintType = Callable[[Type], str]
 
@@ -105,7 +106,7 @@ class _OpenChecks:
         # For each hole its index among the types of operands and results.
         self._holes = {type: types.index(type) for type in types}
         self._indices = list(self._holes.values())
-        self._has_only_holes = all(type in hole_numbers for type in self._holes)
+        self._has_only_holes = all(isinstance(type, Hole) for type in self._holes)
         # The keys of checks with the shapes for which they pass, and the keys of those that do more than
         # compare sizes. The check of element types alone is as fast as finding equal sizes.
         self._passed: set[_Shapes] = set()
@@ -135,7 +136,7 @@ class _OpenChecks:
         known += map(numbers.setdefault, sizes, _NUMBERS)
         if (shapes := tuple(known)) in self._passed:
             return True
-        holes = {size: size if size in _SPECIAL_SIZES else size_hole(numbers[size]) for size in numbers}
+        holes = {size: size if size in _SPECIAL_SIZES else SIZE_HOLES[numbers[size]] for size in numbers}
         try:
             check(self._with_sizes(types, holes))
         except (HoleInspected, SignatureError):
@@ -185,7 +186,7 @@ _Shapes = tuple[object, ...]
 # Sizes that checks may compare others with.
 _SPECIAL_SIZES = {DYNAMIC: 0, 0: 1, 1: 2}
 # The numbers of other sizes.
-_NUMBERS = range(3, 1000)
+_NUMBERS = range(3, len(SIZE_HOLES))
 
 
 def _passes(check: _Check, form: OpSignature) -> bool:

@@ -35,9 +35,10 @@ from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.holes import HoleInspected, NumberHole
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
-from sdyopt.mlir.ir.types import HoleInspected, NumberHole, Type
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import LazyLocation
 
 # The maximum nesting depth of regions.

@@ -31,8 +31,9 @@ from sdyopt.mlir.asm.parser.statement_cache import Statement
 from sdyopt.mlir.asm.printer.asm_printer import format_of_signature
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.holes import HOLES, Hole, HoleInspected, NumberHole
 from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
-from sdyopt.mlir.ir.types import Hole, HoleInspected, NumberHole, Type, first_holes, hole_numbers
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
 # Splits a key into text, type, text, type, …, text. The types are written as they are printed.
@@ -41,8 +42,6 @@ _TYPES = re.compile(
     rf"(tensor<(?<![\w$.!#-]tensor<)(?:{_SIZE}x)*+(?![su]?i0)[a-z][A-Za-z0-9]{{0,12}}>)(?![>=])"
 )
 _OPERAND_OR_MARK = re.compile("[\n\0]")
-# A statement with more has no form.
-_MAX_HOLES = 200
 # No type has such a text, and none has a shorter one.
 _HOLE_TEXT = "tensor<{}>"
 # The symbol of a call, and the one in the statement with holes.
@@ -86,11 +85,11 @@ class FormText(NamedTuple):
         None if there are too many, or one is in a string.
         """
         key, count, holes = self.key, len(self.types), Holes({}, {})
-        if count + len(self.numbers) > _MAX_HOLES:
+        if count + len(self.numbers) > len(HOLES):
             return None
         if '"' in key and ("\\" in key or any(text.count('"') % 2 for text in _MARK.split(key))):
             return None
-        for number, hole in enumerate(first_holes(count)):
+        for number, hole in enumerate(HOLES[:count]):
             text = _HOLE_TEXT.format(number)
             key = key.replace(f"\0{number}\0", text)
             holes.types[text] = hole
@@ -179,9 +178,11 @@ class StatementForm:
     def _picker(self, types: Sequence[Type], hole_count: int) -> Callable[[list[Type]], tuple[Type, ...]]:
         indices = []
         for type in types:
-            if type not in hole_numbers:
+            if isinstance(type, Hole):
+                indices.append(type.number)
+            else:
+                indices.append(hole_count + len(self._constants))
                 self._constants.append(type)
-            indices.append(hole_numbers.get(type, hole_count + len(self._constants) - 1))
         if len(indices) > 1:
             return cast(Callable[[list[Type]], tuple[Type, ...]], itemgetter(*indices))
         return lambda types: tuple([types[index] for index in indices])
@@ -229,13 +230,15 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
     if template.location_offset > len(_OPERAND_OR_MARK.split(after_results, 1)[0]):
         # The offset depends on the length of a type.
         return None
-    types = [type for type in (*signature.operand_types, *signature.result_types) if type not in hole_numbers]
+    types = [
+        type for type in (*signature.operand_types, *signature.result_types) if not isinstance(type, Hole)
+    ]
     if any(map(_has_hole, (signature.attributes, template.attributes, *types))):
         return None
     if text.callee is not None and not _callee_name(signature.attributes):
         return None
     holes: dict[Interned, str] = {
-        hole: _HOLE_TEXT.format(number) for number, hole in enumerate(first_holes(len(text.types)))
+        hole: _HOLE_TEXT.format(number) for number, hole in enumerate(HOLES[: len(text.types)])
     }
     # The printer inserts attributes at an offset that is the same for all statements of the form.
     has_same_start = not template.attributes and text.callee is None

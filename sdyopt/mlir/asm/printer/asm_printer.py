@@ -21,10 +21,11 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongE
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr, DistinctAttr, nested_attributes
 from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.holes import HOLES
 from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.types import FunctionType, Type, hole_numbers
+from sdyopt.mlir.ir.types import FunctionType, Type
 from sdyopt.mlir.ir.value import Value
 
 # The number of texts that are joined at a time.
@@ -154,7 +155,7 @@ def _attribute_position(form: OpSignature) -> tuple[int, frozenset[str]] | None:
 
     None if they are after a type or between other attributes.
     """
-    types: dict[Interned, str] = dict.fromkeys(hole_numbers, "\0")
+    types: dict[Interned, str] = dict.fromkeys(HOLES, "\0")
     without, with_mark = (
         format_of_signature(form, attributes, types)
         for attributes in (EMPTY_DICT, DictAttr(((_MARK, UNIT),)))

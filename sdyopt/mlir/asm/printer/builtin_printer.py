@@ -35,6 +35,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     element_size,
 )
 from sdyopt.mlir.ir.floats import float_text
+from sdyopt.mlir.ir.holes import Hole
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     F64,
@@ -43,7 +44,6 @@ from sdyopt.mlir.ir.types import (
     ComplexType,
     FloatType,
     FunctionType,
-    Hole,
     IndexType,
     IntegerType,
     MemRefType,
