@@ -13,7 +13,6 @@ from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import find_dialect, lookup
@@ -39,7 +38,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
     operations = sum(1 for _ in module.walk())
     passes = parse_pipeline(pipeline, lookup).merged()
     ready = time.process_time()
-    if not run_pipeline(passes, module, IncrementalVerifier(verifier)):
+    if not run_pipeline(passes, module) or not verifier.verify(module):
         sys.exit(f"{pipeline} fails on {path}")
     transformed = time.process_time()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

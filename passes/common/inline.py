@@ -39,6 +39,7 @@ from sdyopt.mlir.pipeline import Pass, RunNested, Unsigned, option, parse_pipeli
 from sdyopt.mlir.registry import lookup, register
 
 from .support.call_graph import CallGraph, callee_of, calls_by_block, most_copied_operations
+from .support.data_flow_edges import expect_invalid_edges
 from .support.function_shardings import FunctionUses
 from .support.inline_call import inline_call
 
@@ -68,6 +69,7 @@ class Inliner(Pass):
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
         if not passes and not module.nested(CallOp) and all(map(is_public, module.nested(FuncOp))):
             return False
+        expect_invalid_edges(module, Rewriter())
         inlining = _Inlining(module, self.inlining_threshold, self.keeps)
         for component in inlining.components:
             for iteration in range(max(self.max_iterations, 1)):

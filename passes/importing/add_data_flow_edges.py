@@ -24,13 +24,14 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.data_flow_edges import add_edges
+from ..common.support.data_flow_edges import add_edges, expect_invalid_edges
 
 
 @register("sdy-add-data-flow-edges")
 class AddDataFlowEdges(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        expect_invalid_edges(module, rewriter)
         for op in module.walk_post_order():
             if op.data_flow is not None:
                 add_edges(op.data_flow.owners(op), rewriter)

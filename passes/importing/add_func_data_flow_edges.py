@@ -41,7 +41,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.data_flow_edges import can_have_edge
+from ..common.support.data_flow_edges import can_have_edge, expect_invalid_edges
 from ..common.support.function_shardings import main_function
 
 
@@ -50,6 +50,7 @@ class AddFuncDataFlowEdges(Pass):
     def run(self, module: ModuleOp) -> bool:
         main = main_function(module)
         edges = _EdgeInserter(Rewriter())
+        expect_invalid_edges(module, edges.rewriter)
         calls: list[CallOp] = []
         for op in module.walk():
             if isinstance(op, CallOp):

@@ -11,7 +11,6 @@ are if the option allows them, and casts connect them with the operations around
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.vhlo.to_vhlo import legalize_to_vhlo
-from sdyopt.mlir.ir.edit_log import current_log
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
@@ -25,5 +24,4 @@ class StablehloLegalizeToVhlo(Pass):
 
     def run(self, module: Op) -> bool:
         legalize_to_vhlo(module, self.allow_other_dialects)
-        current_log().needs_full_verification = True
         return True

@@ -12,7 +12,6 @@ read, unless the pipeline has one of these passes.
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.vhlo.from_vhlo import legalize_to_stablehlo
-from sdyopt.mlir.ir.edit_log import current_log
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
@@ -22,5 +21,4 @@ from sdyopt.mlir.registry import register
 class VhloLegalizeToStablehlo(Pass):
     def run(self, module: Op) -> bool:
         legalize_to_stablehlo(module)
-        current_log().needs_full_verification = True
         return True

@@ -25,6 +25,10 @@ class UserPriorityPropagation(OpPriorityPropagation):
     # The number at the start of the names of dumped files. Not an option: the pipeline sets it.
     dump_index: int = 0
 
+    @property
+    def writes_files(self) -> bool:
+        return bool(self.module_dump_directory)
+
     def propagate(self, propagation: Propagation) -> None:
         priorities = UserPriorities(propagation.module, propagation.rewriter)
         super().propagate(propagation)

@@ -184,8 +184,8 @@ class Program:
     """A program of the run: the whole input, or a chunk of it.
 
     `op` is its operation, which passes change; `before` is a copy from before the passes, and `parse_record`
-    has the names and offsets in the source, if an analysis needs them. `pipeline` is what runs, with `verify`
-    to be called after each pass. `assumption` is a sentence about passes that run, or do not, because none
+    has the names and offsets in the source, if an analysis needs them. `pipeline` is what runs, and `verify`
+    verifies programs. `assumption` is a sentence about passes that run, or do not, because none
     are given; "" if some are. `compiled` takes a report and returns the `Compiled` of `figures`, None if no
     compiler is to be asked; it raises DiagnosticError.
     """
@@ -195,7 +195,7 @@ class Program:
     dialects: DialectTable
     parse_options: ParseOptions
     text: Callable[[], str]
-    verify: Callable[[], Verify]
+    verify: Verify
     pipeline: Pipeline
     before: Op | None = None
     parse_record: ParseRecord | None = None

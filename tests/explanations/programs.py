@@ -16,7 +16,6 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_passes
@@ -96,15 +95,14 @@ def edited(name: str, text: str, edits: Sequence[Edit], has_origins: bool = Fals
             return Rejected(str(error), False)
         verifier = Verifier(dialect_table(), AttributePrinter().type, print_for_note)
         before, propagation = _passes(has_origins)
-        verify = IncrementalVerifier(verifier)
-        if not verifier.verify(module) or not run_pipeline(before, module, verify):
+        if not verifier.verify(module) or not run_pipeline(before, module, verifier):
             return Rejected(errors[0], False)
         imported = _number(module)
         for edit in edits:
             edit(imported)
         if edits and not verifier.verify(module):
             return Rejected(errors[0], False)
-        if not run_pipeline(propagation, module, verify):
+        if not run_pipeline(propagation, module, verifier):
             return Rejected(errors[0], True)
     return Recorded(name, text, record, record.runs[-1], imported)
 

@@ -176,10 +176,12 @@ def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewri
     Constants are compared by attributes only, so `sdy.constant` and `stablehlo.constant` may be merged;
     broadcasts also by signature and operands. Discardable attributes count, shardings included.
 
-    As in the C++ passes, dominance is not checked. It holds in a region with one block; in a region with
-    several, the first constant may not dominate all uses, which the verifier reports.
+    As in the C++ passes, neither types nor dominance are checked: in a region with several blocks, the first
+    constant may not dominate all uses. The verifier reports both.
     """
     for region in root.regions:
+        if len(region.blocks) > 1:
+            rewriter.expect_invalid()
         first_by_key: dict[_Key, Op] = {}
         for block in region.blocks:
             for op in block.ops:
@@ -188,6 +190,8 @@ def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewri
                 elif op.signature.cached(is_candidate):
                     first = first_by_key.setdefault(_key(op), op)
                     if first is not op:
+                        if first.result_types != op.result_types:
+                            rewriter.expect_invalid()
                         rewriter.replace(op, first)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, rank_of, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    edge_of_owner,
+    rank_of,
+    sharding_of,
+)
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -25,6 +31,12 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
         if can_have_edge(owner):
             edge = _create_edge(owner, rewriter)
             rewriter.replace_uses_except(owner, edge.result, edge)
+
+
+def expect_invalid_edges(module: Op, rewriter: Rewriter) -> None:
+    """Edges that a program already has may be invalid once there are others, until all are removed."""
+    if module.nested(DataFlowEdgeOp, FuncDataFlowEdgeOp):
+        rewriter.expect_invalid()
 
 
 def remove_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:

@@ -37,6 +37,10 @@ class SaveModule(Pass):
     def label(cls) -> str:
         return "mlir::sdy::(anonymous namespace)::SaveModuleOpPass"
 
+    @property
+    def writes_files(self) -> bool:
+        return bool(self.directory)
+
     def run(self, module: ModuleOp) -> bool:
         if not self.directory:
             return False

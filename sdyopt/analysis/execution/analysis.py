@@ -52,7 +52,7 @@ class Validating(Analysis[Options]):
             return program.op
         steps = list(steps_of(program.pipeline))
         with _reporting(program.op):
-            return [program.op, *self._runner(program.verify()).run(program.op, steps)][-1]
+            return [program.op, *self._runner(program.verify).run(program.op, steps)][-1]
 
     def on_result(self, program: Program) -> None:
         """Compares both programs. Raises DiagnosticError if programs cannot be run at all."""
@@ -61,7 +61,7 @@ class Validating(Analysis[Options]):
             message = "not validated: the program is not a module"
             emit(Diagnostic(Severity.WARNING, after.location, message, id=NOT_VALIDATED))
             return
-        verify = program.verify()
+        verify = program.verify
         with _reporting(after):
             for validation in validate(before, after, self._how, verify):
                 for diagnostic in findings(validation, before, self._how):

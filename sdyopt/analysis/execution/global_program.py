@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Pipeline
-from sdyopt.mlir.pipeline.run import Verify, run_pipeline
+from sdyopt.mlir.pipeline.run import Verify, run_and_verify
 from sdyopt.mlir.registry import lookup
 from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 
@@ -198,8 +198,14 @@ def partition(module: ModuleOp, pipeline: Pipeline, verify: Verify) -> None:
         if diagnostic.severity is Severity.ERROR:
             errors.append(diagnostic)
 
+    before = Rewriter().clone(module)
+
+    def restart() -> Op:
+        errors.clear()
+        return before
+
     with handling(keep):
-        succeeded = run_pipeline(pipeline, module, verify)
+        succeeded = run_and_verify(pipeline, module, verify, restart)
     if not succeeded:
         message = errors[0].message.partition("\n")[0] if errors else "a pass failed"
         raise NotValidated(f"it cannot be partitioned: {message}")

@@ -101,7 +101,7 @@ def validate(
 ) -> Iterator[FunctionValidation]:
     """Compares what the functions of a program compute before and after passes. Raises NoJax.
 
-    `after` is partitioned first if it is not yet, with `verify` after each pass. Neither program is changed.
+    `after` is partitioned first if it is not yet, and verified. Neither program is changed.
     """
     names = entry_names(before)
     if not names:

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -27,19 +28,27 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
-from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.run import run_and_verify
 from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import dialects_of_run, lookup
 from sdyopt.mlir.value_names import name_of, name_of_result
 
 # Axis -> size.
 Sizes = Mapping[str, int]
+
+
+def _program(source: Source, dialects: DialectTable, sizes: Sizes, problems: list[Diagnostic]) -> Op:
+    """The program with axes of these sizes, without the problems of a run on it."""
+    problems.clear()
+    module, _ = parse_module(source, dialects, ParseOptions())
+    resize(module, sizes)
+    return module
 
 
 def main() -> None:
@@ -65,16 +74,14 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             problems: list[Diagnostic] = []
             try:
                 with handling(problems.append):
-                    module, _ = parse_module(source, dialects, ParseOptions())
-                    resize(module, sizes)
+                    restart = partial(_program, source, dialects, sizes, problems)
+                    module = restart()
                     problem = undivided(module)
                     if request["pipeline"]:
                         pipeline = parse_pipeline(request["pipeline"], lookup)
                     else:
                         _, pipeline = assumed_pipeline(module)
-                    is_done = verifier.verify(module) and run_pipeline(
-                        pipeline, module, IncrementalVerifier(verifier)
-                    )
+                    is_done = verifier.verify(module) and run_and_verify(pipeline, module, verifier, restart)
             except DiagnosticError as error:
                 is_done, problem = False, str(error)
             if not is_done:

@@ -170,6 +170,15 @@ def is_first_occurrence(key: str) -> bool:
     return True
 
 
+def mark_occurrences() -> Callable[[], None]:
+    """Returns a function that forgets the occurrences since now."""
+    occurred = _OCCURRED.value
+    if occurred is None:
+        return lambda: None
+    before = set(occurred)
+    return lambda: occurred.intersection_update(before)
+
+
 def separate_run() -> AbstractContextManager[None]:
     """Makes the `with` block a run of its own."""
     return _OCCURRED.set_to(set())

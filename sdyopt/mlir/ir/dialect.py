@@ -214,11 +214,6 @@ class DialectTable:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
 
-    @property
-    def nonlocal_attributes(self) -> frozenset[str]:
-        """The `nonlocal_attributes` of all dialects that have been loaded."""
-        return frozenset().union(*[each.nonlocal_attributes for each in self._loaded.values() if each])
-
     def has_all_of(self, namespace: str) -> bool:
         """Whether the dialect of this namespace is registered with all its operations."""
         dialect = self.find(namespace)

@@ -34,10 +34,10 @@ def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
         folded = op.fold(constants)
         if folded is not None:
             if not folded:
-                rewriter.folded_in_place(op)
+                rewriter.visit_again(op)
             return folded
     if COMMUTATIVE in op.traits and _move_constants_right(op):
-        rewriter.folded_in_place(op)
+        rewriter.visit_again(op)
         return []
     return None
 

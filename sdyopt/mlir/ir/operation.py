@@ -93,14 +93,6 @@ class Op(metaclass=OpMeta):
     verify_symbol_uses: Callable[..., None] | None = None
     # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
-    # Whether `verify_in_context` reads the definitions of operands.
-    reads_definitions: ClassVar[bool] = True
-    # Whether `verify_in_context` reads more than the operation, its nested operations, the definitions of its
-    # operands, and the enclosing operations.
-    has_nonlocal_verifier: ClassVar[bool] = False
-    # For classes with regions: whether no verifier reads the discardable attributes of the operation or of
-    # those directly inside.
-    ignores_discardable_attributes: ClassVar[bool] = False
     # Whether the validity of discardable attributes of nested operations depends on this operation.
     scopes_attributes: ClassVar[bool] = False
 

@@ -1,7 +1,7 @@
 """The rewriter, through which passes edit the IR, insertion points, and copies of operations.
 
-It maintains uses, parents and signatures, notifies a listener, records in the edit log what must be verified
-again (`ir.edit_log`), and sets `changed` on the first edit.
+It maintains uses, parents and signatures, notifies a listener, records erased operations in the edit log
+(`ir.edit_log`), and sets `changed` on the first edit.
 
     rewriter = Rewriter()
     for op in module.walk():
@@ -22,7 +22,6 @@ from sdyopt.mlir.ir.edit_log import current_log
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
-from sdyopt.mlir.ir.traits import ISOLATED
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import (
     BlockArgument,
@@ -184,7 +183,6 @@ class Rewriter:
         """Inserts a detached operation at an insertion point."""
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
-        self._edits.record_move(op)
         if self._listener is not None:
             self._listener.inserted(op)
             for region in op.regions:
@@ -214,7 +212,7 @@ class Rewriter:
         copies = dict(mapping or {})
         clone_blocks(source, target, copies, {})
         self._edits.record_copies(copies)
-        self._blocks_changed(target)
+        self.changed = True
 
     # --- Moving and erasing -------------------------------------------------------------
 
@@ -228,14 +226,9 @@ class Rewriter:
         at_start_of: Block | None = None,
     ) -> None:
         """Moves an operation to an insertion point."""
-        block = op.parent
-        assert block is not None
-        self._edits.record_removal(op, block)
-        block.detach(op)
+        assert op.parent is not None
+        op.parent.detach(op)
         _link(op, before, after, at_end_of, at_start_of)
-        # Within a block, the validity of a function does not depend on its position.
-        if op.parent is not block or op.results or op._operands or ISOLATED not in op.traits:
-            self._edits.record_move(op)
         self.changed = True
 
     def erase(self, op: Op) -> None:
@@ -244,7 +237,6 @@ class Rewriter:
             assert result.first_use is None, f"{op} is still used"
         self._drop_operands(op)
         assert op.parent is not None
-        self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
         self._edits.record_erasure(op)
         self.changed = True
@@ -275,7 +267,7 @@ class Rewriter:
                 for use in result.uses:
                     use.unlink()
                     use.link(result)
-        self._signature_changed(op)
+        self._modified(op)
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Replaces all uses of `old` with `new`, most recent use first."""
@@ -302,7 +294,6 @@ class Rewriter:
             previous = op.prev
             for result in op.results:
                 for use in list(result.uses):
-                    self._edits.operands_changed.add(use.owner)
                     use.unlink()
             self.erase(op)
             op = previous
@@ -310,7 +301,7 @@ class Rewriter:
         assert region is not None
         region.blocks.remove(block)
         block.parent = None
-        self._blocks_changed(region)
+        self.changed = True
 
     def redirect(self, old: Block, new: Block) -> None:
         """Makes `new` the successor of all branches to `old`."""
@@ -318,11 +309,10 @@ class Rewriter:
             assert block.last is not None
             successors = block.last.successors
             block.last.successors = tuple([new if other is old else other for other in successors])
-            self._signature_changed(block.last)
+            self._modified(block.last)
         new.uses += old.uses
         old.uses = 0
-        if old.parent is not None:
-            self._blocks_changed(old.parent)
+        self.changed = True
 
     def insert_blocks(self, blocks: Sequence[Block], after: Block) -> None:
         """Inserts detached blocks after another one."""
@@ -332,22 +322,23 @@ class Rewriter:
         region.blocks[position:position] = blocks
         for block in blocks:
             block.parent = region
-        self._blocks_changed(region)
+        self.changed = True
 
     def take_body(self, source: Region, target: Region) -> None:
         """Moves all blocks of `source` to the end of `target`."""
         for block in source.blocks:
             target.add_block(block)
         source.blocks = []
-        self._blocks_changed(source)
-        self._blocks_changed(target)
+        self.changed = True
 
     # --- Changing in place ----------------------------------------------------------------
 
-    def folded_in_place(self, op: Op) -> None:
-        """Records that folding has changed the operands and signature of an operation in place."""
-        self._edits.record_signature_change(op)
-        self._operands_changed(op)
+    def expect_invalid(self) -> None:
+        """Has the program verified after this pass, because a later pass may make it valid again.
+
+        Without this, a program is verified after the last pass.
+        """
+        self._edits.may_be_invalid = True
 
     def visit_again(self, op: Op) -> None:
         """Notifies the listener as an edit of the operation would."""
@@ -366,8 +357,7 @@ class Rewriter:
         op.signature = op.signature.with_types(
             tuple([value.type for value in values]), op.signature.result_types
         )
-        self._edits.signature_changed.add(op)
-        self._operands_changed(op)
+        self._modified(op)
 
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
         """Erases operands. As in MLIR, the operands after the first erased one become new uses."""
@@ -379,8 +369,7 @@ class Rewriter:
                 kept.append(OpOperand(op, len(kept), use.value))
         op._operands = tuple(kept)
         _refresh_operand_types(op)
-        self._edits.signature_changed.add(op)
-        self._operands_changed(op)
+        self._modified(op)
 
     def set_attribute(self, op: Op, name: str, value: Attribute) -> None:
         """Sets an inherent or discardable attribute."""
@@ -388,14 +377,13 @@ class Rewriter:
             return
         if name not in op.mutable_attributes and name in inherent_names(type(op)):
             op.signature = op.signature.with_attributes(op.signature.attributes.with_entry(name, value))
-            self._signature_changed(op)
+            self._modified(op)
             return
-        before = op.attributes
         if name in op.mutable_attributes:
             op.set_mutable_attribute(name, value)
         else:
-            op.attributes = before.with_entry(name, value)
-        self._attributes_changed(op, before)
+            op.attributes = op.attributes.with_entry(name, value)
+        self._modified(op)
 
     def remove_attribute(self, op: Op, name: str) -> None:
         """Removes an attribute, if present."""
@@ -403,21 +391,19 @@ class Rewriter:
             return
         if name in op.signature.attributes:
             op.signature = op.signature.with_attributes(op.signature.attributes.without(name))
-            self._signature_changed(op)
+            self._modified(op)
             return
-        before = op.attributes
         if name in op.mutable_attributes:
             op.set_mutable_attribute(name, None)
         else:
-            op.attributes = before.without(name)
-        self._attributes_changed(op, before)
+            op.attributes = op.attributes.without(name)
+        self._modified(op)
 
     def set_attributes(self, op: Op, attributes: DictAttr) -> None:
         """Replaces all discardable attributes."""
-        before = op.attributes
-        if before is not attributes:
+        if op.attributes is not attributes:
             op.attributes = attributes
-            self._attributes_changed(op, before)
+            self._modified(op)
 
     def set_argument_attribute(self, function: Op, index: int, name: str, value: Attribute | None) -> None:
         """Sets an attribute of a function argument, or removes it if `value` is None."""
@@ -436,12 +422,12 @@ class Rewriter:
             op = value.op
             types = tuple([result.type for result in op.results])
             op.signature = op.signature.with_types(op.signature.operand_types, types)
-            self._signature_changed(op)
-        elif isinstance(value, BlockArgument) and value.owner.parent is not None:
-            self._blocks_changed(value.owner.parent)
+            self._modified(op)
+        else:
+            self.changed = True
         for use in value.uses:
             _refresh_operand_types(use.owner)
-            self._signature_changed(use.owner)
+            self._modified(use.owner)
 
     def retype(self, op: Op, result_types: Sequence[Type]) -> None:
         """Sets the result types of an operation, and updates its signature to the types of its operands.
@@ -454,14 +440,13 @@ class Rewriter:
         signature = op.signature.with_types(operand_types, tuple(result_types))
         if signature is not op.signature:
             op.signature = signature
-            self._signature_changed(op)
+            self._modified(op)
 
     def retype_argument(self, argument: BlockArgument, type: Type) -> None:
         """Sets the type of a block argument. As in `retype`, the signatures of users are not updated."""
         if argument.type is not type:
             argument.type = type
-            if argument.owner.parent is not None:
-                self._blocks_changed(argument.owner.parent)
+            self.changed = True
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""
@@ -471,8 +456,6 @@ class Rewriter:
         """Appends an argument to a block."""
         argument = block.add_argument(type, location)
         self.changed = True
-        if block.parent is not None:
-            self._blocks_changed(block.parent)
         return argument
 
     def erase_argument(self, argument: BlockArgument) -> None:
@@ -483,8 +466,6 @@ class Rewriter:
         for index, other in enumerate(arguments):
             other.index = index
         self.changed = True
-        if argument.owner.parent is not None:
-            self._blocks_changed(argument.owner.parent)
 
     # --- Helpers --------------------------------------------------------------------------
 
@@ -493,8 +474,7 @@ class Rewriter:
         use.link(value)
         if use.owner.signature.operand_types[use.index] is not value.type:
             _refresh_operand_types(use.owner)
-            self._edits.signature_changed.add(use.owner)
-        self._operands_changed(use.owner)
+        self._modified(use.owner)
 
     def _set_value_attribute(self, op: Op, kind: str, index: int, name: str, value: Attribute | None) -> None:
         """Sets or removes an attribute of a function argument (`arg_attrs`) or result (`res_attrs`)."""
@@ -503,25 +483,7 @@ class Rewriter:
         new = old.without(name) if value is None else old.with_entry(name, value)
         if new is not old:
             op.set_attributes_at(kind, index, new)
-            self._attributes_changed(op, op.attributes)
-
-    def _blocks_changed(self, region: Region) -> None:
-        self.changed = True
-        self._edits.record_block_change(region)
-
-    def _attributes_changed(self, op: Op, before: DictAttr) -> None:
-        self._edits.attributes_changed.setdefault(op, before)
-        self.changed = True
-        if self._listener is not None:
-            self._listener.modified(op)
-
-    def _signature_changed(self, op: Op) -> None:
-        self._edits.record_signature_change(op)
-        self._modified(op)
-
-    def _operands_changed(self, op: Op) -> None:
-        self._edits.operands_changed.add(op)
-        self._modified(op)
+            self._modified(op)
 
     def _modified(self, op: Op) -> None:
         self.changed = True

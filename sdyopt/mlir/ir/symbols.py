@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, nested_attributes
@@ -224,12 +224,8 @@ def _nested_references(value: Attribute) -> tuple[SymbolRef, ...]:
     return tuple([inner for inner in nested_attributes(value) if isinstance(inner, SymbolRef)])
 
 
-def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:
-    """Checks that a symbol table has one block, unique symbol names and valid symbol uses.
-
-    `users` are the operations with `verify_symbol_uses`, at least those in the scope of the table; they are
-    searched for if None.
-    """
+def _check_symbol_table(op: Op) -> None:
+    """Checks that a symbol table has one block, unique symbol names and valid symbol uses."""
     if len(op.regions) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
@@ -244,7 +240,7 @@ def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:
                 "see existing symbol definition here", symbols[name].location
             )
         symbols[name] = child
-    for user in _users_in_scope(op) if users is None else users:
+    for user in _users_in_scope(op):
         assert user.verify_symbol_uses is not None
         user.verify_symbol_uses()
 
@@ -263,8 +259,8 @@ def _users_in_scope(table: Op) -> Iterator[Op]:
                 op = op.next
 
 
-# Defines a scope of symbol names. The verifier calls `check_symbol_table` for it.
-SYMBOL_TABLE = Trait("symbol-table")
+# Defines a scope of symbol names.
+SYMBOL_TABLE = Trait("symbol-table", verify_regions=_check_symbol_table)
 
 
 class FunctionOpInterface(Op):

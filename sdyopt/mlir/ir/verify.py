@@ -7,18 +7,18 @@ operation, the first error ends verification. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
+from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, type_of_function
 from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.mlir.ir.types import RankedTensor, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
@@ -64,8 +64,8 @@ class Verifier:
     def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
         """Whether `op` and everything nested in it is valid; errors are emitted."""
         try:
-            self.check_nested(op, set() if valid is None else valid)
-            self.check_dominance(op)
+            self._check_nested(op, set() if valid is None else valid)
+            self._check_dominance(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
@@ -80,7 +80,7 @@ class Verifier:
 
     # --- One operation ------------------------------------------------------------------
 
-    def check_op(self, op: Op) -> None:
+    def _check_op(self, op: Op) -> None:
         """Checks an operation without the nested ones."""
         if op.attributes.entries:
             self._check_discardable_attributes(op)
@@ -101,21 +101,6 @@ class Verifier:
             check_regions(op)
         self._check_in_context(op, op if isinstance(op, FunctionOpInterface) else None)
         check_entries(op)
-
-    def check_unedited(self, op: Op) -> None:
-        """Checks an operation that has not changed itself, but may depend on edits of others.
-
-        The attributes of the arguments and results of a function depend on nothing else.
-        """
-        if op.attributes.entries:
-            self._check_discardable_attributes(op)
-        if op.regions:
-            for trait in op.trait_order:
-                if trait.verify_structure is not None:
-                    trait.verify_structure(op)
-            check_regions(op)
-            check_entries(op)
-        self._check_in_context(op)
 
     def _check_in_context(self, op: Op, function: FunctionOpInterface | None = None) -> None:
         """Calls the verifiers of traits and of the class, and checks the value attributes of `function`."""
@@ -188,21 +173,21 @@ class Verifier:
     # --- Nested operations --------------------------------------------------------------
 
     def verify_regions(self, op: Op) -> bool:
-        """Runs `check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
+        """Runs `_check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
         try:
-            self.check_region_traits(op)
+            self._check_region_traits(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
         return True
 
-    def check_nested(self, op: Op, valid: ValidAttributes) -> None:
+    def _check_nested(self, op: Op, valid: ValidAttributes) -> None:
         """Checks an operation and everything nested in it, except dominance."""
-        self.check_op(op)
+        self._check_op(op)
         self._check_regions(op, valid)
 
     def _check_regions(self, op: Op, valid: ValidAttributes) -> None:
-        """Checks nested operations, isolated ones after the others, and then calls `check_region_traits`."""
+        """Checks nested operations, isolated ones after the others, and then calls `_check_region_traits`."""
         isolated: list[Op] = []
         if op.scopes_attributes:
             valid = set()
@@ -212,11 +197,11 @@ class Verifier:
         invalid = [inner for inner in isolated if not self.verify(inner, valid)]
         if invalid:
             raise InvalidNested
-        self.check_region_traits(op)
+        self._check_region_traits(op)
 
     def _check_block(self, block: Block, isolated: list[Op], valid: ValidAttributes) -> None:
         if block.first is None:
-            self.check_terminator(block)
+            self._check_terminator(block)
         if block.parent is not None and len(block.parent.blocks) > 1:
             check_no_branch_inside(block)
         child: Op | None = block.first
@@ -228,7 +213,7 @@ class Verifier:
                 child = child.next
                 continue
             if not child.regions:
-                self.check_op_without_nested(child, valid)
+                self._check_op_without_nested(child, valid)
                 if child.declares_regions:
                     self._check_regions(child, valid)
             elif ISOLATED in child.traits:
@@ -237,13 +222,13 @@ class Verifier:
                 self._check_op_with_body(child, valid)
             child = child.next
         if block.first is not None:
-            self.check_terminator(block)
+            self._check_terminator(block)
 
     def _check_op_with_body(self, op: Op, valid: ValidAttributes) -> None:
         """Checks an operation with regions. What depends on its body alone is checked once for equal ones."""
         key = _body_key(op)
         if key is None or key not in self._valid_bodies:
-            self.check_op(op)
+            self._check_op(op)
             self._check_regions(op, valid)
             if key is not None:
                 self._valid_bodies[key] = _verifies_body_signature(type(op)) and _has_only_scalars(op.regions)
@@ -258,25 +243,21 @@ class Verifier:
         self._check_in_context(op)
         self._check_after_nested(op)
 
-    def check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
-        """As `check_op`, but skips signatures and attributes that are cached as valid."""
+    def _check_op_without_nested(self, op: Op, valid: ValidAttributes) -> None:
+        """As `_check_op`, but skips signatures and attributes that are cached as valid."""
         signature = op.signature
-        if op.regions or op.successors or not verifies_signature_only(type(op)):
-            self.check_op(op)
+        if op.regions or op.successors or not _verifies_signature_only(type(op)):
+            self._check_op(op)
             return
-        self.check_attributes(op, valid)
+        if op.attributes.entries and (signature, op.attributes) not in valid:
+            self._check_new_attributes(op, valid)
         if signature not in self._valid_signatures:
             problem = signature_problem(signature, self.print_type)
             if problem is not None:
                 raise _signature_error(op, problem)
             self._valid_signatures.add(signature)
 
-    def check_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
-        """Checks the discardable attributes of an operation. With those `before`, it was valid."""
-        if op.attributes.entries and (op.signature, op.attributes) not in valid:
-            self._check_new_attributes(op, valid, before)
-
-    def _check_new_attributes(self, op: Op, valid: ValidAttributes, before: DictAttr = EMPTY_DICT) -> None:
+    def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
         signature = op.signature
         are_local = True
         for name, attribute in op.attributes.entries:
@@ -285,20 +266,20 @@ class Verifier:
                 self._check_discardable_attribute(op, name, attribute)
             elif name in dialect.result_attributes:
                 key = signature.result_types, attribute
-                if key not in valid and before.get(name) is not attribute:
+                if key not in valid:
                     self._check_discardable_attribute(op, name, attribute)
                     valid.add(key)
             elif name not in dialect.signature_attributes:
                 self._check_discardable_attribute(op, name, attribute)
                 are_local = are_local and name not in dialect.nonlocal_attributes
-            elif signature.cache.get(name) is not attribute and before.get(name) is not attribute:
+            elif signature.cache.get(name) is not attribute:
                 # The cache has the last valid one.
                 self._check_discardable_attribute(op, name, attribute)
                 signature.cache[name] = attribute
         if are_local:
             valid.add((signature, op.attributes))
 
-    def check_terminator(self, block: Block) -> None:
+    def _check_terminator(self, block: Block) -> None:
         """Checks that a block ends with a terminator, where its parent operation requires one."""
         op, last = block.parent_op, block.last
         assert block.parent is not None and op is not None
@@ -309,15 +290,10 @@ class Verifier:
         if last.name and not last.is_terminator:
             raise last.error(f"block with no terminator, has {self.print_op(last)}")
 
-    def check_region_traits(self, op: Op, symbol_users: Iterable[Op] | None = None) -> None:
-        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types.
-
-        `symbol_users` are at least those in the scope of `op`; they are searched for if None.
-        """
+    def _check_region_traits(self, op: Op) -> None:
+        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types."""
         for trait in op.trait_order:
-            if trait is SYMBOL_TABLE:
-                check_symbol_table(op, symbol_users)
-            elif trait.verify_regions is not None:
+            if trait.verify_regions is not None:
                 trait.verify_regions(op)
         self._check_after_nested(op)
 
@@ -332,7 +308,7 @@ class Verifier:
 
     # --- Dominance ----------------------------------------------------------------------
 
-    def check_dominance(self, op: Op) -> None:
+    def _check_dominance(self, op: Op) -> None:
         """Checks that definitions dominate uses in an operation, except in nested isolated operations."""
         dominance = Dominance()
         pending = [op]
@@ -410,7 +386,7 @@ def _has_only_scalars(regions: Sequence[Region]) -> bool:
 
 
 @cache
-def verifies_signature_only(op_class: type[Op]) -> bool:
+def _verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False

@@ -94,6 +94,11 @@ class Pass:
         """Runs the pass. A pass that runs other passes on nested operations overrides this, not `run`."""
         return self.run(op)
 
+    @property
+    def writes_files(self) -> bool:
+        """Whether the pass writes the program to files: then it must be valid before the pass."""
+        return False
+
     def count(self, statistic: Statistic, by: int = 1) -> None:
         """Adds to a statistic."""
         self._counts[statistic.name] = self._counts.get(statistic.name, 0) + by

@@ -9,22 +9,26 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Seve
 from sdyopt.base.diagnostics.ids import PASS, PIPELINE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.ir.attribute import StringAttr
-from sdyopt.mlir.ir.edit_log import EditLog, current_log, recording
+from sdyopt.mlir.ir.edit_log import current_log, recording
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import APPLY_PATTERN
+from sdyopt.mlir.ir.symbols import SYMBOL_TABLE
 from sdyopt.mlir.ir.traits import ISOLATED
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.tree import ANY, Pipeline
 
 
 class Verify(Protocol):
-    """Verifies operations that were valid before, and emits errors."""
+    """Verifies operations, and emits errors. `ir.verify.Verifier` implements it."""
 
-    def verify_edits(self, op: Op, edits: EditLog) -> bool:
-        """Whether `op` is valid after edits inside it."""
+    def verify(self, op: Op) -> bool:
+        """Whether `op` and everything nested in it is valid."""
 
     def verify_regions(self, op: Op) -> bool:
         """Whether `op` is valid, after its nested operations have been verified one by one."""
+
+    def is_valid(self, op: Op) -> bool:
+        """As `verify`, but discards errors."""
 
 
 class Instrument:
@@ -114,13 +118,16 @@ def run_pipeline(
 ) -> bool:
     """Runs a pipeline on an operation. Returns whether it succeeded; errors are emitted.
 
-    After each pass that changed something, `verify` verifies its operation; after each nested pipeline that
-    did, its parent operation.
+    After each pass, `verify` verifies its operation; after each nested pipeline, its parent operation.
     """
+    return _run(pipeline, op, _Runner(verify, instruments))
+
+
+def _run(pipeline: Pipeline, op: Op, runner: _Runner) -> bool:
     try:
         if pipeline.anchor not in (ANY, op.signature.name):
             raise _wrong_anchor_error(pipeline, op)
-        _Runner(verify, instruments).run_on(pipeline.merged(), op)
+        runner.run_on(pipeline.merged(), op)
     except DiagnosticError as error:
         identify(error.diagnostic, PIPELINE_ERROR)
         emit(error.diagnostic)
@@ -130,11 +137,53 @@ def run_pipeline(
     return True
 
 
+def run_and_verify(
+    pipeline: Pipeline,
+    op: Op,
+    verify: Verify,
+    restart: Callable[[], Op],
+    instruments: Sequence[Instrument] = (),
+) -> bool:
+    """As `run_pipeline`, but verifies the operation once, after the last pass. It must be valid before.
+
+    If that fails, or a pass does, the passes run again, with verification after each: so errors are those of
+    the first pass that leaves an invalid program. `restart` forgets the diagnostics of the first run, and
+    returns the operation as it was. The first run verifies after each pass, too, if one is of a plugin or
+    writes files, and if symbol tables are nested, between which passes move what uses symbols.
+    """
+    is_verified_once = all(is_own_pass(pass_) and not pass_.writes_files for pass_ in pipeline.passes())
+    children = (child for region in op.regions for block in region.blocks for child in block.ops)
+    if not is_verified_once or any(SYMBOL_TABLE in child.traits for child in children):
+        return run_pipeline(pipeline, op, verify, instruments)
+    problem: Exception | None = None
+    try:
+        if _run(pipeline, op, _Runner(verify, instruments, is_verified_once=True)) and verify.is_valid(op):
+            return True
+    except MemoryError:
+        raise
+    except Exception as error:  # a pass may rely on a valid program
+        problem = error
+    op = restart()
+    if not run_pipeline(pipeline, op, verify):
+        return False
+    with identified(VERIFY_ERROR):
+        is_valid = verify.verify(op)
+    if is_valid:
+        raise problem or RuntimeError(f"'{pipeline}' fails only without verification after each pass")
+    return False
+
+
+def is_own_pass(pass_: Pass) -> bool:
+    """Whether a pass is one of this project, not of a plugin."""
+    return type(pass_).__module__.partition(".")[0] in ("passes", "sdyopt")
+
+
 class _Runner:
-    def __init__(self, verify: Verify | None, instruments: Sequence[Instrument]) -> None:
+    def __init__(
+        self, verify: Verify | None, instruments: Sequence[Instrument], is_verified_once: bool = False
+    ) -> None:
         self._verify = verify
-        # Whether a pass of the current nested pipeline has changed something.
-        self._changed = False
+        self._is_verified_once = is_verified_once
         self._outermost_first = list(instruments)
         self._innermost_first = list(reversed(instruments))
 
@@ -148,7 +197,6 @@ class _Runner:
     def _run_nested_pipeline(self, pipeline: Pipeline, parent: Op) -> None:
         for instrument in self._outermost_first:
             instrument.before_pipeline(pipeline)
-        changed_before, self._changed = self._changed, False
         has_failed = False
         for child in [child for region in parent.regions for block in region.blocks for child in block.ops]:
             if pipeline.anchor not in (child.signature.name, ANY):
@@ -162,66 +210,56 @@ class _Runner:
             instrument.after_pipeline(pipeline)
         if has_failed or not self._verify_regions(parent):
             raise PipelineFailure
-        self._changed |= changed_before
 
     def _verify_regions(self, parent: Op) -> bool:
-        if not self._changed or self._verify is None:
+        if self._verify is None or self._is_verified_once:
             return True
         with identified(VERIFY_ERROR):
             return self._verify.verify_regions(parent)
 
     def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
-        """Implements `RunNested`. Verifies operations in full: the calling pass may have edited them, too.
-
-        The operations that enclose them are verified after the calling pass.
-        """
-        edits = current_log()
+        """Implements `RunNested`. The operations that enclose them are verified after the calling pass."""
         has_failed = False
         for op in ops:
             try:
                 for pass_ in passes:
-                    if self._run_pass(pass_, op, verifies_all=True):
-                        edits.changed_inside.add(op)
+                    self._run_pass(pass_, op, is_nested=True)
             except PipelineFailure:
                 has_failed = True
         if has_failed:
             raise PipelineFailure
 
-    def _run_pass(self, pass_: Pass, op: Op, verifies_all: bool = False) -> bool:
-        """Runs a pass, and verifies the operation; returns whether it changed something."""
+    def _run_pass(self, pass_: Pass, op: Op, is_nested: bool = False) -> None:
+        """Runs a pass, and verifies the operation."""
         _check_schedule(pass_, op)
         if not all(instrument.admits(pass_, op) for instrument in self._outermost_first):
-            return False
+            return
         for instrument in self._outermost_first:
             instrument.before_pass(pass_, op)
         try:
             with recording() as edits:
-                edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
-            self._changed |= changed
-            # The edits of a plugin's pass that wrongly reports no change are verified, too.
-            must_verify = changed or not edits.is_empty
-            if must_verify and not self._verify_edits(pass_, op, edits):
-                raise PipelineFailure
+            self._is_verified_once &= not edits.may_be_invalid
+            self._check_valid(pass_, op)
         except PipelineFailure:
             for instrument in self._innermost_first:
                 instrument.after_pass_failed(pass_, op)
             raise
-        if verifies_all:
+        if is_nested:
             # The calling pass may still refer to them.
             current_log().erased += edits.erased
         else:
             edits.release_erased()
-        edits.clear()
         for instrument in self._innermost_first:
             instrument.after_pass(pass_, op, changed)
-        return changed
 
-    def _verify_edits(self, pass_: Pass, op: Op, edits: EditLog) -> bool:
-        if self._verify is None:
-            return True
+    def _check_valid(self, pass_: Pass, op: Op) -> None:
+        """Raises PipelineFailure if a pass has made the operation invalid."""
+        if self._verify is None or self._is_verified_once:
+            return
         with identified(VERIFY_ERROR, pass_.flag):
-            return self._verify.verify_edits(op, edits)
+            if not self._verify.verify(op):
+                raise PipelineFailure
 
     def _run_checked(self, pass_: Pass, op: Op) -> bool:
         """Runs a pass; returns whether it changed something. Emitting a fatal error counts as failure."""

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
-from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.errors import (
     Location,
     PassError,
@@ -284,14 +282,15 @@ def check(
 
     memory = memory_of_device(device_memory)
     speeds = None if topology is None else topology_of(topology)
-    copy = _module("check", program, arguments, keywords)._program.clone()
+    given = _module("check", program, arguments, keywords)._program
+    copy = given.clone()
     compilation = compilation_of(copy, topology, python) if compiled else None
     collector = copy.collector()
     with copy.session(collector.handle):
         _, pipeline = assumed_pipeline(copy.op)
         checker = Checker(copy.op, has_passes=False)
         with checker.recording():
-            succeeded = run_pipeline(pipeline, copy.op, IncrementalVerifier(copy.verifier))
+            succeeded = copy.run_passes(pipeline, copy.op, collector, lambda: given.clone().op)
         if not succeeded:
             raise PassError(collector.diagnostics)
         report = report_on(copy.op, speeds)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sdyopt.analysis.execution import MODES
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.tools.api.errors import Diagnostic, Error, diagnostic_of
 from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import Program, discard
@@ -82,8 +81,7 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     diagnostics: list[Diagnostic] = []
     devices, is_known, differs = 1, True, False
     with program.session(discard), execution_errors(program):
-        verify = IncrementalVerifier(after.verifier)
-        for function in validate(program.module, after.module, options, verify):
+        for function in validate(program.module, after.module, options, after.verifier):
             found = findings(function, program.module, options)
             diagnostics += [diagnostic_of(each, program.source) for each in found]
             results += function.results

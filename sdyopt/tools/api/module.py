@@ -16,7 +16,6 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.edit_log import EditLog
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
@@ -68,9 +67,10 @@ class Module(ProgramView):
 
         Passes are text (`sdy-close-shardings`, `cse,canonicalize{top-down=false}`, `builtin.module(cse)`, or
         flags as in `-cse -sdy-close-shardings`), what `create_pass` returns, or instances of pass classes.
-        `options` are the options of a pass, whose name is then the only argument. With `verify_each`, the
-        program is verified after each pass, else only after the last. Raises PipelineError or PassError;
-        exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
+        `options` are the options of a pass, whose name is then the only argument. With `verify_each`, an
+        error is that of the first pass that makes the program invalid, else that after the last. Raises
+        PipelineError or PassError; exceptions of other kinds in a pass are not caught, except RecursionError
+        and MemoryError.
         """
         program = self._program.clone()
         program.is_written = False
@@ -78,11 +78,13 @@ class Module(ProgramView):
         with program.session(collector.handle):
             pipeline = combined_pipeline(passes, options)
             try:
-                verify = IncrementalVerifier(program.verifier) if verify_each else None
-                succeeded = run_pipeline(pipeline, program.op, verify)
-                if succeeded and not verify_each:
+                if verify_each:
+                    again = self._program.clone
+                    succeeded = program.run_passes(pipeline, program.op, collector, lambda: again().op)
+                else:
+                    succeeded = run_pipeline(pipeline, program.op)
                     with identified(VERIFY_ERROR):
-                        succeeded = program.verifier.verify(program.op)
+                        succeeded = succeeded and program.verifier.verify(program.op)
             except (RecursionError, MemoryError) as error:
                 emit(resource_error(program.source, error))
                 succeeded = False

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import NamedTuple
 
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, mark_occurrences, separate_run
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
@@ -26,6 +26,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.pipeline.run import run_and_verify
+from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import dialect_table, using_dialects
 from sdyopt.tools.api.errors import Collector
 from sdyopt.tools.driver.job import interpreter_settings
@@ -112,6 +114,17 @@ class Program:
             order=order if any(order) else None,
             is_written=self.is_written,
         )
+
+    def run_passes(self, pipeline: Pipeline, op: Op, collector: Collector, again: Callable[[], Op]) -> bool:
+        """Runs passes on `op`, which `again` makes again if they fail; see `pipeline.run.run_and_verify`."""
+        forget_occurrences = mark_occurrences()
+
+        def restart() -> Op:
+            collector.diagnostics.clear()
+            forget_occurrences()
+            return again()
+
+        return run_and_verify(pipeline, op, self.verifier, restart)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""

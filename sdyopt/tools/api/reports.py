@@ -31,8 +31,6 @@ from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
-from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.errors import (
     Diagnostic,
     Location,
@@ -483,16 +481,20 @@ def explanation(
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
+
+    def parsed(parse_record: ParseRecord | None = None) -> Op:
+        return parse_module(source, program.dialects, program.options, parse_record)[0]
+
     with program.session(collector.handle):
         parse_record = ParseRecord()
-        module, _ = parse_module(source, program.dialects, program.options, parse_record)
+        module = parsed(parse_record)
         try:
             recorded = RecordedProgram(source, module, program.dialects, parse_record)
             explainer = Explainer(recorded)
             explainer.advice.is_assumed = is_assumed
             target = explainer.target(what)
             with recorded.recording():
-                succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
+                succeeded = program.run_passes(pipeline, module, collector, parsed)
             if succeeded:
                 meshes = [op.mesh for op in module.walk() if isinstance(op, MeshOp)]
                 axes = dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes)

@@ -128,7 +128,12 @@ _OWN = (
     Flag(
         "pass-pipeline", PIPELINE, "run a textual pass pipeline instead of pass flags", "TEXT", is_common=True
     ),
-    _switch("verify-each", PIPELINE, "run the verifier after each pass that changed something", default=True),
+    _switch(
+        "verify-each",
+        PIPELINE,
+        "run the verifier after each pass, even if the result is valid",
+        default=True,
+    ),
     _switch("verify-roundtrip", PIPELINE, "verify that the printed input parses to the same program"),
     _switch(
         "dump-pass-pipeline",

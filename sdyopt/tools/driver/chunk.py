@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from sdyopt.analysis.interface import Program
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, mark_occurrences
 from sdyopt.base.diagnostics.ids import (
     FLAG_WITHOUT_EFFECT,
     PARSE_ERROR,
@@ -29,13 +29,13 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import limiting_actions, observing_actions
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
-from sdyopt.mlir.pipeline.run import Bisection, DebugCounters, Instrument, run_pipeline
+from sdyopt.mlir.pipeline.run import Bisection, DebugCounters, Instrument, run_and_verify, run_pipeline
 from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.analyses import Analyses
+from sdyopt.tools.driver.display import DiagnosticDisplay
 from sdyopt.tools.driver.job import BytecodeRequest, Job
 from sdyopt.tools.driver.reproducer import (
     CrashReproducer,
@@ -66,12 +66,14 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         analyses: Analyses,
+        display: DiagnosticDisplay,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._analyses = analyses
+        self._display = display
         self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
@@ -94,7 +96,8 @@ class ChunkRun:
         @cache
         def pages() -> Pages:
             with self._phase("Output"):
-                return [*self._pages(program.op, self._resources.external, is_verified=verify_each), "\n"]
+                is_verified = verify_each is not False
+                return [*self._pages(program.op, self._resources.external, is_verified), "\n"]
 
         program = Program(
             op,
@@ -102,7 +105,7 @@ class ChunkRun:
             self._dialects,
             self._parse_options,
             text=lambda: "".join(pages()),
-            verify=lambda: IncrementalVerifier(self._verifier),
+            verify=self._verifier,
             pipeline=self.pipeline,
             parse_record=self._parse_record,
         )
@@ -171,11 +174,9 @@ class ChunkRun:
             raise UsageError(error.message, "remove --no-implicit-module") from None
 
     def _parse(self) -> tuple[Op, Reproducer]:
-        # Passes on VHLO are asked for the program as it is.
-        upgrades = "vhlo-" not in self._job.pipeline.dump()
         with identified(PARSE_ERROR):
             op, resources = parse_source(
-                self._source, self._dialects, self._parse_options, upgrades, self._parse_record
+                self._source, self._dialects, self._parse_options, self._upgrades(), self._parse_record
             )
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
@@ -187,11 +188,16 @@ class ChunkRun:
         self._resources = resources
         return op, reproducer
 
-    def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool) -> None:
+    def _upgrades(self) -> bool:
+        """Whether VHLO becomes StableHLO; passes on VHLO are asked for the program as it is."""
+        return "vhlo-" not in self._job.pipeline.dump()
+
+    def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool | None) -> None:
         job = self._job
 
         def print_reproducer(program: Op, passes: Pipeline) -> str:
-            return self._print(program, self._resources.external | reproducer_group(passes, verify_each))
+            group = reproducer_group(passes, verify_each is not False)
+            return self._print(program, self._resources.external | group)
 
         if job.reproducer:
             job.write_file(job.reproducer, print_reproducer(op, pipeline))
@@ -206,10 +212,15 @@ class ChunkRun:
             )
         succeeded = False
         try:
-            verify = IncrementalVerifier(self._verifier) if verify_each else None
             with self._observing_actions() as instruments, self._counting_actions(instruments):
                 instruments += [] if reproducer is None else [reproducer]
-                succeeded = run_pipeline(pipeline, op, verify, [*instruments, *self._instruments()])
+                instruments += self._instruments()
+                # What passes print shows the first one that leaves an invalid program.
+                if verify_each is None and not instruments and not (job.verify_diagnostics or job.statistics):
+                    succeeded = self._run_and_verify(pipeline, op)
+                else:
+                    verify = None if verify_each is False else self._verifier
+                    succeeded = run_pipeline(pipeline, op, verify, [*instruments, *self._timers()])
         finally:
             # Also when a pass raises an unexpected exception.
             if reproducer is not None and not succeeded:
@@ -217,6 +228,18 @@ class ChunkRun:
                 reproducer.emit_error(job.crash_reproducer)
         if not succeeded:
             raise ChunkFailed
+
+    def _run_and_verify(self, pipeline: Pipeline, op: Op) -> bool:
+        """Runs a pipeline, and verifies the program after the last pass."""
+        forget_occurrences = mark_occurrences()
+        with self._display.holding() as forget_diagnostics:
+
+            def restart() -> Op:
+                forget_diagnostics()
+                forget_occurrences()
+                return parse_source(self._source, self._dialects, self._parse_options, self._upgrades())[0]
+
+            return run_and_verify(pipeline, op, self._verifier, restart, self._timers())
 
     @contextmanager
     def _observing_actions(self) -> Iterator[list[Instrument]]:
@@ -247,10 +270,11 @@ class ChunkRun:
         job = self._job
         if job.bisect_limit is not None:
             yield Bisection(job.bisect_limit, job.write_log)
-        if self._timing is not None:
-            yield self._timing
         if job.ir_printing.is_needed:
             yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
+
+    def _timers(self) -> list[Instrument]:
+        return [] if self._timing is None else [self._timing]
 
     def _print(self, op: Op, external: Groups | None = None) -> str:
         return "".join(self._pages(op, external or {}, is_verified=False))

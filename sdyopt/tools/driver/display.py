@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sdyopt.base.dataclasses import replace
@@ -53,6 +55,31 @@ class DiagnosticDisplay:
         self._explainer: LazyExplainer | None = None
         self._files: dict[str, Source | None] = {}
         self._last_error: tuple[Location, Location | None] | None = None
+        # The output of the diagnostics that are held back.
+        self._held: list[Callable[[], None]] | None = None
+
+    @contextmanager
+    def holding(self) -> Iterator[Callable[[], None]]:
+        """Shows the diagnostics of the `with` block at its end, but not those before a call of the result."""
+        promoted, last_error = self.promoted, self._last_error
+        held = self._held = []
+
+        def forget() -> None:
+            held.clear()
+            self.promoted, self._last_error = promoted, last_error
+
+        try:
+            yield forget
+        finally:
+            self._held = None
+            for output in held:
+                output()
+
+    def _output(self, write: Callable[[], None]) -> None:
+        if self._held is None:
+            write()
+        else:
+            self._held.append(write)
 
     def start_chunk(self, chunk: Source) -> None:
         """Explains the following diagnostics from this chunk."""
@@ -74,7 +101,7 @@ class DiagnosticDisplay:
         if self._explainer is not None and is_explained and not rule:
             self._explainer.complete(diagnostic)
         if job.collect is not None:
-            job.collect(diagnostic, self.source, is_promoted)
+            self._output(partial(job.collect, diagnostic, self.source, is_promoted))
         if not job.shows_text:
             return
         if rule:
@@ -89,14 +116,14 @@ class DiagnosticDisplay:
                 diagnostic = self._with_operation(diagnostic)
             diagnostic = _with_trace(diagnostic)
         if diagnostic.id in _ABOUT_FLAGS:
-            job.write_log(
-                printable(f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n")
-            )
+            text = f"sdy-opt: {diagnostic.severity}: {diagnostic.message}\nhelp: {diagnostic.help}\n"
+            self._output(partial(job.write_log, printable(text)))
             return
         if rule:
             diagnostic = self._with_python(diagnostic)
         source = None if self._repeats_excerpt(diagnostic) else self.source
-        job.write_log(render(diagnostic, source, job.paint, job.columns, job.folds_help))
+        text = render(diagnostic, source, job.paint, job.columns, job.folds_help)
+        self._output(partial(job.write_log, text))
 
     def _with_python(self, finding: Diagnostic) -> Diagnostic:
         """A finding with the text of the Python file that it, or else its first note in one, is in."""

@@ -94,7 +94,8 @@ class Job:
     # Whether the pipeline runs on its anchor only. Otherwise it is adapted to the top-level operation.
     is_anchored: bool = False
     dump_pipeline: bool = False
-    verify_each: bool = True
+    # Whether the program is verified after each pass; None: once, after the last.
+    verify_each: bool | None = None
     verify_roundtrip: bool = False
     # "" (off), "all" or "only-expected".
     verify_diagnostics: str = ""

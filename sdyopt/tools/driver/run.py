@@ -111,7 +111,7 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses, self._display)
             output = run.run(self._pipeline)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran

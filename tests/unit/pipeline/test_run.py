@@ -7,8 +7,6 @@ from typing import Any, cast
 import pytest
 
 from sdyopt.base.diagnostics import Diagnostic, Severity, emit, handling
-from sdyopt.mlir.ir.attribute import EMPTY_DICT
-from sdyopt.mlir.ir.edit_log import EditLog, current_log
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
 from tests.unit.pipeline import fakes
@@ -120,7 +118,7 @@ class Rejecting:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def verify_edits(self, op: Op, edits: EditLog) -> bool:
+    def verify(self, op: Op) -> bool:
         self.calls.append(op.signature.name)
         return False
 
@@ -128,39 +126,26 @@ class Rejecting:
         self.calls.append(f"regions of {op.signature.name}")
         return False
 
+    def is_valid(self, op: Op) -> bool:
+        return self.verify(op)
 
-def test_only_changed_operations_are_verified() -> None:
+
+def test_a_pass_is_verified_before_the_next_one_runs() -> None:
     rejecting = Rejecting()
-    assert run(pipeline_of(Logging()), verify=rejecting)[0]
-    assert not rejecting.calls
     assert not run(pipeline_of(Changes(), Logging()), verify=rejecting)[0]
     assert rejecting.calls == ["builtin.module"]
     assert len(fakes.LOG) == 1
 
 
-def test_edits_are_verified_even_if_the_pass_reports_no_change() -> None:
-    class Conceals(Logging):
-        def run(self, op: Any) -> bool:
-            current_log().attributes_changed[op] = EMPTY_DICT
-            return False
-
-    rejecting = Rejecting()
-    assert not run(pipeline_of(Conceals()), verify=rejecting)[0]
-    assert rejecting.calls == ["builtin.module"]
-
-
-def test_the_parent_is_verified_after_a_nested_pipeline_has_changed_something() -> None:
+def test_the_parent_is_verified_after_a_nested_pipeline() -> None:
     class AllowingEdits(Rejecting):
-        def verify_edits(self, op: Op, edits: EditLog) -> bool:
+        def verify(self, op: Op) -> bool:
             return True
 
     class ChangesFunctions(Changes):
         anchor = "func.func"
 
     rejecting = AllowingEdits()
-    text = "builtin.module(func.func(on-function))"
-    assert run(parse_pipeline(text, lookup), verify=rejecting)[0]
-    assert not rejecting.calls
     pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
     assert not run(pipeline, verify=rejecting)[0]
     assert len(fakes.LOG) == 2

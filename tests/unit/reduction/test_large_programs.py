@@ -18,7 +18,6 @@ from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline import Pipeline
 from sdyopt.mlir.registry import dialect_table
 
@@ -185,7 +184,7 @@ def reduced(text: str, has_problem: Callable[[str], bool]) -> Reducer:
         dialects,
         ParseOptions(),
         lambda: text,
-        lambda: IncrementalVerifier(verifier),
+        verifier,
         Pipeline(),
     )
     reducer = Reducer(subject, verifier, has_problem)

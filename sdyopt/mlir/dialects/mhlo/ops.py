@@ -389,7 +389,6 @@ class AsyncStartOp(Op):
     called_computation = op_fields.attr(FLAT_SYMBOL_ATTR)
     execution_thread = op_fields.attr(STRING_ATTR)
     out = op_fields.result(_BUNDLE)
-    has_nonlocal_verifier = True
 
     def verify_in_context(self) -> None:
         callee, name = _callee(self, self), self.called_computation
@@ -423,7 +422,6 @@ class AsyncUpdateOp(Op):
     bundle = op_fields.operand(_BUNDLE)
     out = op_fields.result(_BUNDLE)
     infer_result_types = staticmethod(operand_types)
-    has_nonlocal_verifier = True
 
     def verify_in_context(self) -> None:
         _check_bundle(self, self.out.type, _callee(self, _start(self)))
@@ -435,7 +433,6 @@ class AsyncDoneOp(Op):
 
     bundle = op_fields.operand(_BUNDLE)
     out = op_fields.results(_VALUE)
-    has_nonlocal_verifier = True
 
     def verify_in_context(self) -> None:
         callee = _callee(self, _start(self))

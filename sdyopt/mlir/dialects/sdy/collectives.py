@@ -53,8 +53,6 @@ class CollectiveOp(ShardingOwner):
     allows_missing_sharding = False
     # Whether the result may have another mesh than the operand.
     allows_different_meshes = False
-    # The verifier reads the operand's sharding, which another operation may store, such as an enclosing loop.
-    has_nonlocal_verifier = True
 
     infer_result_types = staticmethod(operand_types)
 

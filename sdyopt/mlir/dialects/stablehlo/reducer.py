@@ -62,9 +62,6 @@ def region_signature(region: Region) -> RegionSignature:
 class RegionVerifyingOp(Op):
     """Base of operations that verify the signatures of their regions."""
 
-    ignores_discardable_attributes = True
-    reads_definitions = False
-
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
         """Checks the region signatures against the op signature. Raises a SignatureError."""

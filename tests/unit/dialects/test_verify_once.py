@@ -1,24 +1,25 @@
-"""After each of these edits, incremental verification reports the errors that full verification reports."""
+"""A pipeline is verified once, and reports the errors of the first pass that leaves an invalid program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import pytest
 
-from sdyopt.base.diagnostics import Diagnostic, Source, handling
+from sdyopt.base.diagnostics import Diagnostic, Severity, Source, emit, handling
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.ir.attribute import TypeAttr, string
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.mlir.ir.edit_log import EditLog, recording
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import F32, FunctionType, RankedTensor
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline import Pass, Pipeline, run, run_pipeline
+from sdyopt.mlir.pipeline.run import is_own_pass, run_and_verify
 from sdyopt.mlir.registry import find_dialect
 
 PROGRAM = """
@@ -58,11 +59,10 @@ VECTOR = RankedTensor((8,), F32, None)
 class Program:
     """The program above, its operations by name, and a verifier."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: Op | None = None) -> None:
         dialects = DialectTable(find_dialect)
-        self.module, _ = parse_module(Source("program", PROGRAM), dialects)
+        self.module = module or parse_module(Source("program", PROGRAM), dialects)[0]
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
-        assert self.verifier.verify(self.module)
 
     def op(self, name: str, number: int = 0) -> Op:
         return [op for op in self.module.walk() if op.signature.name == name][number]
@@ -209,79 +209,99 @@ EDITS: list[Callable[[Program, Rewriter], None]] = [
 ]
 
 
-def messages(verify: Callable[[], bool]) -> list[str]:
-    """The messages of a verification; none if and only if the program is valid."""
-    emitted: list[Diagnostic] = []
-    with handling(emitted.append):
-        is_valid = verify()
-    assert is_valid == (not emitted)
-    return [each.message for each in emitted]
+class Edits(Pass):
+    """Makes an edit, after a warning."""
+
+    step: ClassVar[Callable[[Program, Rewriter], None]]
+
+    def run(self, op: Op) -> bool:
+        emit(Diagnostic(Severity.WARNING, op.location, f"{self.flag} runs"))
+        type(self).step(Program(op), Rewriter())
+        return True
 
 
-def make_valid_edits(program: Program, edit: Rewriter) -> None:
-    """Also replaces the operations that other edits may invalidate with copies."""
-    for name, number in (("sdy.manual_computation", 0), ("func.call", 0), ("sdy.all_gather", 1)):
-        op = program.op(name, number)
+def pipeline_of(*steps: Callable[[Program, Rewriter], None]) -> Pipeline:
+    classes = [type("Edits", (Edits,), {"flag": step.__name__, "step": staticmethod(step)}) for step in steps]
+    return Pipeline(elements=[cls() for cls in classes])
+
+
+def crash(program: Program, edit: Rewriter) -> None:
+    raise AssertionError("a pass relies on valid programs")
+
+
+def replace_with_copies(program: Program, edit: Rewriter) -> None:
+    for name in ("sdy.manual_computation", "func.call"):
+        op = program.op(name)
         copy = edit.clone(op)
         edit.insert(copy, before=op)
         edit.replace(op, copy)
-    edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
-    edit.move(program.function(1), at_end_of=program.function().parent)
-    edit.set_attribute(program.op("stablehlo.cosine"), "label", string("edited"))
 
 
-@pytest.mark.parametrize("is_first", [True, False], ids=["first", "after valid edits"])
+def outcome(run: Callable[[Op, Verifier, list[Diagnostic]], bool]) -> tuple[bool, list[str]]:
+    """Whether a run succeeds, and its diagnostics."""
+    program, emitted = Program(), list[Diagnostic]()
+    with handling(emitted.append):
+        assert program.verifier.verify(program.module)
+        succeeded = run(program.module, program.verifier, emitted)
+    return succeeded, [f"{each.severity}: {each.message} ({each.id})" for each in emitted]
+
+
+def verified_once(pipeline: Pipeline) -> tuple[bool, list[str]]:
+    def run(module: Op, verifier: Verifier, emitted: list[Diagnostic]) -> bool:
+        def restart() -> Op:
+            emitted.clear()
+            return Program().module
+
+        return run_and_verify(pipeline, module, verifier, restart)
+
+    return outcome(run)
+
+
+def verified_each(pipeline: Pipeline) -> tuple[bool, list[str]]:
+    return outcome(lambda module, verifier, _: run_pipeline(pipeline, module, verifier))
+
+
+@pytest.fixture(autouse=True)
+def own_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "is_own_pass", lambda pass_: True)
+
+
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_an_invalid_edit_gives_the_errors_of_full_verification(
-    edit: Callable[[Program, Rewriter], None], is_first: bool
+def test_errors_are_those_of_the_first_pass_that_leaves_an_invalid_program(
+    edit: Callable[[Program, Rewriter], None],
 ) -> None:
-    program = Program()
-    root, verify = program.module, IncrementalVerifier(program.verifier)
-    if not is_first:
-        assert messages(lambda: verify.verify_edits(root, EditLog())) == []
-        with recording() as valid_edits:
-            make_valid_edits(program, Rewriter())
-        assert messages(lambda: verify.verify_edits(root, valid_edits)) == []
-    with recording() as edits:
-        edit(program, Rewriter())
-    errors = messages(lambda: verify.verify_edits(root, edits))
-    assert errors and errors == messages(lambda: program.verifier.verify(root))
-
-
-def test_a_valid_edit_gives_no_error() -> None:
-    program = Program()
-    with recording() as edits:
-        make_valid_edits(program, Rewriter())
-    assert messages(lambda: IncrementalVerifier(program.verifier).verify_edits(program.module, edits)) == []
-
-
-def test_an_edit_in_a_function_invalidates_a_call_in_another_one() -> None:
-    program = Program()
-    verify = IncrementalVerifier(program.verifier)
-    call = program.op("func.call")
-    with recording() as edits:
-        copy = Rewriter().clone(call)
-        Rewriter().insert(copy, before=call)
-        Rewriter().replace(call, copy)
-    # Nested pass pipelines verify one function at a time, and then what the module requires of it.
-    assert messages(lambda: verify.verify_edits(program.function(), edits)) == []
-    with recording() as edits:
-        change_a_function_type(program, Rewriter())
-        Rewriter().erase_block(program.function(1).entry)
-    assert messages(lambda: verify.verify_edits(program.function(1), edits)) == []
-    assert messages(lambda: verify.verify_regions(program.module)) == [
-        "'func.call' op result type mismatch at index 0"
+    pipeline = pipeline_of(replace_with_copies, edit, crash)
+    succeeded, diagnostics = verified_once(pipeline)
+    assert not succeeded
+    assert diagnostics[:2] == [
+        "warning: replace_with_copies runs (pass/replace_with_copies)",
+        f"warning: {edit.__name__} runs (pass/{edit.__name__})",
     ]
+    assert len(diagnostics) > 2 and all("(verify-error" in each for each in diagnostics[2:])
+    assert (succeeded, diagnostics) == verified_each(pipeline)
+    assert (succeeded, diagnostics) == verified_once(pipeline_of(replace_with_copies, edit))
 
 
-def test_an_attribute_that_an_operation_had_before_is_not_verified_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    program, checked = Program(), []
-    sdy = find_dialect("sdy")
-    assert sdy is not None
-    monkeypatch.setattr(sdy, "verify_op_attribute", lambda op, name, attribute: checked.append(name))
-    with recording() as edits:
-        Rewriter().set_attribute(program.op("stablehlo.add"), "sdy.other", string("new"))
-    assert IncrementalVerifier(program.verifier).verify_edits(program.module, edits)
-    assert checked == ["sdy.other"]
+def test_a_valid_program_is_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline, verified = pipeline_of(replace_with_copies, replace_with_copies), list[Op]()
+    is_valid = Verifier.is_valid
+
+    def watched(self: Verifier, op: Op) -> bool:
+        verified.append(op)
+        return is_valid(self, op)
+
+    monkeypatch.setattr(Verifier, "is_valid", watched)
+    warning = "warning: replace_with_copies runs (pass/replace_with_copies)"
+    assert verified_once(pipeline) == (True, [warning, warning])
+    assert len(verified) == 1
+
+
+def test_an_exception_in_a_valid_program_is_raised() -> None:
+    with pytest.raises(AssertionError, match="relies on valid programs"):
+        verified_once(pipeline_of(replace_with_copies, crash))
+
+
+def test_passes_of_plugins_are_verified_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "is_own_pass", is_own_pass)
+    monkeypatch.setattr(Verifier, "is_valid", None)
+    assert verified_once(pipeline_of(replace_with_copies))[0]
