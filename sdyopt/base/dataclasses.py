@@ -2,7 +2,8 @@
 
 Python's module compiles several methods for each class, and imports `inspect`; with sixty dataclasses that
 was a fifth of the time of a small run. Here all dataclasses share the methods in this file, which loop over
-the fields. Otherwise they are like Python's. The public classes of `sdyopt.tools.api` are Python's.
+the fields. Otherwise they are like Python's, whose functions take them, too. The public classes of
+`sdyopt.tools.api` are Python's.
 """
 
 from __future__ import annotations
@@ -93,13 +94,20 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
         for name, annotation in cls.__annotations__.items()
         if not str(annotation).startswith(("ClassVar", "typing.ClassVar"))
     }
+    for name, declared in own.items():
+        if declared.default.__class__.__hash__ is None:
+            kind = type(declared.default)
+            raise ValueError(f"mutable default {kind} for field {name} is not allowed: use default_factory")
     inherited: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
         inherited |= base.__dict__.get(_FIELDS, {})
     all_fields = inherited | own
     positional = tuple(name for name, field in all_fields.items() if field.init and not field.kw_only)
     namespace: dict[str, Any] = {_FIELDS: all_fields, "_positional": positional, "__match_args__": positional}
-    namespace["_is_positional"] = len(positional) == len(all_fields)
+    namespace |= {
+        "_is_positional": len(positional) == len(all_fields),
+        "__dataclass_fields__": _PythonFields(),
+    }
     methods: dict[str, Any] = {"__init__": _init, "__repr__": _repr}
     if eq:
         methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
@@ -119,6 +127,24 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     for name, value in namespace.items():
         setattr(cls, name, value)
     return cls
+
+
+class _PythonFields:
+    """The fields of a class as Python's functions read them."""
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
+        import dataclasses  # noqa: PLC0415  slow to import
+
+        declared = [
+            (name, owner.__annotations__.get(name, Any), _python_field(dataclasses, field))
+            for name, field in fields(owner).items()
+        ]
+        return {field.name: field for field in dataclasses.fields(dataclasses.make_dataclass("_", declared))}
+
+
+def _python_field(dataclasses: Any, field: Field) -> Any:
+    options = {name: value for name, value in field._asdict().items() if value is not MISSING}
+    return dataclasses.field(**options)
 
 
 # What a class without slots has, and one with slots has not.

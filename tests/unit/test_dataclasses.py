@@ -126,3 +126,22 @@ def test_asdict_enters_dataclasses_in_containers(module: Any) -> None:
     nested = point([point(1)], {"a": point(2)})
     inner = {"y": 2, "tags": []}
     assert module.asdict(nested) == {"x": [{"x": 1, **inner}], "y": {"a": {"x": 2, **inner}}, "tags": []}
+
+
+@pytest.mark.parametrize("slots", [False, True])
+def test_functions_of_python_take_instances(module: Any, slots: bool) -> None:
+    point = _point(module, slots=slots)(1)
+    is_dataclass: bool = dataclasses.is_dataclass(point)
+    assert is_dataclass
+    assert [field.name for field in dataclasses.fields(point)] == ["x", "y", "tags"]
+    moved = dataclasses.replace(point, y=3)
+    assert type(moved) is type(point) and (moved.x, moved.y) == (1, 3)
+    assert dataclasses.asdict(moved) == {"x": 1, "y": 3, "tags": []}
+
+
+def test_a_mutable_default_is_rejected(module: Any) -> None:
+    class Path:
+        points: list[int] = []  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="mutable default <class 'list'> for field points is not allowed"):
+        module.dataclass(Path)
