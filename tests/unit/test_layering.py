@@ -26,9 +26,9 @@ base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ d
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ notation ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
-          trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
+          trials ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
-          advise ‹ lint
+          mesh_sweep ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -79,7 +79,7 @@ class Compiler:
             "devices": devices,
             "text": text,
         }
-        versions = self._versions()
+        versions = self.versions
         settings = [os.environ.get(name, "") for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
         key = json.dumps([_FORMAT, versions, settings, request])
         path = _cache_file(hashlib.sha256(key.encode()).hexdigest())
@@ -96,8 +96,9 @@ class Compiler:
             _write(path, compiled)
         return compiled
 
-    def _versions(self) -> list[str]:
-        """The compiler, such as `libtpu 0.0.52`, and what else decides on what it makes."""
+    @property
+    def versions(self) -> list[str]:
+        """The compiler, such as `libtpu 0.0.52`, and what else decides on what it makes. Raises NoJax."""
         if not self._known_versions:
             answer = self._run("compiler_version", {"platform": self.target.platform})
             if "cannot" in answer:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from sdyopt.analysis.compiled import Options
 from sdyopt.analysis.compiled.ahead_of_time import Target
-from sdyopt.analysis.compiled.compilation import Compilation
+from sdyopt.analysis.compiled.compilation import Compilation, compilation_error
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.figures import Compiled, Report
 from sdyopt.analysis.figures.program_report import report_on
@@ -21,8 +21,7 @@ from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report.sections import compiled_section
 from sdyopt.analysis.report.text_report import section_lines
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.ids import NOT_VALIDATED, TOPOLOGY_ERROR, identified
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 
 
 class Compiling(Analysis[Options]):
@@ -47,12 +46,8 @@ class Compiling(Analysis[Options]):
         try:
             with _progress(self._compilation.target(report)):
                 return self._compilation.figures(report)
-        except NoJax as failure:
-            error = DiagnosticError.at(program.op.location, f"cannot compile: {failure}").help(failure.help)
-        except NotValidated as failure:
-            error = DiagnosticError.at(program.op.location, f"the compiler rejects the program: {failure}")
-        error.diagnostic.id = NOT_VALIDATED
-        raise error
+        except (NoJax, NotValidated) as failure:
+            raise compilation_error(program.op, failure) from None
 
     def on_output(self, program: Program) -> None:
         if not self.options.is_shown:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sdyopt.analysis.compiled.ahead_of_time import CompiledText, Compiler, Target
 from sdyopt.analysis.compiled.buffers import ARGUMENT, CONSTANT, RESULT, Buffers, read_buffers
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.figures import ARGUMENT as LIVE_ARGUMENT
 from sdyopt.analysis.figures.figures import RESULT as LIVE_RESULT
 from sdyopt.analysis.figures.figures import TEMPORARY, Compiled, LiveValue, Memory, Report, axis_sizes
@@ -22,6 +22,8 @@ from sdyopt.analysis.hlo_comparison.hlo_comparison import (
     sections_of,
 )
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import NOT_VALIDATED
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.ir.operation import Op
 
@@ -63,6 +65,16 @@ class Compilation:
         figures.products, figures.is_sharded = report.products, report.is_sharded
         sections, data = sections_of(found), comparison_data(found)
         return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
+
+
+def compilation_error(program: Op, failure: NoJax | NotValidated) -> DiagnosticError:
+    """The error for a program that was not compiled."""
+    if isinstance(failure, NoJax):
+        error = DiagnosticError.at(program.location, f"cannot compile: {failure}").help(failure.help)
+    else:
+        error = DiagnosticError.at(program.location, f"the compiler rejects the program: {failure}")
+    error.diagnostic.id = NOT_VALIDATED
+    return error
 
 
 def target_of(topology: Topology, mesh: str) -> Target:

@@ -9,7 +9,10 @@ from sdyopt.base.diagnostics.usage import UsageError
 
 
 class Options(AnalysisOptions):
-    """The sizes of axes to try. `memory` are the bytes of a device, `speeds` is the file of --topology."""
+    """The sizes of axes to try. `memory` are the bytes of a device, `speeds` is the file of --topology.
+
+    `compiler` is the Python with the compiler of the machine, and its limit in seconds, with --compiled.
+    """
 
     order, group = 36, REPORTS
     needs_module = True
@@ -28,6 +31,7 @@ class Options(AnalysisOptions):
     )
     memory: int | None = None
     speeds: TextFile | None = None
+    compiler: tuple[str, int] | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -56,4 +60,7 @@ class Options(AnalysisOptions):
         from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         memory = memory_size("device-memory", request["device-memory"])
-        return replace(self, memory=memory, speeds=topology_file(request))
+        compiler = None
+        if request["compiled"] is not None:
+            compiler = request["jax-python"] or "", request["validate-timeout"]
+        return replace(self, memory=memory, speeds=topology_file(request), compiler=compiler)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from sdyopt.analysis.compiled.ahead_of_time import Compiler
+from sdyopt.analysis.compiled.compilation import compilation_error, target_of
+from sdyopt.analysis.execution.process import NoJax, Worker
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.mesh_sweep import Options
 from sdyopt.analysis.mesh_sweep.formats import FORMATS
@@ -30,12 +34,20 @@ class Sweeping(Analysis[Options]):
         """Runs the passes in other processes, for each mesh."""
         axes = read_sizes(self.options.mesh_sweep or "")
         check_axes(program.op, list(axes))
+        if self.options.compiler is not None and self.options.speeds is not None:
+            python, seconds = self.options.compiler
+            target = target_of(read_topology(*self.options.speeds), "")
+            try:
+                Compiler(Worker(python, seconds), target).versions  # noqa: B018 - raises without the compiler
+            except NoJax as failure:
+                raise compilation_error(program.op, failure) from None
         request = {
             "text": program.source.text,
             "name": program.source.name,
             "shardy": followed_release().name,
             "pipeline": "" if program.assumption else str(program.pipeline),
             "topology": None if self.options.speeds is None else list(self.options.speeds),
+            "compiler": self.options.compiler,
         }
         found, path = run_sweep(request, axes, self._memory), self.options.mesh_sweep_output
         if path is None:

@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from sdyopt.analysis.compiled.compilation import Compilation
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
@@ -63,7 +65,8 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The figures at each of the `points` of a request, or the `problem` why there are none.
 
     The request also has the `text` of the program, its `name`, the release of `shardy` that is followed, the
-    `pipeline` as text, "" for the assumed one, and a `topology` as (name, text) or None.
+    `pipeline` as text, "" for the assumed one, a `topology` as (name, text) or None, and the `compiler` to
+    ask: the Python that has it and the seconds that it may take, or None.
     """
     topology = request["topology"] and read_topology(*request["topology"])
     dialects = dialects_of_run()
@@ -76,6 +79,10 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 with handling(problems.append):
                     restart = partial(_program, source, dialects, sizes, problems)
                     module = restart()
+                    compilation = None
+                    if request["compiler"] is not None and topology is not None:
+                        python, seconds = request["compiler"]
+                        compilation = Compilation(module, topology, Worker(python, seconds, memory=0))
                     problem = undivided(module)
                     if request["pipeline"]:
                         pipeline = parse_pipeline(request["pipeline"], lookup)
@@ -94,12 +101,24 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 # As in advice: without overlap, and with elementwise operations that are fused.
                 fused, _ = report.time.elementwise or (Fraction(0), Fraction(0))
                 time = float(sum(total.high for total in time_totals(report, report.time)) + fused)
+            estimated: dict[str, int] = {}
+            if compilation is not None and not problem:
+                try:
+                    report.compiled = compilation.figures(report)
+                except (DiagnosticError, NoJax, NotValidated) as error:
+                    yield {"sizes": sizes, "problem": f"does not compile: {error}"}
+                    continue
+                estimated = {
+                    "estimated_wire_bytes": round(wire_total(report).high),
+                    "estimated_peak_bytes": report.memory.peak,
+                }
             yield {
                 "sizes": sizes,
                 "problem": problem,
                 "devices": report.devices,
-                "wire_bytes": round(wire_total(report).high),
-                "peak_bytes": report.memory.peak,
+                "wire_bytes": round(wire_total(report.best_known).high),
+                "peak_bytes": report.best_known.memory.peak,
+                **estimated,
                 "flops": round(flops.high),
                 "useful_share": None if share is None else float(share),
                 "seconds": time,

@@ -104,6 +104,9 @@ def _error(op: Op, message: str, help: str) -> DiagnosticError:
 class SweptMesh:
     """The figures of a program on a mesh, of one device.
 
+    If the compiler of the machine was asked, `wire_bytes` and `peak_bytes` are its figures, beside those
+    estimated.
+
     `sizes` are those of the swept axes, `problem` what JAX or a pass has against them. Without figures, it is
     why there are none. `seconds` are None without a topology.
     """
@@ -116,6 +119,8 @@ class SweptMesh:
     flops: int | None = None
     useful_share: float | None = None
     seconds: float | None = None
+    estimated_wire_bytes: int | None = None
+    estimated_peak_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,11 @@ class Sweep:
     def has_times(self) -> bool:
         """Whether times are estimated."""
         return any(row.seconds for row in self.rows)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the compiler of the machine was asked."""
+        return any(row.estimated_peak_bytes is not None for row in self.rows)
 
     @property
     def best(self) -> list[SweptMesh]:
@@ -212,11 +222,12 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
     """The table as text, with its header."""
     first, has_time = sweep.rows[0].sizes, sweep.has_times
     peaks = max((row.peak_bytes or 0 for row in sweep.rows), default=1)
-    table = [(*first, "devices", "time" if has_time else "FLOPs", "sent", "memory", "", "")]
+    sizes_of = ("sent", "estimated", "memory", "estimated") if sweep.is_compiled else ("sent", "memory")
+    table = [(*first, "devices", "time" if has_time else "FLOPs", *sizes_of, "", "")]
     for row in sweep.rows:
         sizes = tuple(str(size) for size in row.sizes.values())
         if row.peak_bytes is None:
-            table.append((*sizes, "", "", "", "", "", row.problem))
+            table.append((*sizes, *[""] * (len(table[0]) - len(sizes) - 1), row.problem))
             continue
         work = flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds))
         if not has_time and row.useful_share is not None and row.useful_share < 1:
@@ -225,13 +236,19 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
         cells = (
             str(row.devices),
             work,
-            bytes_text(row.wire_bytes),
-            bytes_text(row.peak_bytes),
+            *_sizes_texts(sweep, row.wire_bytes, row.estimated_wire_bytes),
+            *_sizes_texts(sweep, row.peak_bytes, row.estimated_peak_bytes),
             bar,
             note_of(sweep, row),
         )
         table.append((*sizes, *cells))
     return table
+
+
+def _sizes_texts(sweep: Sweep, size: int | None, estimated: int | None) -> list[str]:
+    """The text of a size and, if compilers were asked, of what was estimated; empty if it is unknown."""
+    sizes = (size, estimated) if sweep.is_compiled else (size,)
+    return ["" if each is None else bytes_text(each) for each in sizes]
 
 
 def note_of(sweep: Sweep, row: SweptMesh) -> str:
@@ -262,4 +279,5 @@ def best_text(sweep: Sweep) -> str:
     by = "least estimated time" if sweep.has_times else "fewest bytes sent"
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
-    return f"best: {by}, for each number of devices; global shapes are the same"
+    compiled = "; sent and memory are as compiled" if sweep.is_compiled else ""
+    return f"best: {by}, for each number of devices; global shapes are the same{compiled}"

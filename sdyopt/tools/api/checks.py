@@ -23,7 +23,7 @@ from sdyopt.tools.api.errors import (
     from_source,
     require_text,
 )
-from sdyopt.tools.api.execution import compilation_of, execution_errors
+from sdyopt.tools.api.execution import NO_MACHINE, compilation_of, execution_errors
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
 from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
@@ -225,13 +225,16 @@ def mesh_sweep(
     *arguments: Any,
     topology: str | PathLike[str] | None = None,
     device_memory: str | None = None,
+    compiled: bool = False,
+    python: str = "",
     **keywords: Any,
 ) -> MeshSweep:
     """What a program sends and stores on meshes of other sizes, such as "fsdp=1..64 x tp=1,2,8".
 
     The program and its arguments are as for `check`. The meshes are computed in several processes. Raises
     ValueError for malformed sizes, and ParseError for an axis that the program does not have or a malformed
-    topology. The memory of a device is that of the topology if `device_memory` is not given.
+    topology. The memory of a device is that of the topology if `device_memory` is not given. If programs are
+    to be `compiled`, the figures are those of the compiler of the topology's machine, which `python` has.
     """
     from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep
 
@@ -241,6 +244,8 @@ def mesh_sweep(
         axes = read_sizes(sizes)
     lowered = _module("mesh_sweep", program, arguments, keywords)._program
     speeds = None if topology is None else topology_file_of(topology)
+    if compiled and speeds is None:
+        raise ValueError(NO_MACHINE)
     with as_parse_error(TOPOLOGY_ERROR):
         memory = memory_of(memory, speeds)
     request = {
@@ -249,6 +254,7 @@ def mesh_sweep(
         "shardy": lowered.sdy_version,
         "pipeline": "",
         "topology": speeds,
+        "compiler": (python, 600) if compiled else None,
     }
     with lowered.session(discard):
         with as_parse_error(USAGE_ERROR, lowered.source):

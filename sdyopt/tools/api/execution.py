@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # imported when programs are run
     from sdyopt.analysis.execution.validation import ResultComparison
     from sdyopt.analysis.figures import figures
 
+NO_MACHINE = "compiled needs a machine to compile for: topology='tpu-v5e', or another"
+
 
 @dataclass(frozen=True, slots=True)
 class HowToRun:
@@ -135,7 +137,7 @@ def compilation_of(
     from sdyopt.analysis.execution.process import Worker
 
     if topology is None:
-        raise ValueError("compiled needs a machine to compile for: topology='tpu-v5e', or another")
+        raise ValueError(NO_MACHINE)
     return Compilation(program.op, topology_of(topology), Worker(python, memory=0)).figures
 
 

@@ -29,6 +29,12 @@
 // BUDGET: 16.0 KiB
 // HLO:    HloModule jit_f
 
+// A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them.
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
+// SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
+// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.0 KiB   3.75 KiB  {{.*}}does not fit
+// SWEEP:      sent and memory are as compiled
+
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE
 // MACHINE:      sdy-opt: the --compiled option needs a machine to compile for
 // MACHINE-NEXT: help: add --topology=tpu-v5e, or another

@@ -32,7 +32,7 @@
 // JSON:      "devices": 8,
 // JSON-NEXT: "wire_bytes": 6144,
 // JSON:      "seconds": null,
-// JSON-NEXT: "fits": true,
+// JSON:      "fits": true,
 // JSON-NEXT: "is_best": true
 
 // MARKDOWN: ### best: fewest bytes sent, for each number of devices
