@@ -30,7 +30,7 @@ from benchmarks.advice.claims import compiled_by_xla
 from benchmarks.advice.table import Row, write_table
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
-from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module

@@ -29,7 +29,7 @@ from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import of_report
-from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.driver.job import interpreter_settings

@@ -17,8 +17,8 @@ from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.topology import Topology, ring_steps
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
+from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
-from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.builtin_attributes import integer

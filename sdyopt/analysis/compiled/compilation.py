@@ -14,13 +14,8 @@ from sdyopt.analysis.figures.figures import TEMPORARY, Compiled, LiveValue, Memo
 from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.user_lines import UserLines
-from sdyopt.analysis.hlo_comparison.hlo_comparison import (
-    HloComparison,
-    compare_hlo,
-    comparison_data,
-    compiled_report,
-    sections_of,
-)
+from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compare_hlo, compiled_report
+from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data, sections_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED

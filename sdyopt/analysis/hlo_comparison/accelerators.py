@@ -36,9 +36,8 @@ _CHANNEL = re.compile(r", channel_id=\d+")
 # What does not change what an instruction computes; it is printed last.
 _NOTES = (", frontend_attributes={", ", metadata={", ", backend_config={")
 _APPLIED = re.compile(r"\bto_apply=%?([\w.-]+)")
-_NARROW = ("bf16", "f16")
+NARROW = ("bf16", "f16")
 _ADDS = ("add", "subtract")
-REDUCTIONS = ("all_reduce", "reduce_scatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def _narrow_source(value: Value) -> str:
     if value.op.opcode != "convert" or not value.op.operands:
         return ""
     narrow = value.op.operands[0]
-    return next((type for type in _NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
+    return next((type for type in NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
 
 
 def _computed(attributes: str) -> str:

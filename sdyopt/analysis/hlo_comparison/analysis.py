@@ -6,13 +6,8 @@ from pathlib import PurePath
 
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.hlo_comparison import Options
-from sdyopt.analysis.hlo_comparison.hlo_comparison import (
-    FORMATS,
-    HOW_TO_COMPILE,
-    compare_hlo,
-    comparison_text,
-    compiled_report,
-)
+from sdyopt.analysis.hlo_comparison.comparison import HOW_TO_COMPILE, compare_hlo, compiled_report
+from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS, comparison_text
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report.budget import Budget

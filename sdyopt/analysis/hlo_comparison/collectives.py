@@ -45,6 +45,7 @@ class HloSource:
 
 
 _ELEMENT = re.compile(r"tensor<((?:\d+x)*+)(.*)>")
+REDUCTIONS = ("all_reduce", "reduce_scatter")
 _ROUNDS = {"all_reduce": 2}
 
 

@@ -25,6 +25,9 @@ _CUSTOM = re.compile(
     r'custom_call_target="([^"]*(?:[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather)[^"]*)"'
 )
 
+# The number of elements, the type of an element, and the text.
+Shape = tuple[int, str, str]
+
 
 def kind_of(op: Instruction) -> str | None:
     """The kind of a collective, `all_gather`; None for what is none."""
@@ -72,12 +75,12 @@ def results_of(op: Instruction, kind: str) -> str:
     return ", ".join(texts[1:2] if kind == "collective_permute" else texts[len(texts) // 2 :])
 
 
-def shapes_of(type: str) -> list[tuple[int, str, str]]:
-    """The arrays of a type: the number of elements, the type of an element, and the text."""
+def shapes_of(type: str) -> list[Shape]:
+    """The arrays of a type."""
     return [(prod(sizes_of(each[2])), each[1], each[0]) for each in SHAPE.finditer(type)]
 
 
-def bytes_of_shape(shape: tuple[int, str, str]) -> int:
+def bytes_of_shape(shape: Shape) -> int:
     elements, type, _ = shape
     return 0 if type == "token" else elements * bits_of(type) // 8
 

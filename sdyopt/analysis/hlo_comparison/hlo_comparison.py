@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from pathlib import PurePath
 
-from sdyopt.analysis.figures.figures import Collective, Report, Times
+from sdyopt.analysis.figures.figures import Times
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import bytes_text, times_text
-from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.accelerators import (
     FOLDED,
     MERGED,
@@ -18,13 +18,11 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
     SCATTERED,
     SUMMED,
     OnAccelerators,
-    on_accelerators,
 )
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
-from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.comparison import HloComparison, totals_of, wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.analysis.hlo_comparison.mismatch import mismatch_of
+from sdyopt.analysis.hlo_comparison.purposes import label
 from sdyopt.analysis.hlo_comparison.reasons import (
     ELSEWHERE,
     HIT,
@@ -32,24 +30,16 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     REASONS,
     SIZE,
     Match,
-    label,
-    top_k,
 )
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
-from sdyopt.base.dataclasses import dataclass, replace
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.base.diagnostics.text import counted
 
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
-HOW_TO_COMPILE = (
-    "print and compile the same lowered: lowered.as_text(debug_info=True), lowered.compile().as_text()"
-)
 _UNKNOWN = "the HLO does not show why"
 _ELIDED = (
     "the text leaves out large constants, which have the offsets: write compiled.as_text() in JAX, or dump "
@@ -65,99 +55,6 @@ _CHANGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HloComparison:
-    """Pairs of collectives; those of XLA have the lines that a person would change.
-
-    `accelerated` has the collectives of TPU and GPU in place of those in HLO for another device. `mismatch`
-    says why the compiled program is another one than that of the report; "" if nothing shows that it is.
-    """
-
-    report: Report
-    compiled: CompiledProgram
-    matches: list[Match]
-    accelerated: OnAccelerators | None = None
-    mismatch: str = ""
-
-    @property
-    def counts(self) -> Counter[str]:
-        """The number of matches by reason."""
-        return Counter(match.reason for match in self.matches)
-
-    @property
-    def ours(self) -> list[CollectiveOperand]:
-        """The collectives of the report."""
-        return [each for match in self.matches for each in match.ours]
-
-    @property
-    def theirs(self) -> list[CollectiveOperand]:
-        """The collectives of XLA."""
-        return [each for match in self.matches for each in match.theirs]
-
-    @property
-    def of_top_k(self) -> list[CollectiveOperand]:
-        """The collectives of XLA whose result is only an operand of top-k."""
-        theirs = self.compiled.operands
-        by_result = {each.hlo.result: number for number, each in enumerate(theirs) if each.hlo is not None}
-        return [each for number, each in enumerate(theirs) if top_k(theirs, by_result, number) is not None]
-
-    def axes(self, each: CollectiveOperand) -> str:
-        """The mesh axes along which a collective communicates, as in the report."""
-        if not each.groups:
-            return ""
-        return axes_of_groups(each.groups, self.report.mesh) or f"groups of {each.group_size}"
-
-
-def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
-    """The comparison of a report with a compiled program.
-
-    Raises DiagnosticError if they are for different numbers of devices.
-    """
-    if compiled.states_devices and compiled.devices != report.devices:
-        stated = f"the HLO is for {counted(compiled.devices, 'device')}, the program for {report.devices}"
-        raise DiagnosticError.at(FileLoc(compiled.name, 1, 1), stated).help(HOW_TO_COMPILE)
-    lines = UserLines(lambda: [each.location for each in compiled.operands])
-    located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
-    compiled = replace(compiled, operands=located)
-    matches = match_collectives(list(of_report(report)), located, compiled)
-    accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
-    if accelerated is not None and not accelerated.changes and not accelerated.undecided:
-        accelerated = None
-    return HloComparison(report, compiled, matches, accelerated, mismatch_of(report, compiled))
-
-
-def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
-    """The bytes on the wire per device, of all runs of loops."""
-    return sum((each.wire_bytes_of_runs for each in operands), Fraction(0))
-
-
-def compiled_report(found: HloComparison) -> Report:
-    """XLA's collectives as the figures of a report, for the checks of a budget."""
-    report = Report(found.compiled.devices, found.report.mesh)
-    for number, each in enumerate(found.theirs):
-        axes = found.axes(each) or "all devices"
-        report.collectives.append(
-            Collective(
-                number,
-                each.kind,
-                "hlo",
-                axes,
-                axes,
-                each.group_size,
-                (),
-                (),
-                each.bytes,
-                each.bytes,
-                each.wire_bytes,
-                each.times,
-                each.location,
-                each.name,
-                "XLA compiled it",
-            )
-        )
-    return report
-
-
 def comparison_data(found: HloComparison) -> dict[str, object]:
     """The data of the JSON."""
     accelerated = found.accelerated
@@ -168,6 +65,11 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
         "devices": found.compiled.devices,
         "platform": found.compiled.platform,
         "mismatch": found.mismatch or None,
+        "slices": found.compiled.slices,
+        "line_shifts": found.shifts,
+        "not_understood": [
+            {"name": name, "what": what, "bytes": size} for name, what, size in found.compiled.not_read
+        ],
         "counts": {reason: found.counts[reason] for reason in REASONS if found.counts[reason]},
         "wire_bytes": {"report": round(wire_bytes(found.ours)), "xla": round(wire_bytes(found.theirs))},
         "on_accelerators": None
@@ -188,7 +90,7 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
                 "xla": round(theirs),
                 "on_accelerators": round(after),
             }
-            for (kind, axes), (ours, theirs, after) in _totals(found).items()
+            for (kind, axes), (ours, theirs, after) in totals_of(found).items()
         ],
         "matches": [
             {
@@ -346,6 +248,15 @@ def _unknown(found: HloComparison) -> Iterator[str]:
     unknown = sum(each.wire_bytes is None for each in found.report.collectives)
     if unknown:
         yield f"not compared: {counted(unknown, 'collective')} of the report whose bytes are unknown"
+    for file, shift in found.shifts.items():
+        lines, than = counted(abs(shift), "line"), "later" if shift > 0 else "earlier"
+        yield f"{PurePath(file).name}: {lines} {than} in the HLO than in the program, compared without that"
+    if not_read := found.compiled.not_read:
+        kinds = Counter(kind for _, kind, _ in not_read)
+        size = bytes_text(sum(size for *_, size in not_read))
+        named = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        first = f"%{not_read[0][0]}" + ", …" * (len(not_read) > 1)
+        yield f"not understood: {named}, {size} in one run, which may be sent ({first})"
     for name, operands in (("the report", found.ours), ("XLA", found.theirs)):
         if often := sum(each.times is None for each in operands):
             yield f"{often} of {name} in loops of unknown trip count, as if they ran once"
@@ -359,26 +270,8 @@ def _changes(accelerated: OnAccelerators) -> Iterator[tuple[str, int, Fraction]]
             yield kind, len(saved), sum(saved, Fraction(0))
 
 
-def _totals(found: HloComparison) -> dict[tuple[str, str], tuple[Fraction, Fraction, Fraction]]:
-    """The bytes of the report, of XLA, and on TPU and GPU by kind and axes, the largest first."""
-    accelerated = found.theirs if found.accelerated is None else found.accelerated.operands
-    sides = []
-    for operands in (found.ours, found.theirs, accelerated):
-        sums: dict[tuple[str, str], Fraction] = {}
-        for each in operands:
-            key = each.kind, found.axes(each)
-            sums[key] = sums.get(key, Fraction(0)) + each.wire_bytes_of_runs
-        sides.append(sums)
-    totals = {
-        key: (sides[0].get(key, zero), sides[1].get(key, zero), sides[2].get(key, zero))
-        for key in dict.fromkeys(key for sums in sides for key in sums)
-        for zero in [Fraction(0)]
-    }
-    return dict(sorted(totals.items(), key=lambda entry: (-max(entry[1]), entry[0])))
-
-
 def _by_kind_and_axes(found: HloComparison) -> Iterator[Row]:
-    for (kind, axes), sizes in _totals(found).items():
+    for (kind, axes), sizes in totals_of(found).items():
         shown = sizes if found.accelerated is not None else sizes[:2]
         yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
 

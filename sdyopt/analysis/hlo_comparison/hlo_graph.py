@@ -86,12 +86,6 @@ class Instruction:
         """The number of elements; of the first array of a tuple."""
         return prod(self.shape)
 
-    @property
-    def channel(self) -> str:
-        """The number of the channel, which copies of one collective have in common; "" without one."""
-        match = _CHANNEL.search(self.attributes)
-        return "" if match is None else match[1]
-
 
 def sizes_of(text: str) -> tuple[int, ...]:
     """The sizes of dimensions, `8,16`. Raises OverflowError if no memory has as many elements."""
@@ -179,7 +173,7 @@ class HloGraph:
                 current.append(line)
         self._text = {name: _Text(lines) for name, lines in text.items()}
         self._started = {
-            op.channel
+            _identity(op)
             for each in self._text.values()
             if each.starts
             for op in each.ops
@@ -266,14 +260,16 @@ class HloGraph:
 class _Expansion:
     """The instructions of one computation, with those of its callees in place of the calls."""
 
-    def __init__(self, text: dict[str, _Text], callees: dict[Instruction, str], started: set[str]) -> None:
+    def __init__(
+        self, text: dict[str, _Text], callees: dict[Instruction, str], started: set[tuple[str, str, str]]
+    ) -> None:
         self._text = text
         self._callees = callees
-        # The channels of collectives that one fusion starts, and others continue.
+        # Collectives that one fusion starts, and others continue.
         self._started = started
         self._ops: list[Instruction] = []
         self._gone: set[Instruction] = set()
-        self._of_channel: dict[str, Value] = {}
+        self._starts: dict[tuple[str, str, str], Value] = {}
         # Calls that start before they have operands.
         self._waiting: dict[Instruction, str] = {}
 
@@ -329,7 +325,7 @@ class _Expansion:
                 if self._text[callee].has_collective:
                     result = self._of_collective(parsed, result, start)
                 return result
-        elif opcode in COLLECTIVES and arguments is not None and op.channel in self._started:
+        elif opcode in COLLECTIVES and arguments is not None and _identity(op) in self._started:
             return self._of_start(text, op)
         elif opcode == "custom-call" and (_ASYNC_START in op.attributes or _ASYNC_DONE in op.attributes):
             same = next((each for each in operands if each.op.opcode in COLLECTIVES), None)
@@ -343,16 +339,15 @@ class _Expansion:
 
     def _of_start(self, text: _Text, op: Instruction) -> Value:
         """The collective of which an instruction of a fusion is a part: itself if it is the start."""
-        if not text.starts:
-            # Of one that starts in another computation, too, this is only a part.
-            op.opcode = f"{op.opcode}-step" if op.channel not in self._of_channel else op.opcode
-            value = self._of_channel.get(op.channel)
-            if value is not None:
-                return value
-        self._ops.append(op)
-        value = Value(op)
+        identity, value = _identity(op), Value(op)
         if text.starts:
-            self._of_channel[op.channel] = value
+            self._starts[identity] = value
+        elif identity in self._starts:
+            return self._starts[identity]
+        else:
+            # It starts in another computation.
+            op.opcode += "-step"
+        self._ops.append(op)
         return value
 
     def _of_collective(self, fusion: Instruction, result: Value, start: int) -> Value:
@@ -386,6 +381,12 @@ class _Expansion:
             return values[0]
         result.op.operands = values
         return result
+
+
+def _identity(op: Instruction) -> tuple[str, str, str]:
+    """What the copies of a collective in several fusions have in common: the channel, and what it does."""
+    channel, shape = _CHANNEL.search(op.attributes), _DIMS.search(op.type)
+    return op.opcode, "" if shape is None else shape[0], "" if channel is None else channel[1]
 
 
 def called_by(op: Instruction) -> Iterator[tuple[str, list[str]]]:

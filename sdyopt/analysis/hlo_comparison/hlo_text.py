@@ -14,10 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import ONCE, Times
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame, SourceLocation
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, Loop, bits_of
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand, HloSource, Loop, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import (
     Groups,
     groups_across_slices,
@@ -30,6 +31,7 @@ from sdyopt.analysis.hlo_comparison.hlo_collective import (
     SHAPE,
     TARGET,
     TRANSFER,
+    Shape,
     bytes_of_shape,
     group_text,
     kind_of,
@@ -48,19 +50,18 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
     uses_of,
     without_rearranging,
 )
+from sdyopt.analysis.hlo_comparison.hlo_locations import Locations
 from sdyopt.analysis.hlo_comparison.index_values import IndexValues, Values
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 
 _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
-_METADATA = re.compile(r"metadata=\{((?:[^{}\"]|\"(?:[^\"\\]|\\.)*+\")*+)\}")
-_FIELD = re.compile(r'\b(\w++)=("(?:[^"\\]|\\.)*"|\d{1,9})')
-_TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-# JAX keeps at most 10 frames of a call stack by default.
-_MAX_FRAMES = 64
+_SLICE = re.compile(r"\bslice=\{\[(\d{1,18}):\d{1,18}\]\}")
 _MAX_USES = 16
+# An argument is moved in few steps.
+_MAX_STEPS = 64
 _MAX_LOOPS = 16
 # Devices in all groups that differ.
 _MAX_GROUPED = 1 << 21
@@ -124,6 +125,21 @@ class CompiledProgram:
         assert self.graph is not None
         return {op.name: self.locate(op.attributes) for op in self.graph.printed if op.name in names}
 
+    def in_slices(self, slices: int) -> CompiledProgram:
+        """The program of several slices that send each other nothing, of which this is one."""
+
+        def everywhere(operands: list[CollectiveOperand]) -> list[CollectiveOperand]:
+            devices = self.devices
+            return [replace(each, groups=in_all_slices(each.groups, devices, slices)) for each in operands]
+
+        return replace(
+            self,
+            operands=everywhere(self.operands),
+            all_operands=everywhere(self.all_operands),
+            devices=self.devices * slices,
+            slices=slices,
+        )
+
     def take_different(self, offsets: Sequence[Values], groups: Groups) -> bool:
         """Whether the devices of a group have different offsets, whatever the group is."""
         key = tuple(map(id, offsets)), groups
@@ -185,13 +201,12 @@ class _Reader:
         # The text is that of one slice.
         self._per_slice = devices // self._slices if devices else self._devices
         self._devices = self._per_slice * self._slices
-        self._tables = _tables(lines)
+        self._location = Locations(lines).of
         self._graph = HloGraph(lines)
         self._indices = IndexValues(self._graph, self._per_slice)
         self._groups: dict[str, Groups] = {}
         self._grouped = 0
         self._loops: dict[str, tuple[Loop, ...]] = {}
-        self._locations: dict[str, SourceLocation] = {}
 
     def program(self) -> CompiledProgram:
         found = CompiledProgram(
@@ -253,35 +268,60 @@ class _Reader:
             shapes = [(sum(elements for elements, *_ in shapes), *shapes[0][1:])]
             is_tuple = op.opcode == "send"
         factor = max(map(len, groups), default=1) if kind == "reduce_scatter" else 1
-        for number, (elements, type, text) in enumerate(shapes):
+        arrays = [
+            _Array(
+                shape,
+                op.operands[number] if number < len(op.operands) else None,
+                Value(result_op, number if is_tuple else -1),
+                op.parts.get(number if is_tuple else -1, op.attributes),
+            )
+            for number, shape in enumerate(shapes)
+        ]
+        if kind == "all_reduce" and len(arrays) == 1:
+            arrays = _joined_arrays(arrays[0]) or arrays
+        for number, each in enumerate(arrays):
+            elements, type, text = each.shape
             bits = bits_of(type)
-            part = number if is_tuple else -1
-            result = Value(result_op, part)
+            own = sent * elements * bits / 8 if sent is not None else None
+            if kind in REDUCTIONS and (wide := self._bits_of_operand(each.operand, elements * factor)) > bits:
+                # TPU sums up in float32, and hands on 16-bit floats.
+                size = max(map(len, groups), default=1)
+                own = Fraction((size - 1) * elements * factor, 8 * size) * (
+                    wide + (bits if kind == "all_reduce" else 0)
+                )
+                bits = wide
             source = HloSource(
                 computation,
                 op,
                 number,
-                len(shapes),
-                op.operands[number] if number < len(op.operands) else None,
-                result,
+                len(arrays),
+                each.operand,
+                each.result,
                 text,
                 self._loops.get(computation, ()),
-                self._produced_at(op.operands[number] if number < len(op.operands) else None),
-                self._used_at(result),
+                self._produced_at(each.operand),
+                self._used_at(each.result),
             )
             yield CollectiveOperand(
                 kind,
                 groups,
                 elements * factor,
                 bits,
-                self._location(op.parts.get(part, op.attributes)),
+                self._location(each.attributes),
                 op.name,
                 times,
-                kind == "all_gather" and self._is_sliced(result),
-                None if sent is None else sent * elements * bits / 8,
+                kind == "all_gather" and self._is_sliced(each.result),
+                own,
                 self._argument(source.operand),
                 hlo=source,
             )
+
+    def _bits_of_operand(self, operand: Value | None, elements: int) -> int:
+        """The bits of an element of an operand; 0 if they are unknown."""
+        if operand is None or (operand.part >= 0 and operand.op.type.startswith("(")):
+            return 0
+        shapes = shapes_of(operand.op.type)
+        return bits_of(shapes[0][1]) if shapes and shapes[0][0] == elements else 0
 
     def _groups_of(self, op: Instruction) -> Groups:
         """The groups of devices of all slices, equal ones being the same object."""
@@ -319,7 +359,7 @@ class _Reader:
 
     def _argument(self, value: Value | None) -> str:
         """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
-        for _ in range(_MAX_FRAMES):
+        for _ in range(_MAX_STEPS):
             if value is None:
                 break
             operands = value.op.operands if value.op.opcode in _OF_ARGUMENTS else ()
@@ -392,62 +432,36 @@ class _Reader:
             found[name] = total
         return found
 
-    # --- Locations ----------------------------------------------------------------------------
 
-    def _location(self, rest: str) -> SourceLocation:
-        found = self._locations.get(rest)
-        if found is None:
-            found = self._locations[rest] = self._read_location(rest)
-        return found
+class _Array(NamedTuple):
+    """An array of a collective: its shape, its operand and result, and the attributes that have its place."""
 
-    def _read_location(self, rest: str) -> SourceLocation:
-        # What is not closed is not searched for another start.
-        at = rest.find("metadata={")
-        metadata = None if at < 0 else _METADATA.match(rest, at)
-        fields = {} if metadata is None else dict(_FIELD.findall(metadata[1]))
-        name = fields.get("op_name", "").strip('"').replace("\\'", "'")
-        numbers = {field: int(value) for field, value in fields.items() if value.isdecimal()}
-        if "stack_frame_id" in numbers and (frames := self._frames(numbers["stack_frame_id"])):
-            first = frames[0]
-            return SourceLocation(first.file, first.line, first.column, name, frames, name)
-        file, line = fields.get("source_file", "").strip('"'), numbers.get("source_line", 0)
-        frames = (Frame("", file, line, 0),) if line else ()
-        return SourceLocation(file, line, 0, name, frames, name)
-
-    def _frames(self, number: int) -> tuple[Frame, ...]:
-        """The call stack of a frame, the innermost first. The parent of frame 5 is 4 if it says 5."""
-        files, functions, places, frames = (self._tables[name] for name in _TABLES)
-        found: dict[Frame, None] = {}
-        for _ in range(_MAX_FRAMES):
-            if number not in frames:
-                break
-            frame = _numbers_of(frames[number])
-            place = _numbers_of(places.get(frame.get("file_location_id", 0), ""))
-            # XLA repeats the frames around a loop or a call that it inlines.
-            each = Frame(
-                functions.get(place.get("function_name_id", 0), "").strip('"'),
-                files.get(place.get("file_name_id", 0), "").strip('"'),
-                place.get("line", 0),
-                place.get("column", 0),
-            )
-            found[each] = None
-            number = frame.get("parent_frame_id", 0) - 1
-        return tuple(found)
+    shape: Shape
+    operand: Value | None
+    result: Value
+    attributes: str
 
 
-def _tables(lines: list[str]) -> dict[str, dict[int, str]]:
-    """The tables of frames, by name and number, which newer XLA prints before the computations."""
-    found: dict[str, dict[int, str]] = {name: {} for name in _TABLES}
-    table: dict[int, str] | None = None
-    for line in lines[1:]:
-        if line in found:
-            table = found[line]
-        elif table is not None and (match := re.match(r"(\d{1,9}) (.*)", line)) is not None:
-            table[int(match[1])] = match[2]
-        elif line.startswith(("ENTRY", "%")):
-            break
-    return found
-
-
-def _numbers_of(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"\b(\w++)=(\d{1,9})", text)}
+def _joined_arrays(whole: _Array) -> list[_Array]:
+    """The arrays that GPU joins to one flat array, sums up together, and takes apart; none if it does not."""
+    joined = None if whole.operand is None else without_rearranging(whole.operand).op
+    elements, type, _ = whole.shape
+    if joined is None or joined.opcode != "concatenate" or len(joined.shape) != 1:
+        return []
+    parts = {}
+    for user, _ in uses_of(whole.result):
+        limits = _SLICE.search(user.attributes)
+        if user.opcode != "slice" or limits is None:
+            return []
+        parts[int(limits[1])] = user
+    found, start = [], 0
+    for operand in joined.operands:
+        part, source = parts.get(start), without_rearranging(operand)
+        size = 0 if part is None else part.elements
+        if part is None or not size:
+            return []
+        attributes = source.op.parts.get(source.part, source.op.attributes)
+        place = attributes if "metadata={" in attributes else whole.attributes
+        found.append(_Array((size, type, f"{type}[{size}]"), operand, Value(part), place))
+        start += size
+    return found if start == elements and len(found) > 1 else []

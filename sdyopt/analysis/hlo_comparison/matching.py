@@ -12,12 +12,8 @@ from functools import cached_property
 from itertools import islice
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.hlo_comparison.accelerators import (
-    REDUCTIONS,
-    joined,
-    sums_of,
-)
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.accelerators import joined, sums_of
+from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
 from sdyopt.analysis.hlo_comparison.hlo_graph import Value, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
@@ -34,6 +30,7 @@ from sdyopt.analysis.hlo_comparison.places import (
     own_line,
     own_line_and_name,
 )
+from sdyopt.analysis.hlo_comparison.purposes import label, purpose_of
 from sdyopt.analysis.hlo_comparison.reasons import (
     AXES,
     ELSEWHERE,
@@ -44,6 +41,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     ONLY_XLA,
     REMATERIALIZED,
     REPEATED,
+    RING,
     RUNS,
     SCATTER,
     SIZE,
@@ -53,10 +51,10 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     TYPE,
     UNROLLED,
     Match,
-    label,
     top_k,
     why_differs,
 )
+from sdyopt.analysis.hlo_comparison.rings import rings_of
 
 # Each step at least doubles the devices that took part.
 _MAX_STEPS = 16
@@ -105,6 +103,10 @@ def _moved_before(each: CollectiveOperand) -> Hashable:
     return _family(each), each.elements, _runs(each)
 
 
+def _shard_in_ring(each: CollectiveOperand) -> Hashable:
+    return each.kind, each.groups, each.elements // each.group_size, _runs(each)
+
+
 def _term(each: CollectiveOperand) -> Hashable:
     return each.kind, each.groups, each.elements, _runs(each)
 
@@ -142,6 +144,16 @@ _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
 
 
 class _Matching(Pairing):
+    def __init__(
+        self,
+        report: Sequence[CollectiveOperand],
+        xla: Sequence[CollectiveOperand],
+        program: CompiledProgram | None,
+    ) -> None:
+        super().__init__(report, xla, program)
+        # Permutes around a ring that have no counterpart, and what is said of them.
+        self.rings: dict[int, str] = {}
+
     def matches(self) -> list[Match]:
         self.take(HIT, _all, PLACES[0])
         self._take_sums()
@@ -149,6 +161,7 @@ class _Matching(Pairing):
             self.take(HIT, _all, place)
         self.take(HIT, _all, ANY_PLACE, needs_place_unknown=True)
         self._take_steps()
+        self._take_rings()
         self._take_unrolled()
         self._join_sums()
         self._take_top_k()
@@ -248,6 +261,29 @@ class _Matching(Pairing):
 
     def _steps_text(self, chain: Sequence[int]) -> str:
         return " of the result of ".join(label(self.xla[there]) for there in reversed(chain))
+
+    def _take_rings(self) -> None:
+        """Pairs gathers and reduce-scatters of the report with permutes around a ring."""
+        rings = rings_of(self.xla, self.theirs)
+        if not rings:
+            return
+        alike = self.alike(_shard_in_ring)
+        for ring in rings:
+            likely = [
+                here
+                for kind in ("all_gather", "reduce_scatter")
+                for here in alike.candidates((kind, ring.groups, ring.elements, ring.runs), ring.members[0])
+                if self.are_of_one_place(here, ring.members[:1])
+            ]
+            likely.sort(key=lambda here: (self.rank(here, ring.members[:1]), here))
+            # Several products of one line may have a ring each.
+            for here in likely[1 : ring.count]:
+                del self.ours[here]
+            if likely:
+                self.add(RING, likely[:1], ring.members, ring.text)
+                self.found[-1][1].extend(likely[1 : ring.count])
+            else:
+                self.rings |= dict.fromkeys(ring.members, ring.text)
 
     def _take_unrolled(self) -> None:
         """Pairs one of the report, in a loop, with several of XLA, whose runs are as many."""
@@ -447,4 +483,5 @@ class _Matching(Pairing):
             why = f"each use of {label(xla)} is a slice, and devices take different ones"
             return Match(REMATERIALIZED, (), (xla,), why)
         user = top_k(self.xla, self._by_result, number)
-        return Match(ONLY_XLA, (), (xla,), "" if user is None else f"the operand of {user[1]}")
+        why = self.rings.get(number) or purpose_of(xla) if user is None else f"the operand of {user[1]}"
+        return Match(ONLY_XLA, (), (xla,), why)

@@ -38,6 +38,18 @@ def mismatch_of(report: Report, compiled: CompiledProgram) -> str:
     return ""
 
 
+def is_one_slice(report: Report, compiled: CompiledProgram) -> bool:
+    """Whether HLO for fewer devices is that of one of several slices of TPUs that send each other nothing.
+
+    Then its parameters are the shards of the whole program.
+    """
+    arguments = report.boundary().arguments
+    if compiled.platform != "TPU" or compiled.slices > 1 or report.devices % compiled.devices:
+        return False
+    sizes = [_bytes_of(parameter) for parameter in compiled.parameters or ()]
+    return bool(sizes) and sizes == [argument.bytes for argument in arguments]
+
+
 def _bytes_of(parameter: str) -> int:
     """The bytes of a type of HLO."""
     element, _, shape = parameter.rstrip("]").partition("[")

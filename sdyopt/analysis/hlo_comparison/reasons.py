@@ -5,21 +5,24 @@ Reasons are read off the HLO; where it does not show one, there is none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import (
+    NARROW,
     has_unknown_slices,
     narrow_operand,
     narrow_type,
     own_part,
 )
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of
+from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.purposes import label, purpose_of
 from sdyopt.base.dataclasses import dataclass
 
 HIT, ELSEWHERE = "same", "same at another line"
+RING = "ring of permutes"
 STEPS, UNROLLED, SUMS, REPEATED, ONCE = "in steps", "unrolled", "separate sums", "sent again", "sent once"
 SCATTER, TYPE, RUNS, SIZE = (
     "reduce-scatter or all-reduce",
@@ -36,6 +39,7 @@ MEANINGS = {
     HIT: "the same kind, mesh axes, and bytes of all runs",
     ELSEWHERE: "the same, but XLA names another operation of the program as its place",
     STEPS: "XLA sends it by several collectives, each of the result of the one before",
+    RING: "XLA sends it by a ring of permutes, each beside a part of the product: a collective matmul",
     UNROLLED: "XLA has a collective for each run of the loop, or for some of them",
     SUMS: "XLA sums up the terms of a sum by a collective each, the report sums up the sum",
     REPEATED: "XLA sends the same value more than once: it has equal collectives that are not merged",
@@ -79,8 +83,10 @@ def why_differs(
     found = []
     if reason == SCATTER and xla.kind == "all_reduce":
         if own_part(program, xla) is not None:
+            along = ", and this topology has no reduce-scatter along these devices"
             found.append(
                 f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
+                f"{along if program.platform == 'TPU' else ''}"
             )
         elif has_unknown_slices(program, xla):
             unknown = "the text leaves out" if program.is_elided else "are not computed"
@@ -91,9 +97,10 @@ def why_differs(
             whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
             if whole is not None:
                 found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
-    if ours.bits != xla.bits and (narrow := narrow_operand(source)):
-        back = ", and the result back" if narrow_type(xla) else ""
-        found.append(f"the operand is converted from {narrow}{back}")
+    if reason == SCATTER and xla.kind == "reduce_scatter":
+        found.append(f"each device keeps its slice of {label(xla)}, and nothing uses the rest")
+    if ours.bits != xla.bits:
+        found += _why_of_type(program, ours, xla)
     if reason == RUNS:
         runs = [
             f"{each.name or 'a loop'} × {'?' if each.trips is None else each.trips}" for each in source.loops
@@ -105,7 +112,36 @@ def why_differs(
         )
     if xla.is_sliced:
         found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
-    return "; ".join(found)
+    if reason in (SIZE, AXES, KIND, TYPE) and not found:
+        found.append(purpose_of(xla))
+    return "; ".join(filter(None, found))
+
+
+def _why_of_type(program: CompiledProgram, ours: CollectiveOperand, xla: CollectiveOperand) -> Iterator[str]:
+    """Why elements of another type are sent."""
+    source = xla.hlo
+    if source is None:
+        return
+    type = source.type.partition("[")[0]
+    if narrow := narrow_operand(source):
+        yield f"the operand is converted from {narrow}{', and the result back' if narrow_type(xla) else ''}"
+    elif type in NARROW and xla.bits < ours.bits:
+        if program.platform == "TPU":
+            yield f"sent as {type}: products of default precision"
+        elif (before := _converted_from(source.operand)) is not None:
+            yield f"converted from {before} before it is sent"
+    elif (before := _converted_from(source.operand)) is not None:
+        yield f"the operand is converted from {before} to {type}"
+    else:
+        yield f"as {type} in XLA's program"
+
+
+def _converted_from(operand: Value | None) -> str | None:
+    """The type that an operand is converted from."""
+    value = None if operand is None else without_rearranging(operand, ("slice",))
+    if value is None or value.op.opcode != "convert" or not value.op.operands:
+        return None
+    return value.op.operands[0].op.type.partition("[")[0]
 
 
 def top_k(
@@ -131,12 +167,6 @@ def top_k(
             else:
                 return None
     return found[0] if found else None
-
-
-def label(each: CollectiveOperand) -> str:
-    """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
-    is_combined = each.hlo is not None and each.hlo.count > 1
-    return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"
 
 
 def _described(opcode: str) -> str:

@@ -49,7 +49,7 @@ from sdyopt.tools.api.program import Program
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
-    from sdyopt.analysis.hlo_comparison import hlo_comparison
+    from sdyopt.analysis.hlo_comparison import comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 
 # What notebooks show of each table, and the largest page that is part of a notebook.
@@ -150,9 +150,9 @@ class HloComparison:
 
     __slots__ = ("ir",)
 
-    ir: hlo_comparison.HloComparison
+    ir: comparison.HloComparison
 
-    def __init__(self, ir: hlo_comparison.HloComparison) -> None:
+    def __init__(self, ir: comparison.HloComparison) -> None:
         self.ir = ir
 
     @property
@@ -163,7 +163,7 @@ class HloComparison:
     @property
     def wire_bytes(self) -> WireBytes:
         """The bytes that a device sends in all runs of loops, in the report and in XLA's program."""
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+        from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
@@ -175,7 +175,7 @@ class HloComparison:
     @property
     def on_accelerators(self) -> int:
         """The bytes that a device would send on TPU or GPU, as far as HLO for another device shows it."""
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+        from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 
         found = self.ir.accelerated
         return round(wire_bytes(self.ir.theirs if found is None else found.operands))
@@ -222,7 +222,7 @@ class HloComparison:
 
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that XLA's collectives exceed."""
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import compiled_report
+        from sdyopt.analysis.hlo_comparison.comparison import compiled_report
 
         return Report(compiled_report(self.ir), "", "").over_budget(path)
 
@@ -320,7 +320,7 @@ class Report:
         `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
         text, and for a program of another number of devices.
         """
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
+        from sdyopt.analysis.hlo_comparison.comparison import compare_hlo
         from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
         if not isinstance(compiled, str) and not hasattr(compiled, "as_text"):

@@ -19,7 +19,7 @@
 // CHECK:      0 1 0 B 2.00 MiB only in XLA
 // CHECK:      1 difference{{$}}
 // CHECK:      2.00 MiB all_reduce {"x":(2)2}
-// CHECK-NEXT: model.py:20: only in XLA: the HLO does not show why
+// CHECK-NEXT: model.py:20: only in XLA: the sum of products, of which each device has a part: %dot
 // CHECK:      1 collective in common
 // CHECK-NEXT: bytes collectives where kinds and axes
 // CHECK-NEXT: 192.0 KiB 1 model.py:20 all_gather {"x"}
@@ -30,7 +30,7 @@
 // JSON-NEXT: "version": 1,
 // JSON:      "reason": "same",
 // JSON:      "reason": "only in XLA",
-// JSON-NEXT: "why": "",
+// JSON-NEXT: "why": "the sum of products
 // JSON-NEXT: "report": [],
 
 // MARKDOWN: ### 1 of 1 collectives are the same in XLA's program

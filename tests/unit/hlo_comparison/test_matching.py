@@ -230,7 +230,7 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             [reported("all_reduce", X, 32, 1, bits=16)],
             reduce("r", "%a", X, place(1)),
             [("other element type", 1, 1)],
-            "",
+            "as f32 in XLA's program",
             id="other type, unknown why",
         ),
         pytest.param(
@@ -258,7 +258,7 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             [reported("all_to_all", X, 32, 1)],
             gather("r", "%a", X, place(1)) + USED,
             [("other kind", 1, 1)],
-            "",
+            "whole for %used, custom-call",
             id="other kind",
         ),
         pytest.param(

@@ -1,0 +1,92 @@
+"""Rings of permutes: a gather or a reduce-scatter of which each step is sent beside a part of a product.
+
+    %p1 = collective-permute(%x), source_target_pairs={{0,1},{1,2},{2,0}}      in a loop, or for each step
+
+TPU makes them of a product and the collective of its operand or its result (a collective matmul).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction
+from sdyopt.base.dataclasses import dataclass
+
+_PAIRS = re.compile(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Permutes of one place around the devices of each group.
+
+    `elements` are those of a shard. They make `count` gathers or reduce-scatters, each of `runs` runs.
+    """
+
+    members: Sequence[int]
+    groups: Groups
+    elements: int
+    runs: int | None
+    count: int
+    text: str
+
+
+def rings_of(xla: Sequence[CollectiveOperand], numbers: Iterable[int]) -> list[Ring]:
+    """The rings of some of the collectives."""
+    around: dict[str, Groups | None] = {}
+    found: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
+    for number in numbers:
+        each = xla[number]
+        if each.kind != "collective_permute" or each.hlo is None:
+            continue
+        pairs = _pairs(each.hlo.op)
+        if pairs not in around:
+            around[pairs] = _cycles(pairs)
+        if (groups := around[pairs]) is not None:
+            location = each.location
+            place = location.file, location.line, location.name_stack
+            found.setdefault((groups, each.elements, each.bits, place), []).append(number)
+    rings = []
+    for (groups, elements, *_), members in found.items():
+        size = max(map(len, groups))
+        times = [xla[number].times for number in members]
+        known = [each.high for each in times if each is not None]
+        # A step before a loop runs as often as the product does.
+        runs = min(known) if len(known) == len(times) else None
+        sent = sum(known) if runs is not None else 0
+        # Of each shard, all other devices need it.
+        count = sent // (max(runs or 1, 1) * max(size - 1, 1))
+        if count:
+            rings.append(Ring(members, groups, elements, runs, count, _text(xla, members, size)))
+    return rings
+
+
+def _text(xla: Sequence[CollectiveOperand], members: Sequence[int], size: int) -> str:
+    sources = [source for number in members if (source := xla[number].hlo) is not None]
+    loop = next((each for source in sources for each in source.loops[:1]), None)
+    where = "in a loop" if loop is not None else "in steps"
+    return f"a ring of permutes around {size} devices, {where} beside the product"
+
+
+def _pairs(op: Instruction) -> str:
+    match = _PAIRS.search(op.attributes)
+    return "" if match is None else match[1]
+
+
+def _cycles(pairs: str) -> Groups | None:
+    """The devices of each cycle of a permutation, if all cycles are as long."""
+    after = {int(source): int(target) for source, target in re.findall(r"\{(\d{1,9}),(\d{1,9})\}", pairs)}
+    if sorted(after) != sorted(after.values()):
+        return None
+    found, seen = [], set[int]()
+    for device in after:
+        cycle = []
+        while device not in seen:
+            seen.add(device)
+            cycle.append(device)
+            device = after[device]
+        found += [frozenset(cycle)] if cycle else []
+    sizes = set(map(len, found))
+    return frozenset(found) if len(sizes) == 1 and sizes != {1} else None
