@@ -114,6 +114,11 @@ class AnalysisOptions:
         """Whether it tells about what devices run: without passes, those of `DEFAULT_PIPELINE` run."""
         return False
 
+    @property
+    def hides_unchanged(self) -> bool:
+        """Whether a program on which no named pass ran is only printed with -o."""
+        return self.needs_collectives
+
     def prepared(self: AnyOptions, request: Request) -> AnyOptions:
         """These options with all that they need from the command line. Raises UsageError and FileProblem."""
         return self

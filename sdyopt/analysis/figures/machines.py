@@ -189,5 +189,9 @@ def memory_size(flag: str, size: str | None) -> int | None:
         return None
     found = parse_quantity(int(size) if size.isascii() and size.isdecimal() else size, BYTES)
     if not found:
-        raise UsageError(f"for the --{flag} option: '{size}' is not a size of memory", "such as 16GiB")
+        number = re.fullmatch(r"([0-9]+(?:[.][0-9]+)?) *([KMGT])", size, re.IGNORECASE | re.ASCII)
+        help = "such as 16GiB"
+        if number is not None:
+            help = f"write {number[1]}{number[2].upper()}iB"
+        raise UsageError(f"for the --{flag} option: '{size}' is not a size of memory", help)
     return int(found)

@@ -42,6 +42,10 @@ class Options(AnalysisOptions):
     def replaces_output(self) -> bool:
         return self.snapshot == STDOUT
 
+    @property
+    def hides_unchanged(self) -> bool:
+        return True
+
     def prepared(self, request: Request) -> Options:
         path = self.snapshot
         if path and path != STDOUT and PurePath(path).suffix != _SUFFIX:

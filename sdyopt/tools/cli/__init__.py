@@ -246,7 +246,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     is_stdout = arguments["o"] == STDOUT
     # Without passes, analyses run those that they assume. The result of these is printed only with -o.
     is_assumed = "o" not in arguments.values and not pipeline.elements and not job.run_reproducer
-    is_replaced = is_stdout and (job.replaces_output or (is_assumed and job.needs_collectives))
+    is_replaced = is_stdout and (job.replaces_output or (is_assumed and job.hides_unchanged))
     if is_replaced:
         job = replace(job, prints_output=False)
     if job.bytecode is not None and is_stdout and not is_replaced and sys.stdout and sys.stdout.isatty():

@@ -8,18 +8,23 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 from weakref import finalize
 
 from sdyopt.analysis.flag import STDIN, STDOUT
 from sdyopt.base.diagnostics.text import from_native, native_path
-from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError, closest
 from sdyopt.base.diagnostics.whole_files import Replacement, encode, read_file, read_stream
 from sdyopt.tools.cli.arguments import Arguments
 from sdyopt.tools.cli.flags import FLAGS
 
 STDIN_NAME = "<stdin>"
+
+
+# A folder may have any number of files.
+_MOST_NAMES = 10_000
 
 
 class FileProblem(Exception):
@@ -47,10 +52,22 @@ def read_input(path: str, limit: int | None = None) -> bytes:
     try:
         return _read_stdin(limit) if path == STDIN else read_file(native_path(in_dump(path)), limit)
     except OSError as problem:
-        why = problem.strerror if path else "the name is empty"
+        why, help = (problem.strerror, _similar_file(path)) if path else ("the name is empty", "")
     except MemoryError:
-        why = os.strerror(errno.ENOMEM)
-    raise FileProblem(f"cannot open input file '{path}': {why}")
+        why, help = os.strerror(errno.ENOMEM), ""
+    raise FileProblem(f"cannot open input file '{path}': {why}", help)
+
+
+def _similar_file(path: str) -> str:
+    """`did you mean 'model.mlir'?`, for a file of the same folder; "" if none has a similar name."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(native_path(folder or os.curdir)) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES)]
+    except OSError:
+        return ""
+    similar = None if name in names else closest(name, names)
+    return "" if similar is None else f"did you mean '{os.path.join(folder, similar)}'?"  # noqa: PTH118
 
 
 def in_dump(path: str) -> str:

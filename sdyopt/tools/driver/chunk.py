@@ -51,6 +51,11 @@ from sdyopt.tools.driver.split import parse_source
 # A text in parts.
 Pages = Sequence[str]
 
+_OF_PYTHON = (
+    "this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns, and "
+    "sdyopt.check(jax.jit(f), *arguments) does that in Python"
+)
+
 
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
@@ -175,9 +180,14 @@ class ChunkRun:
 
     def _parse(self) -> tuple[Op, Reproducer]:
         with identified(PARSE_ERROR):
-            op, resources = parse_source(
-                self._source, self._dialects, self._parse_options, self._upgrades(), self._parse_record
-            )
+            try:
+                op, resources = parse_source(
+                    self._source, self._dialects, self._parse_options, self._upgrades(), self._parse_record
+                )
+            except DiagnosticError as error:
+                if self._source.name.endswith(".py"):
+                    error.help(_OF_PYTHON)
+                raise
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
         if not is_valid:

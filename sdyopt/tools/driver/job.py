@@ -149,9 +149,9 @@ class Job:
         )
 
     @property
-    def needs_collectives(self) -> bool:
-        """Whether an analysis runs passes that it assumes if none is named."""
-        return any(each.needs_collectives for each in self.analyses)
+    def hides_unchanged(self) -> bool:
+        """Whether a program on which no named pass ran is only printed with -o."""
+        return any(each.hides_unchanged for each in self.analyses)
 
     @property
     def replaces_output(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import (
     Diagnostic,
     DiagnosticError,
@@ -14,7 +15,14 @@ from sdyopt.base.diagnostics.diagnostic import (
     recording_traces,
     separate_run,
 )
-from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
+from sdyopt.base.diagnostics.ids import (
+    INPUT_ERROR,
+    NOT_VALIDATED,
+    PARSE_ERROR,
+    PASS_NOT_RUN,
+    USAGE_ERROR,
+    identified,
+)
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -120,6 +128,9 @@ class _JobRun:
             return None
         except DiagnosticError as error:
             problem = error.diagnostic
+            if isinstance(problem.location, UnknownLoc) and problem.id in (USAGE_ERROR, NOT_VALIDATED):
+                # It is about the program as a whole, which has no location in text that JAX prints.
+                problem = replace(problem, location=chunk.location(chunk.text.find("\nmodule ") + 1))
         except UsageError as error:
             problem = _usage_problem(error)
         except (RecursionError, MemoryError) as error:
