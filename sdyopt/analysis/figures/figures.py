@@ -297,12 +297,13 @@ class TimeEstimate:
     """Estimated times, in the order of the collectives and products of the report.
 
     `elementwise` are the least and the greatest seconds of elementwise operations: fused, and each alone.
-    They are None if unknown.
+    They are None if unknown. `error` says how far such times are from measured ones.
     """
 
     collectives: list[TimedCollective]
     products: list[TimedProduct]
     elementwise: tuple[Fraction, Fraction] | None = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

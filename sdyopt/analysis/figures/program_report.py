@@ -41,7 +41,8 @@ from sdyopt.analysis.figures.sdy_collectives import (
 )
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.topology import Topology, speeds_text, time_estimate
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Topology, speeds_text
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import replace

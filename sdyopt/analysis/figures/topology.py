@@ -20,20 +20,13 @@ Every key may be left out; the times that need it are then unknown.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any
 
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Product,
-    Report,
-    TimedCollective,
-    TimedProduct,
-    TimeEstimate,
-    axis_sizes,
-)
+from sdyopt.analysis.figures.collective_times import ALL_GATHER, CollectiveTimes, Links, whole_bytes
+from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.machines import (
     ASSUMED_MACHINE,
     Target,
@@ -43,8 +36,8 @@ from sdyopt.analysis.figures.machines import (
     shape_for,
     target_text,
 )
+from sdyopt.analysis.figures.mesh_layout import Layout, Part, lay_out_on_nodes, lay_out_on_torus
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.analysis.figures.totals import seconds_of_runs
 from sdyopt.analysis.figures.units import (
     BYTES,
     BYTES_PER_SECOND,
@@ -55,7 +48,7 @@ from sdyopt.analysis.figures.units import (
     rate_text,
     seconds_text,
 )
-from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
@@ -83,7 +76,9 @@ class Topology:
 
     A well-known machine has a `target`. `compiler` is the one that programs for it are compiled with: "tpu",
     "gpu", "cpu", or "" if unknown. `kind` is such as "v5e", `shape` such as (4, 4), of one of the `slices`;
-    that of a GPU is nodes and devices of a node. `on` chooses the shape if none is given.
+    that of a GPU is nodes and devices of a node. `on` chooses the shape if none is given, and adds the
+    `layout` of the mesh and the `times` of collectives; `known` times and `meshes` are kept. `is_given`: the
+    speed of links is not that of the machine.
     """
 
     flops: Fraction | None
@@ -99,6 +94,11 @@ class Topology:
     kind: str = ""
     shape: tuple[int, ...] | None = None
     slices: int = 1
+    is_given: bool = False
+    layout: Layout | None = None
+    times: CollectiveTimes | None = None
+    known: dict[tuple[object, ...], Fraction | None] = field(default_factory=dict)
+    meshes: dict[str, Topology] = field(default_factory=dict)
 
     @property
     def hbm_bytes(self) -> int | None:
@@ -114,29 +114,116 @@ class Topology:
 
     def on(self, mesh: str) -> Topology:
         """The topology with a link for each axis of a mesh, whose last axes are within a node."""
+        sizes = axis_sizes(mesh)
+        if self.target is not None:
+            if mesh not in self.meshes:
+                self.meshes[mesh] = self._laid_out(sizes)
+            return self.meshes[mesh]
         links, size = dict(self.links), 1
-        for name, axis_size in reversed(axis_sizes(mesh).items()):
+        for name, axis_size in reversed(sizes.items()):
             size *= axis_size
             is_local = self.node is None or size <= self.node
             link = self.local if is_local else self.network or self.local
             if link is not None:
                 links.setdefault(name, link)
         # In the order of the mesh.
-        ordered = {name: links[name] for name in axis_sizes(mesh) if name in links}
-        shape, slices = self.shape, self.slices
-        if self.target is not None and size:
-            shape, slices = shape_for(self.target, size)
-        return replace(self, links=ordered | links, shape=shape, slices=slices)
+        ordered = {name: links[name] for name in sizes if name in links}
+        return replace(self, links=ordered | links)
+
+    def _laid_out(self, sizes: dict[str, int]) -> Topology:
+        """The topology of a machine with the parts of it that each axis of a mesh has."""
+        assert self.target is not None
+        data = machine_data()["machines"][self.target.name]
+        shape, slices = shape_for(self.target, prod(sizes.values()))
+        if "pod" in data:
+            cores = data.get("devices_per_chip", 1)
+            layout = lay_out_on_torus(sizes, data["kind"], shape, slices, cores, data["wrap"])
+        else:
+            layout = lay_out_on_nodes(sizes, self.node or shape[-1])
+        times = CollectiveTimes(self.target.name, self._machine_links(data))
+        return replace(self, shape=shape, slices=slices, layout=layout, times=times, known={}, meshes={})
+
+    def _machine_links(self, data: dict[str, Any]) -> Links:
+        local, network = self.local or Link(), self.network or Link()
+        table = data.get("link", {})
+        return Links(
+            _float(local.bandwidth),
+            _float(local.latency) or 0,
+            _float(network.bandwidth),
+            _float(network.latency) or 0,
+            _float(_figure(data, "core", BYTES_PER_SECOND)),
+            data.get("devices_per_chip", 1),
+            {
+                "": _float(_figure(table, "floor", SECONDS)) or 0,
+                **{
+                    kind: _float(parse_quantity(floor, SECONDS)) or 0
+                    for kind, (floor, _) in data.get("floors", {}).items()
+                },
+            },
+            {kind: value for kind, (value, _) in data.get("efficiency", {}).items()},
+            is_measured=not self.is_given and "peers" not in data,
+            peers=data.get("peers", False),
+        )
+
+    def parts_along(self, axes: Iterable[str], group_size: int | None = None) -> Sequence[Part]:
+        """What groups along these axes of the mesh lie on; nothing for a topology that is no machine."""
+        return () if self.layout is None else self.layout.parts_along(axes, group_size)
+
+    def seconds(
+        self, kind: str, axes: Sequence[str], group_size: int, wire_bytes: Fraction, whole: int | None = None
+    ) -> Fraction | None:
+        """Seconds of one run of a collective of which one device sends so many bytes; None if unknown.
+
+        `whole` are the bytes of its value if these do not follow from those that are sent.
+        """
+        if self.times is not None and not any(axis in self.links for axis in axes):
+            key = kind, tuple(axes), group_size, wire_bytes, whole
+            if key not in self.known:
+                size = whole or whole_bytes(kind, group_size, float(wire_bytes))
+                parts = self.parts_along(axes or self.layout_axes, group_size)
+                found = self.times.seconds(kind, size, parts) if kind in _STEPS else None
+                self.known[key] = None if found is None else Fraction(round(found * 10**12), 10**12)
+            return self.known[key]
+        link = self.link(axes)
+        steps = _STEPS.get(kind)
+        if link.bandwidth is None or link.latency is None or steps is None:
+            return None
+        return wire_bytes / link.bandwidth + steps(group_size) * link.latency
+
+    @property
+    def layout_axes(self) -> Sequence[str]:
+        return () if self.layout is None else tuple(self.layout.parts)
 
     def link(self, axes: Iterable[str]) -> Link:
-        """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown."""
-        links = [self.links.get(axis, Link()) for axis in axes]
+        """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown.
+
+        That of a machine is what a device sends of a large value, and the seconds of a step of a small one.
+        """
+        axes = list(axes)
+        if self.times is not None and axes and not any(axis in self.links for axis in axes):
+            return self._machine_link(tuple(axes))
+        links = [self.links[axis] if axis in self.links else self._machine_link((axis,)) for axis in axes]
         bandwidths = [link.bandwidth for link in links if link.bandwidth is not None]
         latencies = [link.latency for link in links if link.latency is not None]
         return Link(
             min(bandwidths) if links and len(bandwidths) == len(links) else None,
             max(latencies) if links and len(latencies) == len(links) else None,
         )
+
+    def _machine_link(self, axes: tuple[str, ...]) -> Link:
+        if self.times is None:
+            return Link()
+        parts = self.parts_along(axes)
+        devices = prod(part.size for part in parts)
+        small, large = (self.times.seconds(ALL_GATHER, size, parts) for size in (1, _LARGE))
+        if devices == 1 or small is None or large is None:
+            return Link()
+        rate = _LARGE * (devices - 1) / devices / (large - small)
+        return Link(Fraction(round(rate)), Fraction(round(small * 10**12), 10**12 * (devices - 1)))
+
+
+# A value whose time is that of its bytes.
+_LARGE = 1 << 30
 
 
 def speeds_text(topology: Topology) -> str:
@@ -145,6 +232,16 @@ def speeds_text(topology: Topology) -> str:
         rate_text(topology.flops, "FLOP/s"),
         f"{rate_text(topology.memory_bandwidth, 'B/s')} of device memory",
     ]
+    machine = []
+    if topology.target is not None and topology.shape is not None:
+        machine.append(target_text(topology.target.name, topology.shape, topology.slices))
+        if machine[0] == topology.name:
+            machine.clear()
+    if topology.layout is not None:
+        laid = topology.layout.texts
+        sent = {axis: topology.link([axis]).bandwidth for axis in laid}
+        links = [f"{axis} on {text}: {rate_text(sent[axis], 'B/s')}" for axis, text in laid.items()]
+        return "; ".join([", ".join([*machine, *device]), *links])
     axes: dict[Link, list[str]] = {}
     for axis, link in topology.links.items():
         axes.setdefault(link, []).append(axis)
@@ -153,12 +250,31 @@ def speeds_text(topology: Topology) -> str:
         f"{', '.join(names)}"
         for link, names in axes.items()
     ]
-    machine = []
-    if topology.target is not None and topology.shape is not None:
-        machine.append(target_text(topology.target.name, topology.shape, topology.slices))
-        if machine[0] == topology.name:
-            machine.clear()
-    return ", ".join([*machine, *device, *links])
+    return ", ".join([*device, *links])
+
+
+def error_text(topology: Topology) -> str:
+    """How far the times of a machine are from measured times that nothing was fitted to; "" for a file."""
+    if topology.target is None:
+        return ""
+    name = topology.target.name
+    parts = [
+        f"{what} on {name}: {_error_text(error)}"
+        for what, error in machine_data()["machines"][name].get("error", {}).items()
+    ]
+    return f"error of {'; '.join(parts)}" if parts else f"times on {name} are not validated: formulas only"
+
+
+# Shares of fewer values say little.
+_FEW = 10
+
+
+def _error_text(error: dict[str, Any]) -> str:
+    measured = f"{error['rows']} {error.get('of', 'measured times')} that nothing was fitted to"
+    if error["rows"] < _FEW:
+        return f"at most {round(error['nine_of_ten'] * 100)}% in {measured}"
+    median, most = round(error["median"] * 100), round(error["nine_of_ten"] * 100)
+    return f"median {median}%, 9 of 10 within {most}%, of {measured}"
 
 
 def built_in_topology(name: str) -> Topology:
@@ -169,14 +285,16 @@ def built_in_topology(name: str) -> Topology:
 def _of_machine(target: Target, name: str) -> Topology:
     data = machine_data()["machines"][target.name]
     device = {key: _figure(data, key, dimension) for key, dimension in _DEVICE.items()}
-    links = {
-        table: Link(**{key: _figure(data[table], key, dimension) for key, dimension in _LINK.items()})
-        for table in _SHARED
-        if table in data
-    }
+    links = {}
+    for table in _SHARED:
+        if (found := data.get(table)) is not None:
+            latency = _figure(found, "hop" if "hop" in found else "latency", SECONDS)
+            links[table] = Link(_figure(found, "bandwidth", BYTES_PER_SECOND), latency)
     return Topology(
-        **device,
-        links={},
+        device["flops"],
+        device["memory_bandwidth"],
+        {},
+        device["memory"],
         local=links.get("link"),
         network=links.get("network"),
         node=data.get("node"),
@@ -189,13 +307,29 @@ def _of_machine(target: Target, name: str) -> Topology:
     )
 
 
+def _float(figure: Fraction | None) -> float | None:
+    return None if figure is None else float(figure)
+
+
 def _figure(table: dict[str, Any], key: str, dimension: Dimension) -> Fraction | None:
     return parse_quantity(table[key][0], dimension) if key in table else None
 
 
 def assumed_topology() -> Topology:
-    """The speeds by which changes are compared where no machine is given; figures are of no compiler then."""
-    return replace(built_in_topology(ASSUMED_MACHINE), compiler="")
+    """The speeds by which changes are compared where no machine is given; figures are of no compiler then.
+
+    Rings of two links and steps of a microsecond, however the mesh lies on a machine: a change should pay
+    wherever the program runs.
+    """
+    machine = built_in_topology(ASSUMED_MACHINE)
+    assert machine.local is not None
+    assert machine.local.bandwidth is not None
+    ring = Link(2 * machine.local.bandwidth * _USED, machine.local.latency)
+    return replace(machine, compiler="", target=None, local=ring, network=None)
+
+
+# The share of their bandwidth that links are used with.
+_USED = Fraction(9, 10)
 
 
 def read_topology(name: str, text: str) -> Topology:
@@ -234,6 +368,7 @@ def read_topology(name: str, text: str) -> Topology:
         local=_with(machine.local, shared.get("link")),
         network=_with(machine.network, shared.get("network")),
         node=node or machine.node,
+        is_given=bool(shared),
         **{key: figure for key, figure in device.items() if figure is not None},
     )
 
@@ -274,15 +409,6 @@ def _quantities(
     return found
 
 
-# An estimate of the time of one run of a program on a topology, from the figures of its report.
-#
-# A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of
-# the ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if
-# that is longer. An elementwise operation takes the time of its bytes: between those of a single pass over
-# each fused chain, and those of each operation alone. Other operations take no time. A time that depends on
-# an unknown figure, or on a speed that the topology does not have, is unknown.
-
-
 # The number of ring steps of a collective with groups of n devices, by kind; a permute is one step.
 _STEPS: dict[str, Callable[[int], int]] = {
     "all_gather": lambda n: n - 1,
@@ -300,68 +426,3 @@ def ring_steps(kind: str, group_size: int) -> int:
     """The number of ring steps of a collective; 0 if its kind is unknown."""
     steps = _STEPS.get(kind)
     return 0 if steps is None else steps(group_size)
-
-
-def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
-    """The time of each collective and of each product, in their order."""
-    topology = topology.on(report.mesh)
-    collectives = [
-        TimedCollective(each.number, _seconds_of_collective(each, topology)) for each in report.collectives
-    ]
-    runs = {
-        each.number: seconds_of_runs(timed.seconds, each.times)
-        for each, timed in zip(report.collectives, collectives, strict=True)
-    }
-    # The time of a collective that several products need is divided equally among them.
-    sharers = Counter(number for product in report.products for number in product.collectives)
-    return TimeEstimate(
-        collectives,
-        [
-            _timed_product(
-                product, topology, [(runs[number], sharers[number]) for number in product.collectives]
-            )
-            for product in report.products
-        ],
-        _seconds_of_elementwise(report, topology),
-    )
-
-
-def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
-    if report.elementwise is None or topology.memory_bandwidth is None:
-        return None
-    found, rate = report.elementwise, topology.memory_bandwidth
-    return Fraction(found.fused) / rate, Fraction(found.alone) / rate
-
-
-def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | None:
-    """Seconds of one run."""
-    if each.wire_bytes is None:
-        return None
-    if not each.wire_bytes:
-        return Fraction(0)
-    link = topology.link(each.axis_names)
-    steps = _STEPS.get(each.kind)
-    if link.bandwidth is None or link.latency is None or steps is None or each.group_size is None:
-        return None
-    return each.wire_bytes / link.bandwidth + steps(each.group_size) * link.latency
-
-
-def _timed_product(
-    product: Product, topology: Topology, collectives: list[tuple[Fraction | None, int]]
-) -> TimedProduct:
-    compute = _quotient(product.flops, topology.flops)
-    memory = _quotient(product.bytes, topology.memory_bandwidth)
-    seconds = None if compute is None or memory is None else max(compute, memory)
-    known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
-    total = seconds_of_runs(seconds, product.times)
-    return TimedProduct(
-        product.value,
-        seconds,
-        "" if compute is None or memory is None else "compute" if compute >= memory else "memory",
-        known if all(each is not None for each, _ in collectives) else None,
-        total is not None and known > total,
-    )
-
-
-def _quotient(size: int | None, rate: Fraction | None) -> Fraction | None:
-    return None if size is None or rate is None else size / rate

@@ -116,6 +116,7 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
         "elementwise": None if estimate.elementwise is None else [*map(number, estimate.elementwise)],
         "range": [*map(number, time_range(report, estimate))],
         "bound": bound_of(report, estimate) or None,
+        "error": estimate.error or None,
         "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
         "products": [_seconds(asdict(each)) for each in estimate.products],
     }

@@ -438,6 +438,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     machine = f" for {PurePath(report.topology).name}" if report.topology else ""
     speeds = f": {report.speeds}" if report.speeds else ""
     section.sentences.append(f"an estimate from FLOPs, bytes and wire bytes{machine}{speeds}")
+    if estimate.error:
+        section.sentences.append(estimate.error)
     rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
     section.add_table(
         "operations by time",

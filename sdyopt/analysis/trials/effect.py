@@ -23,7 +23,8 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.topology import Topology, assumed_topology, time_estimate
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.mlir.asm.printer.asm_printer import print_op

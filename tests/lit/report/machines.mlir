@@ -25,10 +25,14 @@
 // H100: estimated time: {{.*}} to
 // H100: communication {{.*}}, products 0.00 s, elementwise operations 1.25 us to 3.76 us
 // H100: for h100: h100:4x8, 989 TFLOP/s
+// H100: data on the network (4): 47 GB/s; model on a node (8): {{.*}} GB/s
+// H100: error of collectives on h100: median 11%, 9 of 10 within 82%, of 42 measured times
 // 15.75 GiB of 16 are usable.
 // TPU:  fits in 15.8 GiB of device memory
 // TPU:  elementwise operations 5.12 us to 15.4 us
 // TPU:  for tpu-v5e: tpu-v5e:4x8, 197 TFLOP/s
+// TPU:  data on x (4): 45 GB/s; model on y (8): 45 GB/s
+// TPU:  times on tpu-v5e are not validated: formulas only
 // JSON: "device_memory": 16911433728,
 // JSON-NEXT: "fits": true,
 // JSON: "elementwise": [
@@ -48,7 +52,7 @@
 // NO-SLICES-NEXT: help: write nodes and devices of a node, such as h100:2x8
 // DERIVED: fits in 15.8 GiB
 // DERIVED: derived.toml: tpu-v5e:4x8, 100 TFLOP/s, 819 GB/s
-// DERIVED-NEXT: 90 GB/s sent and 2.00 us
+// DERIVED-NEXT: of device memory; data on x (4): 45 GB/s; model on y (8): 45 GB/s
 // WRONG:      wrong.toml:2:1: error: unknown machine 'h10'
 // WRONG:      help: did you mean 'h100'?
 // LINK: communication 14.7 s

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.topology import Link, Topology, time_estimate
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Link, Topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.report.json_report import json_report

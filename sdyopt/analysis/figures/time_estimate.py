@@ -1,0 +1,90 @@
+"""An estimate of the time of one run of a program on a topology, from the figures of its report.
+
+A product takes the time of its FLOPs, or that of reading its operands and writing its result if that is
+longer. An elementwise operation takes the time of its bytes: between those of a single pass over each fused
+chain, and those of each operation alone. Other operations take no time. A time that depends on an unknown
+figure, or on a speed that the topology does not have, is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+from sdyopt.analysis.figures.collective_times import PERMUTE
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Product,
+    Report,
+    TimedCollective,
+    TimedProduct,
+    TimeEstimate,
+)
+from sdyopt.analysis.figures.topology import Topology, error_text
+from sdyopt.analysis.figures.totals import seconds_of_runs
+
+
+def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
+    """The time of each collective and of each product, in their order."""
+    topology = topology.on(report.mesh)
+    collectives = [
+        TimedCollective(each.number, _seconds_of_collective(each, topology)) for each in report.collectives
+    ]
+    runs = {
+        each.number: seconds_of_runs(timed.seconds, each.times)
+        for each, timed in zip(report.collectives, collectives, strict=True)
+    }
+    # The time of a collective that several products need is divided equally among them.
+    sharers = Counter(number for product in report.products for number in product.collectives)
+    return TimeEstimate(
+        collectives,
+        [
+            _timed_product(
+                product, topology, [(runs[number], sharers[number]) for number in product.collectives]
+            )
+            for product in report.products
+        ],
+        _seconds_of_elementwise(report, topology),
+        error_text(topology),
+    )
+
+
+def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
+    if report.elementwise is None or topology.memory_bandwidth is None:
+        return None
+    found, rate = report.elementwise, topology.memory_bandwidth
+    return Fraction(found.fused) / rate, Fraction(found.alone) / rate
+
+
+def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | None:
+    """Seconds of one run."""
+    if each.wire_bytes is None:
+        return None
+    if not each.wire_bytes:
+        return Fraction(0)
+    if each.group_size is None:
+        return None
+    # A device that a permute does not send from waits for those that it does.
+    whole = each.bytes_in if each.kind == PERMUTE else None
+    return topology.seconds(each.kind, each.axis_names, each.group_size, each.wire_bytes, whole)
+
+
+def _timed_product(
+    product: Product, topology: Topology, collectives: list[tuple[Fraction | None, int]]
+) -> TimedProduct:
+    compute = _quotient(product.flops, topology.flops)
+    memory = _quotient(product.bytes, topology.memory_bandwidth)
+    seconds = None if compute is None or memory is None else max(compute, memory)
+    known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
+    total = seconds_of_runs(seconds, product.times)
+    return TimedProduct(
+        product.value,
+        seconds,
+        "" if compute is None or memory is None else "compute" if compute >= memory else "memory",
+        known if all(each is not None for each, _ in collectives) else None,
+        total is not None and known > total,
+    )
+
+
+def _quotient(size: int | None, rate: Fraction | None) -> Fraction | None:
+    return None if size is None or rate is None else size / rate

@@ -1,0 +1,139 @@
+"""Times of collectives on machines: measured ones, formulas, and how meshes lie on machines."""
+
+import json
+from statistics import quantiles
+
+import pytest
+
+from sdyopt.analysis.figures.collective_times import interpolated, smoothed
+from sdyopt.analysis.figures.machines import machine_data
+from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, Part
+from sdyopt.analysis.figures.topology import Topology, built_in_topology
+
+MACHINES = ("b200", "gb200", "h100", "h200", "mi300", "tpu-v7x")
+
+
+def mesh(**sizes: int) -> str:
+    return f"<[{', '.join(f'{json.dumps(name)}={size}' for name, size in sizes.items())}]>"
+
+
+def gigabytes(topology: Topology, *axes: str) -> float:
+    bandwidth = topology.link(axes).bandwidth
+    assert bandwidth is not None
+    return float(bandwidth) / 1e9
+
+
+# What jax.make_mesh, or mesh_utils.create_device_mesh, makes of the devices that libtpu lists.
+@pytest.mark.parametrize(
+    ("machine", "sizes", "laid"),
+    [
+        ("tpu-v5e:4x4", (4, 4), ["y (4)", "x (4)"]),
+        ("tpu-v5e:4x4", (2, 8), ["y (2 of 4, 2 apart)", "y (2 of 4) and x (4)"]),
+        ("tpu-v5e:4x4", (2, 2, 4), ["y (2 of 4, 2 apart)", "y (2 of 4)", "x (4)"]),
+        ("tpu-v5e:2x4", (2, 4), ["y (2 of 4, 2 apart)", "x (2) and y (2 of 4)"]),
+        ("tpu-v5e:4x8", (8, 4), ["y (8)", "x (4)"]),
+        ("tpu-v5e:16x16", (16, 16), ["y (16, a ring)", "x (16, a ring)"]),
+        ("tpu-v5e:16x16", (4, 64), ["y (4 of 16, 4 apart)", "y (4 of 16) and x (16, a ring)"]),
+        ("tpu-v5e:16x16,slices=2", (2, 256), ["slices (2)", "y (16, a ring) and x (16, a ring)"]),
+        ("tpu-v5p:2x2x4", (4, 4), ["z (4)", "y (2) and x (2)"]),
+        ("tpu-v5p:2x2x4", (2, 8), ["y (2)", "z (4) and x (2)"]),
+        ("tpu-v5p:4x4x4", (4, 16), ["z (4, a ring)", "y (4, a ring) and x (4, a ring)"]),
+        ("tpu-v7x:2x2x2", (4, 4), ["y (2) and z (2)", "the cores of a chip (2) and x (2)"]),
+        ("h100:4x8", (4, 8), ["the network (4)", "a node (8)"]),
+        ("h100:4x8", (2, 16), ["the network (2)", "a node (8) and the network (2)"]),
+        ("gb200:72", (72,), ["a node (72)"]),
+    ],
+)
+def test_a_mesh_lies_on_a_machine_as_jax_lays_it(
+    machine: str, sizes: tuple[int, ...], laid: list[str]
+) -> None:
+    names = "abc"[: len(sizes)]
+    layout = built_in_topology(machine).on(mesh(**dict(zip(names, sizes, strict=True)))).layout
+    assert layout is not None
+    assert list(layout.texts.values()) == laid
+
+
+def test_only_a_full_dimension_is_a_ring() -> None:
+    # Two links of 50 GB/s, of which collectives use 90 %; a line has one that all bytes go through.
+    assert gigabytes(built_in_topology("tpu-v5e:16x16").on(mesh(a=16, b=16)), "a") == pytest.approx(90)
+    assert gigabytes(built_in_topology("tpu-v5e:8x8").on(mesh(a=8, b=8)), "a") == pytest.approx(45)
+
+
+def test_dimensions_of_an_axis_are_used_at_once() -> None:
+    topology = built_in_topology("tpu-v5e:16x16").on(mesh(a=256))
+    assert gigabytes(topology, "a") == pytest.approx(180)
+    assert gigabytes(built_in_topology("tpu-v5e:16x16").on(mesh(a=16, b=16)), "a", "b") == pytest.approx(180)
+
+
+def test_slices_are_linked_by_the_network() -> None:
+    topology = built_in_topology("tpu-v5e:4x4,slices=2").on(mesh(data=2, model=16))
+    assert gigabytes(topology, "data") == pytest.approx(3.125)
+
+
+def test_cores_share_the_links_of_their_chip() -> None:
+    # Two dimensions of one link each, 200 GB/s in all, for two groups of one core each.
+    parts = [Part("x", 2, 1, 2, False), Part("y", 2, 1, 2, False)]
+    times = built_in_topology("tpu-v7x:2x2x1").on(mesh(a=8)).times
+    assert times is not None
+    # Measured: 2252 us.
+    assert times.seconds("all_gather", 268435456, parts) == pytest.approx(2252e-6, rel=0.01)
+
+
+def test_a_part_of_a_value_goes_through_the_network() -> None:
+    times = built_in_topology("h100:4x8").on(mesh(a=4, b=8)).times
+    assert times is not None
+    node, network = Part(NODE, 8, 1, 8, False), Part(NETWORK, 4, 1, 4, False)
+    size = 1 << 30
+    within = times.seconds("all_reduce", size, [node])
+    # An eighth, 2 · 3/4 of it at 47 GB/s; less than within the node, at the same time.
+    assert times.seconds("all_reduce", size, [node, network]) == within
+    alone = times.seconds("all_reduce", size, [network])
+    assert alone == pytest.approx(size * 1.5 / 47e9, rel=0.01)
+
+
+def test_measured_times_do_not_fall_with_the_bytes() -> None:
+    rows = smoothed([(1, 90), (2, 30), (4, 34), (8, 20), (16, 40)])
+    assert [time for _, time in rows] == [32, 32, 32, 32, 40]
+    assert interpolated(rows, 12) == pytest.approx(36e-6)
+    assert interpolated(rows, 1) == interpolated(rows, 0.1)
+
+
+def test_a_machine_without_measured_times_is_like_another() -> None:
+    # Links of two thirds of the bandwidth.
+    a100, h100 = (built_in_topology(name).on(mesh(a=8)).times for name in ("a100", "h100"))
+    assert a100 is not None and h100 is not None
+    node = [Part(NODE, 8, 1, 8, False)]
+    assert a100.seconds("all_gather", 2e8, node) == h100.seconds("all_gather", 3e8, node)
+
+
+def errors(machine: str) -> list[float]:
+    """Of each measured time that is in no table: reported / measured - 1."""
+    found = []
+    for table in machine_data()["measured"][machine]:
+        parts = _parts(machine, table["group"])
+        times = built_in_topology(machine).on(mesh(a=8)).times
+        assert times is not None
+        for size, microseconds in table["held"]:
+            seconds = times.seconds(table["kind"], size, parts)
+            assert seconds is not None
+            found.append(seconds * 1e6 / microseconds - 1)
+    return found
+
+
+def _parts(machine: str, group: int | str) -> list[Part]:
+    if isinstance(group, str):
+        # Groups of four chips of a plane.
+        return [Part("x", 2, 1, 2, False), Part("y", 2, 1, 2, False)]
+    node = machine_data()["machines"][machine]["node"]
+    within = [Part(NODE, min(group, node), 1, node, False)]
+    return within if group <= node else [*within, Part(NETWORK, group // node, 1, group // node, False)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_printed_error_is_that_of_times_that_nothing_was_fitted_to(machine: str) -> None:
+    found = sorted(map(abs, errors(machine)))
+    stated = machine_data()["machines"][machine]["error"]["collectives"]
+    assert stated["rows"] == len(found)
+    median, most = stated["median"], stated["nine_of_ten"]
+    assert round(quantiles(found, n=2)[0], 2) == median
+    assert round(quantiles(found, n=10)[8] if len(found) > 9 else found[-1], 2) == most
