@@ -217,6 +217,10 @@ def _information(arguments: Arguments) -> str:
         from sdyopt.tools.cli.help import PASS_LISTS
 
         return PASS_LISTS[style]()
+    if arguments["skill"]:
+        from pathlib import Path
+
+        return Path(__file__).with_name("skill.md").read_text(encoding="utf-8")
     if arguments["show-dialects"]:
         from sdyopt.mlir.registry import all_dialects, find_dialect
 

@@ -386,6 +386,7 @@ _OWN = (
         implied="short",
         is_common=True,
     ),
+    _switch("skill", INFORMATION, "print what a coding agent needs to know, as a skill in Markdown"),
     _switch("show-dialects", INFORMATION, "list the available dialects"),
     _switch("version", INFORMATION, "print the version", is_common=True),
 )

@@ -19,7 +19,7 @@
 
 // An error about the program as a whole is located at its module, which has no location in what JAX prints.
 // RUN: not sdy-opt %s --mesh-sweep=y=1..2 2>&1 | filecheck %s --check-prefix=WHOLE
-// WHOLE:      common_mistakes.mlir:[[#@LINE+12]]:1: error: for the --mesh-sweep option: the program has no mesh axis 'y'
+// WHOLE:      common_mistakes.mlir:34:1: error: for the --mesh-sweep option: the program has no mesh axis 'y'
 // WHOLE-NEXT: module @m
 // WHOLE-NEXT: ^~~~~~
 // WHOLE-NEXT: help: choose from 'x'

@@ -39,6 +39,12 @@
 // FULL:        -sdy-aggressive-propagate
 // FULL-NEXT:       keep-sharding-rules=bool
 
+// RUN: sdy-opt --skill | filecheck %s --check-prefix=SKILL
+// SKILL:      ---
+// SKILL-NEXT: name: sdy-opt
+// SKILL-NEXT: description: Find and fix expensive or wrong shardings in JAX programs
+// SKILL:      sdy-opt step.mlir --check
+
 // RUN: sdy-opt --show-dialects | filecheck %s --check-prefix=DIALECTS
 // DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,{{.*}}stablehlo
 // DIALECTS-NEXT: With only some operations: affine,arith,cf,linalg,math,quant,scf,shape,tensor,tosa
