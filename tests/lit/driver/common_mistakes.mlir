@@ -22,7 +22,7 @@
 // WHOLE:      common_mistakes.mlir:34:1: error: for the --mesh-sweep option: the program has no mesh axis 'y'
 // WHOLE-NEXT: module @m
 // WHOLE-NEXT: ^~~~~~
-// WHOLE-NEXT: help: choose from 'x'
+// WHOLE-NEXT: help: choose from x
 
 // A snapshot that is written to a file needs no copy of the program on the terminal, except after passes.
 // RUN: sdy-opt %s --snapshot=%t.json > %t.stdout
