@@ -86,6 +86,7 @@ def _plain(value: Any) -> Any:
 
 
 _FIELDS = "_dataclass_fields"
+_MUTABLE = frozenset((list, dict, set))
 
 
 def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
@@ -94,9 +95,9 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
         for name, annotation in cls.__annotations__.items()
         if not str(annotation).startswith(("ClassVar", "typing.ClassVar"))
     }
-    for name, declared in own.items():
-        if declared.default.__class__.__hash__ is None:
-            kind = type(declared.default)
+    for name, field in own.items():
+        if type(field.default) in _MUTABLE:
+            kind = type(field.default)
             raise ValueError(f"mutable default {kind} for field {name} is not allowed: use default_factory")
     inherited: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
@@ -106,7 +107,7 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     namespace: dict[str, Any] = {_FIELDS: all_fields, "_positional": positional, "__match_args__": positional}
     namespace |= {
         "_is_positional": len(positional) == len(all_fields),
-        "__dataclass_fields__": _PythonFields(),
+        "__dataclass_fields__": _PYTHON_FIELDS,
     }
     methods: dict[str, Any] = {"__init__": _init, "__repr__": _repr}
     if eq:
@@ -140,6 +141,9 @@ class _PythonFields:
             for name, field in fields(owner).items()
         ]
         return {field.name: field for field in dataclasses.fields(dataclasses.make_dataclass("_", declared))}
+
+
+_PYTHON_FIELDS = _PythonFields()
 
 
 def _python_field(dataclasses: Any, field: Field) -> Any:
