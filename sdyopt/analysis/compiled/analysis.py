@@ -17,7 +17,7 @@ from sdyopt.analysis.figures.figures import Compiled, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.flag import STDOUT
-from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS
+from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS, sections_of
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report.sections import compiled_section
 from sdyopt.analysis.report.text_report import section_lines
@@ -54,7 +54,8 @@ class Compiling(Analysis[Options]):
             report = report_on(program.op, self._topology)
             compiled = self._figures(program, report)
             if self.options.replaces_output:
-                sections = [compiled_section(report, compiled), *compiled.sections]
+                assert self._compilation.comparison is not None
+                sections = [compiled_section(report, compiled), *sections_of(self._compilation.comparison)]
                 lines = section_lines([], sections, self.run.width, self.options.rows or None)
                 self.texts.append("".join(f"{line.rstrip()}\n" for line in lines))
 

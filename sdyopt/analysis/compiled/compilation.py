@@ -15,7 +15,7 @@ from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compare_hlo, compiled_report
-from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data, sections_of
+from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
@@ -58,7 +58,7 @@ class Compilation:
         figures.memory = _memory(read_buffers(text.assignment, text.live_ranges), program)
         # How often devices repeat a product does not depend on the compiler.
         figures.products, figures.is_sharded = report.products, report.is_sharded
-        sections, data = sections_of(found), comparison_data(found)
+        sections, data = different_sections(found), comparison_data(found)
         return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
 
 

@@ -199,6 +199,11 @@ def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
 
 def sections_of(found: HloComparison) -> list[Section]:
     """The bytes by kind and axes, the classes of differences, what differs, and what is the same."""
+    return [*different_sections(found), *_same_by_line(found)]
+
+
+def different_sections(found: HloComparison) -> list[Section]:
+    """The bytes by kind and axes, the classes of differences, and what differs."""
     same = sum(len(match.ours) for match in found.matches if match.reason == HIT)
     summary = Section(f"{same} of {len(found.ours)} collectives are the same in XLA's program")
     summary.sentences.append("operands of combined collectives count each; bytes of all runs of loops")
@@ -208,7 +213,7 @@ def sections_of(found: HloComparison) -> list[Section]:
     summary.add_table("by kind and axes", columns, len(columns) - 1, _by_kind_and_axes(found))
     differing = [match for match in found.matches if match.reason != HIT]
     if not differing:
-        return [summary, *_same_by_line(found)]
+        return [summary]
     summary.add_table(
         "by reason", ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"), 4, _by_reason(found), True
     )
@@ -232,7 +237,6 @@ def sections_of(found: HloComparison) -> list[Section]:
         summary,
         *([changes] if changes.tables or changes.sentences else []),
         details,
-        *_same_by_line(found),
     ]
 
 
