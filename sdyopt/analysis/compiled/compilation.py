@@ -15,7 +15,7 @@ from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compare_hlo, compiled_report
-from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data
+from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data, different_sections
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
