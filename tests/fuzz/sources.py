@@ -1,4 +1,4 @@
-"""Sources of inputs: mutants of programs and bytecode, random modules, reshards, programs to partition."""
+"""Sources of inputs: mutants of programs, bytecode and HLO, random modules and reshards, partitions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.fuzz.contract import Outcome
 from tests.fuzz.corpus import Seed, seeds, seeds_in
 from tests.fuzz.executed import ExecutedModules
 from tests.fuzz.flags import random_flags
+from tests.fuzz.hlo import Hlo
 from tests.fuzz.inputs import Input, Source
 from tests.fuzz.mutation import mutate
 from tests.interpreter.partitioned import PIPELINE, difference
@@ -197,6 +198,7 @@ SOURCES: dict[str, Callable[[], Source]] = {
     "modules": Modules,
     "reshards": Reshards,
     "partitions": Partitions,
+    "hlo": Hlo,
 }
 # With a Python that has jax, given to these sources.
 WITH_REFERENCE: dict[str, Callable[[str], Source]] = {
@@ -204,7 +206,7 @@ WITH_REFERENCE: dict[str, Callable[[str], Source]] = {
     "executed": ExecutedModules,
 }
 # The sources of successive batches. Most problems are found by mutants.
-TURNS = ("mutants", "mutants", "mutants", "mutants", "bytecode", "modules", "reshards", "partitions")
+TURNS = ("mutants", "mutants", "mutants", "mutants", "bytecode", "modules", "reshards", "partitions", "hlo")
 TURNS_WITH_REFERENCE = (*TURNS, "executed")
 
 
@@ -216,6 +218,6 @@ def make_source(name: str, reference_python: str = "", programs: Sequence[Path] 
     if reference_python and name in WITH_REFERENCE:
         return WITH_REFERENCE[name](reference_python)
     source = SOURCES[name]()
-    if programs and isinstance(source, Mutants):
+    if programs and isinstance(source, (Mutants, Hlo)):
         source.seeds = seeds_in(programs)
     return source

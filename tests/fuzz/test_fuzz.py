@@ -206,3 +206,11 @@ def test_programs_to_mutate_may_be_bytecode(tmp_path: Path) -> None:
     assert isinstance(source, sources.Bytecode)
     assert [(seed.is_binary, len(seed.parts)) for seed in source.seeds] == [(True, 1), (False, 2)]
     assert len(source.batch(Random(0), 0, 20)) == 20
+
+
+def test_mutants_of_hlo_hold_the_contract(tmp_path: Path) -> None:
+    preload()
+    session = Session(3, tmp_path, ("hlo",))
+    session.run(60, batches=1)
+    assert session.counts["hlo: accepted"] > 100
+    assert not session.findings

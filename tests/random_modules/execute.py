@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ import sdyopt
 from sdyopt.analysis.execution.global_program import COLLECTIVES, entry_names
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.releases import NEWEST
 from sdyopt.mlir.registry import dialect_table
 from sdyopt.tools.api.program import discard, session

@@ -132,5 +132,5 @@ def bits_of(element: str) -> int:
         return 8
     if element.startswith("complex<"):
         return 2 * bits_of(element.removeprefix("complex<").removesuffix(">"))
-    digits = re.search(r"\d+", element)
+    digits = re.search(r"\d{1,4}", element)
     return int(digits[0]) if digits is not None else 8

@@ -47,6 +47,7 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
     HloGraph,
     Instruction,
     Value,
+    sizes_of,
     uses_of,
     without_rearranging,
 )
@@ -164,8 +165,10 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
             FileLoc(name, 1, 1), "this is not HLO text: it does not start with HloModule"
         )
         raise error.help("write what compiled.as_text() returns in JAX")
+    header, _, _ = text.partition("\n")
     try:
         found = _Reader(text, devices).program()
+        found.parameters = _parameters(header)
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
     assert found.graph is not None
@@ -175,8 +178,7 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
             FileLoc(name, 1, 1), "the HLO is cut off: its entry computation does not end"
         )
         raise error.help("write all of the text to the file")
-    header, _, _ = text.partition("\n")
-    found.name, found.parameters = name, _parameters(header)
+    found.name = name
     found.states_devices = bool(devices) or _COUNTS.search(header) is not None
     found.is_elided = "constant({...})" in text
     found.platform = platform or next(
@@ -188,8 +190,8 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
 def _parameters(header: str) -> Sequence[str] | None:
     """The types of the parameters of the entry, those in a tuple one by one, without their layouts."""
     _, stated, layout = header.partition("entry_computation_layout={(")
-    shapes = SHAPE.finditer(layout.partition(")->")[0])
-    return [f"{shape[1]}[{shape[2]}]" for shape in shapes if shape[1] != "token"] if stated else None
+    shapes = [each for each in SHAPE.finditer(layout.partition(")->")[0]) if each[1] != "token"]
+    return [f"{each[1]}[{','.join(map(str, sizes_of(each[2])))}]" for each in shapes] if stated else None
 
 
 class _Reader:

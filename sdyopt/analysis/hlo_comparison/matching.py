@@ -45,6 +45,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     RUNS,
     SCATTER,
     SIZE,
+    SLICES,
     STEPS,
     SUMS,
     TOP_K,
@@ -55,6 +56,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     why_differs,
 )
 from sdyopt.analysis.hlo_comparison.rings import rings_of
+from sdyopt.analysis.hlo_comparison.slices import Whole, transfers_of
 
 # Each step at least doubles the devices that took part.
 _MAX_STEPS = 16
@@ -144,16 +146,6 @@ _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
 
 
 class _Matching(Pairing):
-    def __init__(
-        self,
-        report: Sequence[CollectiveOperand],
-        xla: Sequence[CollectiveOperand],
-        program: CompiledProgram | None,
-    ) -> None:
-        super().__init__(report, xla, program)
-        # Permutes around a ring that have no counterpart, and what is said of them.
-        self.rings: dict[int, str] = {}
-
     def matches(self) -> list[Match]:
         self.take(HIT, _all, PLACES[0])
         self._take_sums()
@@ -161,6 +153,7 @@ class _Matching(Pairing):
             self.take(HIT, _all, place)
         self.take(HIT, _all, ANY_PLACE, needs_place_unknown=True)
         self._take_steps()
+        self._take_transfers()
         self._take_rings()
         self._take_unrolled()
         self._join_sums()
@@ -262,6 +255,18 @@ class _Matching(Pairing):
     def _steps_text(self, chain: Sequence[int]) -> str:
         return " of the result of ".join(label(self.xla[there]) for there in reversed(chain))
 
+    def _take_transfers(self) -> None:
+        """Pairs one of the report with its parts within slices and between them."""
+        if self.program is None or self.program.slices == 1:
+            return
+        whole = Whole({here: self.report[here] for here in self.ours})
+        for transfer in transfers_of(self.xla, self.theirs, self._by_result):
+            self.parts |= dict.fromkeys(transfer.members, transfer.text)
+            if all(there in self.theirs for there in transfer.members):
+                here = whole.take(transfer)
+                if here is not None:
+                    self.add(SLICES, [here], transfer.members, transfer.text)
+
     def _take_rings(self) -> None:
         """Pairs gathers and reduce-scatters of the report with permutes around a ring."""
         rings = rings_of(self.xla, self.theirs)
@@ -283,7 +288,7 @@ class _Matching(Pairing):
                 self.add(RING, likely[:1], ring.members, ring.text)
                 self.found[-1][1].extend(likely[1 : ring.count])
             else:
-                self.rings |= dict.fromkeys(ring.members, ring.text)
+                self.parts |= dict.fromkeys(ring.members, ring.text)
 
     def _take_unrolled(self) -> None:
         """Pairs one of the report, in a loop, with several of XLA, whose runs are as many."""
@@ -483,5 +488,5 @@ class _Matching(Pairing):
             why = f"each use of {label(xla)} is a slice, and devices take different ones"
             return Match(REMATERIALIZED, (), (xla,), why)
         user = top_k(self.xla, self._by_result, number)
-        why = self.rings.get(number) or purpose_of(xla) if user is None else f"the operand of {user[1]}"
+        why = self.parts.get(number) or purpose_of(xla) if user is None else f"the operand of {user[1]}"
         return Match(ONLY_XLA, (), (xla,), why)

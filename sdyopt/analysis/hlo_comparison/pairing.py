@@ -48,6 +48,8 @@ class Pairing:
         # The class, and the numbers of the collectives; several matches have no ours.
         self.found: list[tuple[str, list[int], list[int], list[str]]] = []
         self.match_of: dict[int, int] = {}
+        # Of those that are parts of a collective without a counterpart, what is said of it.
+        self.parts: dict[int, str] = {}
         self._features: dict[Place, tuple[list[list[int]], list[list[int]]]] = {}
         self._keys: dict[Key, tuple[list[int], list[int]]] = {}
 

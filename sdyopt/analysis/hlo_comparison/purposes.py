@@ -60,8 +60,10 @@ def purpose_of(each: CollectiveOperand) -> str:
 
 def _what_is_reduced(operand: Value | None) -> str:
     maker = None if operand is None else _maker(operand)
-    if maker is None or maker.opcode == "parameter":
+    if maker is None:
         return ""
+    if maker.opcode == "parameter":
+        return "the sum of an argument"
     if maker.opcode in _PRODUCTS:
         return f"the sum of products, of which each device has a part: %{maker.name}"
     return f"the sum of {_SUMS.get(maker.opcode, 'what each device computes of its own part')}: %{maker.name}"

@@ -22,7 +22,7 @@ from sdyopt.analysis.hlo_comparison.purposes import label, purpose_of
 from sdyopt.base.dataclasses import dataclass
 
 HIT, ELSEWHERE = "same", "same at another line"
-RING = "ring of permutes"
+RING, SLICES = "ring of permutes", "within and between slices"
 STEPS, UNROLLED, SUMS, REPEATED, ONCE = "in steps", "unrolled", "separate sums", "sent again", "sent once"
 SCATTER, TYPE, RUNS, SIZE = (
     "reduce-scatter or all-reduce",
@@ -40,6 +40,7 @@ MEANINGS = {
     ELSEWHERE: "the same, but XLA names another operation of the program as its place",
     STEPS: "XLA sends it by several collectives, each of the result of the one before",
     RING: "XLA sends it by a ring of permutes, each beside a part of the product: a collective matmul",
+    SLICES: "XLA sends it within each slice, and the rest to other slices",
     UNROLLED: "XLA has a collective for each run of the loop, or for some of them",
     SUMS: "XLA sums up the terms of a sum by a collective each, the report sums up the sum",
     REPEATED: "XLA sends the same value more than once: it has equal collectives that are not merged",

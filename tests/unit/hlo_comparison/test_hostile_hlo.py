@@ -224,3 +224,15 @@ def test_reading_and_accelerators_are_linear() -> None:
 
     work(10)
     assert work(160) < 4.8 * work(40)
+
+
+@pytest.mark.parametrize("size", ["9" * 20, "9" * 5000, "99999999999,99999999999"])
+def test_a_parameter_that_is_too_large_is_an_error(size: str) -> None:
+    header = f"HloModule a, entry_computation_layout={{(f32[{size}]{{0}})->f32[8]{{0}}}}, num_partitions=4"
+    with pytest.raises(DiagnosticError, match="too large"):
+        read_hlo("hlo", f"{header}\n\nENTRY %main (p: f32[8]) -> f32[8] {{\n}}\n")
+
+
+def test_a_type_may_have_any_name() -> None:
+    [found] = program(f"%a = f{'9' * 5000}[8] all-reduce(%p), replica_groups={{}}").operands
+    assert found.bits == 9999

@@ -159,7 +159,7 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             [reported("all_reduce", XY, 32, 1)],
             reduce("q", "%a", X, place(1)) + reduce("r", "%a", Y, place(1)),
             [("other axes", 1, 1), ("only in XLA", 0, 1)],
-            "",
+            "the sum of an argument",
             id="not of the result",
         ),
         pytest.param(
@@ -244,14 +244,14 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             [reported("all_reduce", X, 64, 1)],
             reduce("r", "%a", X, place(1)),
             [("other size", 1, 1)],
-            "",
+            "the sum of an argument",
             id="size",
         ),
         pytest.param(
             [reported("all_reduce", Y, 32, 1)],
             reduce("r", "%a", X, place(1)),
             [("other axes", 1, 1)],
-            "",
+            "the sum of an argument",
             id="axes",
         ),
         pytest.param(
@@ -290,7 +290,13 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="top-k",
         ),
         pytest.param([REDUCED], "", [("only in the report", 1, 0)], "", id="only in the report"),
-        pytest.param([], reduce("r", "%a", X, place(1)), [("only in XLA", 0, 1)], "", id="only in XLA"),
+        pytest.param(
+            [],
+            reduce("r", "%a", X, place(1)),
+            [("only in XLA", 0, 1)],
+            "the sum of an argument",
+            id="only in XLA",
+        ),
     ],
 )
 def test_classes(

@@ -244,6 +244,27 @@ def test_groups_within_a_slice_are_those_of_all_slices() -> None:
     assert program.operands[0].groups == frozenset(map(frozenset, pairs))
 
 
+def test_a_part_within_each_slice_and_one_between_them_are_one_collective() -> None:
+    program = hlo(f"""%p = f32[8,8] parameter(0)
+        %s = f32[2,8] reduce-scatter(%p), replica_groups={{{{0,1,2,3}}}}, to_apply=%add
+        %b = f32[16] bitcast(%s)
+        %send = (f32[16], u32[], token[]) send(%b, %b), {transfer("ALL_REDUCE", '"{1,2}x{0:3}"')}
+        %recv = (f32[16], u32[], token[]) recv(%b), {transfer("ALL_REDUCE", '"{1,2}x{0:3}"')}
+        %g = f32[16] get-tuple-element(%recv), index=0
+        %c = f32[2,8] bitcast(%g)
+        %r = f32[8,8] all-gather(%c), replica_groups={{{{0,1,2,3}}}}, dimensions={{0}}
+        ROOT %t = f32[8,8] tanh(%r)""")
+    everyone = groups_of_axes('{"x"}', '<["x"=8]>')
+    [found] = match(program, reported("all_reduce", 64, groups=everyone))
+    assert (found.reason, [each.name for each in found.theirs]) == (
+        "within and between slices",
+        ["s", "send", "r"],
+    )
+    assert found.why == "%send sends to other slices, after and before %s, %r"
+    # Without one of the report, the parts say so.
+    assert {each.why for each in match(program)} == {found.why}
+
+
 def test_a_transfer_that_is_unknown_is_named() -> None:
     program = hlo(f"""%p = f32[2,8] parameter(0)
         %s = (f32[2,8], token[]) send(%p, %p), {transfer("SOMETHING", '"{1,2}x{0:3}"')}

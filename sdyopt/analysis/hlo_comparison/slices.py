@@ -1,0 +1,118 @@
+"""Collectives of devices of several slices: TPU does a part within each slice, and sends the rest to others.
+
+%s = reduce-scatter(%x); send(%s), "ALL_REDUCE", {1,2}x{0:7}; %r = all-gather(%recv)     one all-reduce
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sdyopt.analysis.hlo_comparison.accelerators import joined
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.hlo_graph import REARRANGE, Instruction, Value
+from sdyopt.analysis.hlo_comparison.purposes import label
+from sdyopt.base.dataclasses import dataclass
+
+# What is between the parts of one collective: elements are cut, joined and padded.
+_BETWEEN = (*REARRANGE, "convert", "slice", "dynamic-slice", "pad", "concatenate", "tuple")
+_MAX_STEPS = 32
+# Padding is less than this part of a size.
+_PADDED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What is sent to other slices, and the collectives within each slice before and after it.
+
+    `groups` are all devices that take part, `elements` those of the largest part.
+    """
+
+    members: Sequence[int]
+    groups: Groups
+    elements: int
+    runs: int | None
+    text: str
+
+
+class Whole:
+    """The collectives of a report of which transfers are parts, by number."""
+
+    def __init__(self, report: Mapping[int, CollectiveOperand]) -> None:
+        self._alike: dict[tuple[Groups, int | None], list[tuple[int, int]]] = {}
+        for number, each in report.items():
+            runs = None if each.times is None else each.times.high
+            self._alike.setdefault((each.groups, runs), []).append((each.elements, number))
+        for sizes in self._alike.values():
+            sizes.sort()
+
+    def take(self, transfer: Transfer) -> int | None:
+        """The number of the one of the nearest size, which no other transfer is a part of then."""
+        sizes, size = self._alike.get((transfer.groups, transfer.runs), []), transfer.elements
+        at = bisect_left(sizes, (size, 0))
+        nearest = min(sizes[max(at - 1, 0) : at + 1], key=lambda each: abs(each[0] - size), default=None)
+        # Parts are padded to equal sizes.
+        if nearest is None or abs(nearest[0] - size) > size // _PADDED:
+            return None
+        sizes.remove(nearest)
+        return nearest[1]
+
+
+def transfers_of(
+    xla: Sequence[CollectiveOperand], numbers: Iterable[int], by_result: Mapping[Value, int]
+) -> list[Transfer]:
+    """What some of the collectives send to other slices. `by_result` has the number of each result."""
+    free, found = dict.fromkeys(numbers), []
+    by_user = {
+        (each.hlo.op, each.hlo.number): number for number, each in enumerate(xla) if each.hlo is not None
+    }
+    for number in free:
+        each = xla[number]
+        if each.hlo is None or each.hlo.op.opcode != "send":
+            continue
+        before = [other for other in _before(each.hlo.operand, by_result) if other in free]
+        after = [other for other in _after(each.hlo.result, by_user) if other in free]
+        within = next((xla[other].groups for other in (*before, *after)), None)
+        groups = None if within is None else joined(within, each.groups)
+        members = [*before, number, *after]
+        parts = [label(xla[other]) for other in (*before, *after)]
+        text = f"{label(each)} sends to other slices" + (
+            f", after and before {', '.join(parts[:4])}" if parts else ""
+        )
+        found.append(
+            Transfer(
+                members,
+                groups or each.groups,
+                max(xla[other].elements for other in members),
+                None if each.times is None else each.times.high,
+                text,
+            )
+        )
+    return found
+
+
+def _before(operand: Value | None, by_result: Mapping[Value, int]) -> Iterator[int]:
+    """The collectives that make an operand."""
+    pending = dict.fromkeys([operand] if operand is not None else ())
+    steps = 0
+    while pending and (steps := steps + 1) < _MAX_STEPS:
+        value, _ = pending.popitem()
+        if (number := by_result.get(value)) is not None:
+            yield number
+        elif value.op.opcode in _BETWEEN:
+            pending |= dict.fromkeys(value.op.operands[:_MAX_STEPS])
+
+
+def _after(result: Value, by_user: Mapping[tuple[Instruction, int], int]) -> Iterator[int]:
+    """The gathers of a result."""
+    pending, seen = [result], {result}
+    for value in pending:
+        for user, number in value.uses[:_MAX_STEPS]:
+            following = by_user.get((user, number))
+            if following is not None:
+                if user.opcode.startswith("all-gather"):
+                    yield following
+            elif user.opcode in _BETWEEN and Value(user) not in seen and len(seen) < _MAX_STEPS:
+                seen.add(Value(user))
+                pending.append(Value(user))
