@@ -148,8 +148,11 @@ class _Liveness:
         block = argument.owner
         parent = block.parent_op
         if not _is_entry(block):
-            edges = incoming_edges(block)
-            return [successor_operand_values(branch, index)[argument.index] for branch, index in edges]
+            return [
+                successor_operand_values(branch, index)[argument.index]
+                for branch, index in incoming_edges(block)
+                if branch.successor_operands
+            ]
         if isinstance(parent, FuncOp) and parent in self.calls:
             return [call.operand_at(argument.index) for call in self.calls[parent]]
         return ()
@@ -172,7 +175,10 @@ class _Removal:
         self._is_unreachable = liveness.is_unreachable
         self._rewriter = rewriter
         self._ops = [op for op in root.walk() if op is not root]
-        self._regions = [region for op in root.walk() for region in op.regions]
+        # Which operands become the arguments of a block, only branches that declare successor operands tell.
+        self._successors = dict.fromkeys(
+            block for op in self._ops if op.successor_operands for block in op.successors
+        )
 
     def run(self) -> None:
         dead = {op for op in self._ops if self._is_dead(op)}
@@ -182,7 +188,7 @@ class _Removal:
             for call in calls:
                 self._erase_operands(call, self._dead(function.entry.arguments))
         for op in self._ops:
-            if op.successors:
+            if op.successor_operands:
                 arguments = {argument for block in op.successors for argument in block.arguments}
                 keep_successor_operands(self._rewriter, op, arguments & self._live)
             elif isinstance(op, YieldOp) and isinstance(branch := op.parent_op, IfOp):
@@ -193,9 +199,8 @@ class _Removal:
                 self._erase_branch_results(op)
         for function, calls in self._calls.items():
             self._erase_from_function(function, calls)
-        for region in self._regions:
-            for block in region.blocks[1:]:
-                self._erase_arguments(block)
+        for block in self._successors:
+            self._erase_arguments(block)
 
     def _is_dead(self, op: Op) -> bool:
         if isinstance(op, CallOp) or not op.traits.isdisjoint((SYMBOL, TERMINATOR)):

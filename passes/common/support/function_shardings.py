@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
@@ -14,7 +14,14 @@ from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_in
 from sdyopt.mlir.ir.attribute import DictAttr, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import is_public, references_of_signature, symbol_references
+from sdyopt.mlir.ir.symbols import (
+    SymbolTableOp,
+    is_public,
+    lookup_symbol,
+    references_of_signature,
+    symbol_references,
+    symbol_tables,
+)
 from sdyopt.mlir.ir.types import Type
 from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 from sdyopt.shardy.record import Truncation, record_truncation
@@ -110,48 +117,57 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 class FunctionUses:
-    """Counts the symbol references in a module. A function that is not public is dead without uses."""
+    """Counts the references to functions, in all symbol tables of a module.
+
+    A function that is not public is dead without uses.
+    """
 
     def __init__(self, module: ModuleOp) -> None:
-        self._all = _references([module])
-        self._inside: dict[FuncOp, Counter[str]] = {}
-        for op in module.block.ops:
-            counts = _references(op.walk())
-            self._all.update(counts)
-            if isinstance(op, FuncOp):
-                self._inside[op] = counts
+        self._all: Counter[Op] = Counter()
+        self._inside: dict[FuncOp, Counter[Op]] = {}
+        self._all.update(_references(module))
+        for table in symbol_tables(module):
+            for op in table.block.ops:
+                counts = _references(op)
+                self._all.update(counts)
+                if isinstance(op, FuncOp):
+                    self._inside[op] = counts
 
     def recount(self, function: FuncOp) -> None:
         """Counts the references in a function after another pass has edited it."""
-        self._all.subtract(self._inside[function])
-        self._inside[function] = _references(function.walk())
+        self._all.subtract(self._inside.get(function, ()))
+        self._inside[function] = _references(function)
         self._all.update(self._inside[function])
 
     def is_dead(self, function: FuncOp) -> bool:
-        return not is_public(function) and self._all[function.sym_name] == 0
+        return self._is_discardable(function) and self._all[function] == 0
 
     def has_one_use(self, function: FuncOp) -> bool:
         """Whether the function is dead after its one remaining use has been inlined."""
-        return not is_public(function) and self._all[function.sym_name] == 1
+        return self._is_discardable(function) and self._all[function] == 1
+
+    def _is_discardable(self, function: FuncOp) -> bool:
+        # What refers to a function outside of a symbol table is not known.
+        return not is_public(function) and isinstance(function.parent_op, SymbolTableOp)
 
     def record_inlining(self, callee: FuncOp, caller: FuncOp, is_moved: bool) -> None:
         """Updates the counts after a callee's body, or a copy of it, has replaced a call."""
         inner = self._inside[callee]
         outer = self._inside[caller]
         outer.update(inner)
-        outer[callee.sym_name] -= 1
-        self._all[callee.sym_name] -= 1
+        outer[callee] -= 1
+        self._all[callee] -= 1
         if is_moved:
             del self._inside[callee]
         else:
             self._all.update(inner)
 
 
-def _references(ops: Iterable[Op]) -> Counter[str]:
-    """The number of references to each symbol in some operations."""
-    counts: Counter[str] = Counter()
+def _references(outer: Op) -> Counter[Op]:
+    """How often an operation, and those nested in it, refer to each symbol. Skips nested symbol tables."""
+    counts: Counter[SymbolRef] = Counter()
     known: dict[DictAttr, tuple[SymbolRef, ...]] = {}
-    for inner in ops:
+    for inner in [outer] if isinstance(outer, SymbolTableOp) else _in_scope(outer):
         if inner.mutable_attributes:
             references = symbol_references(inner.inherent_attributes())
         else:
@@ -162,5 +178,27 @@ def _references(ops: Iterable[Op]) -> Counter[str]:
                 known[attributes] = symbol_references(attributes)
             references += known[attributes]
         for reference in references:
-            counts[reference.root] += 1
-    return counts
+            counts[reference] += 1
+    # A symbol table does not resolve its own references.
+    user = outer.parent_op if isinstance(outer, SymbolTableOp) else outer
+    symbols: Counter[Op] = Counter()
+    for reference, count in counts.items():
+        symbol = None if user is None else lookup_symbol(user, reference)
+        if symbol is not None:
+            symbols[symbol] += count
+    return symbols
+
+
+def _in_scope(outer: Op) -> Iterator[Op]:
+    """An operation and those nested in it, except symbol tables and what is nested in these."""
+    pending = [outer]
+    while pending:
+        op = pending.pop()
+        yield op
+        pending += [
+            child
+            for region in op.regions
+            for block in region.blocks
+            for child in block.ops
+            if not isinstance(child, SymbolTableOp)
+        ]

@@ -245,6 +245,10 @@ class Rewriter:
         """Replaces the results of an operation with other values and erases it."""
         new = values.results if isinstance(values, Op) else values
         assert len(new) == len(op.results), f"{op} has a different number of results"
+        for result in op.results:
+            # A cycle of operations, which may be replaced by their operands, in a region without dominance.
+            if result in new:
+                raise op.op_error("cannot be replaced with its own result")
         if self._listener is not None:
             self._listener.replaced(op, new)
         for result, value in zip(op.results, new, strict=True):

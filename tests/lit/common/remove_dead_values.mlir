@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -remove-dead-values -split-input-file | filecheck %s
+// RUN: sdy-opt %s -remove-dead-values -split-input-file -allow-unregistered-dialect | filecheck %s
 
 // Arguments and results that no call needs leave a private function; the computations of both go with them.
 // CHECK-LABEL: func.func private @f(
@@ -164,5 +164,26 @@ func.func @whiles(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<i32> {
 func.func @effects(%x: tensor<4xf32>) {
   %0 = stablehlo.custom_call @send(%x) {has_side_effect = true} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = stablehlo.custom_call @pure(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Of a branch that is not registered, it is unknown which operands become the arguments of its successors.
+// CHECK-LABEL: func.func private @unknown_branch(%arg0: i32) {
+// CHECK-NEXT:    "x.branch"(%arg0)[^bb1, ^bb2] : (i32) -> ()
+// CHECK-NEXT:  ^bb1(%[[A:.*]]: i32, %{{.*}}: i32):
+// CHECK-NEXT:    cf.br ^bb2(%[[A]] : i32)
+// CHECK-NEXT:  ^bb2(%[[X:.*]]: i32):
+// CHECK-NEXT:    "x.end"(%[[X]]) : (i32) -> ()
+func.func private @unknown_branch(%c: i32, %d: i32) {
+  "x.branch"(%c)[^bb1, ^bb2] : (i32) -> ()
+^bb1(%a: i32, %b: i32):
+  cf.br ^bb2(%a, %b : i32, i32)
+^bb2(%x: i32, %y: i32):
+  "x.end"(%x) : (i32) -> ()
+}
+func.func @main(%c: i32, %d: i32) {
+  func.call @unknown_branch(%c, %d) : (i32, i32) -> ()
   return
 }
