@@ -5,15 +5,17 @@
       func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
         %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
 becomes
-    module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32, sdy.partitioned} {
+    module attributes {mhlo.frontend_attributes = {sdyopt.partitioned = "true"},
+                       mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
       sdy.mesh @mesh = <["x"=2]>
       func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
         %0 = stablehlo.sine %a : tensor<4xf32>
 
 Run this pass after `sdy-convert-global-to-local`, when types are local. A runtime needs the number of
 devices, and the shardings of inputs and outputs, so the shardings of functions stay. Those of operations, and
-sharding rules, are removed, because they would be read as if types were global. `sdy.partitioned` tells
-reports and lint that they are local, which nothing else shows if devices do not communicate.
+sharding rules, are removed, because they would be read as if types were global. The frontend attribute
+`sdyopt.partitioned` tells reports and lint that they are local, which nothing else shows if devices do not
+communicate. XLA compiles programs with frontend attributes of other tools, and keeps these.
 
 With `replica-count` greater than 1, the devices are replicas instead of partitions.
 
@@ -24,14 +26,15 @@ devices take no part in its collectives, so what they have of its values is not 
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.ir.attribute import UNIT, DictAttr
+from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, marked_as_partitioned
 from sdyopt.shardy.partition.entry_functions import SHARDINGS_OF_MAIN
 
 
@@ -66,5 +69,5 @@ class FinishPartitioning(Pass):
             ("mhlo.num_replicas", devices if is_replicated else 1),
         ):
             rewriter.set_attribute(module, name, integer(count, I32))
-        rewriter.set_attribute(module, PARTITIONED, UNIT)
+        rewriter.set_attribute(module, FRONTEND_ATTRIBUTES, marked_as_partitioned(module))
         return rewriter.changed

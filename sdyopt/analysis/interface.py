@@ -192,7 +192,8 @@ class Program:
     has the names and offsets in the source, if an analysis needs them. `pipeline` is what runs, and `verify`
     verifies programs. `assumption` is a sentence about passes that run, or do not, because none
     are given; "" if some are. `compiled` takes a report and returns the `Compiled` of `figures`, None if no
-    compiler is to be asked; it raises DiagnosticError.
+    compiler is to be asked; it raises DiagnosticError. `printed` is the program to print, if that is
+    not the one after the passes.
     """
 
     op: Op
@@ -206,7 +207,13 @@ class Program:
     parse_record: ParseRecord | None = None
     assumption: str = ""
     compiled: Callable[[Any], Any] = lambda _: None
+    printed: Op | None = None
     _shared: dict[object, Any] = field(default_factory=dict)
+
+    @property
+    def after_given_passes(self) -> Op:
+        """The program after the passes that are given, before those that only other analyses assume."""
+        return self.op if self.before is None or not self.assumption else self.before
 
     def shared(self, make: Callable[[Program], T]) -> T:
         """The result of a function for this program, computed once for all analyses."""
@@ -242,6 +249,9 @@ class Analysis(Generic[AnyOptions]):
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
         """A context in which the passes run."""
         return nullcontext()
+
+    def before_passes(self, program: Program) -> None:
+        """Reads a program before the passes, which it must not change. May set `program.printed`."""
 
     def run_passes(self, program: Program) -> Op | None:
         """Runs the passes in place of the run; None if the run is to do so."""

@@ -28,7 +28,7 @@ def disagreements(root: Op, text: str = "") -> Iterator[str]:
     `text` is the printed module; by default it is printed here.
     """
     report, text = report_on(root), text or print_op(root, PrintOptions())
-    program = without_stale_shardings(Program(text), "sdy.partitioned" in text.partition("\n")[0])
+    program = without_stale_shardings(Program(text), "sdyopt.partitioned" in text.partition("\n")[0])
     yield from _differences("collective", *_collectives(report, text, program))
     yield from _differences("executions", *_executions(report, program))
     yield from _differences("product", *_products(report, program))

@@ -34,8 +34,8 @@ class Advising(Analysis[Options]):
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.topology is None else read_topology(*options.topology)
 
-    def run_passes(self, program: Program) -> Op:
-        """The program with the best change, before the passes; as it was if there is none."""
+    def before_passes(self, program: Program) -> None:
+        """Prints the program with the best change, before the passes; as it was if there is none."""
         try:
             with progress() as show:
                 adviser = Adviser(program.op, program.pipeline, self._topology, self.options, show)
@@ -50,7 +50,7 @@ class Advising(Analysis[Options]):
             self.texts.append(advice_text(advice, ".txt", self.run.width, self.options.rows or None))
         elif path is not None:
             self.run.write_file(path, advice_text(advice, path[path.rindex(".") :]))
-        return advice.program
+        program.printed = advice.program
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.sharding_record.record import shared_record
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 
 
@@ -28,7 +29,7 @@ class Checking(Analysis[Options]):
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        self._checker = Checker(program.op, has_passes)
+        self._checker = Checker(program.op, has_passes, program.shared(shared_record))
         return self._checker.recording()
 
     def on_output(self, program: Program) -> None:

@@ -174,14 +174,14 @@ class Check:
 class Checker:
     """The check of one program. The constructor copies it, before passes change it.
 
-    `has_passes`: passes run that the user gives.
+    `has_passes`: passes run that the user gives. `record` is a record of these passes that others share.
     """
 
-    def __init__(self, module: Op, has_passes: bool) -> None:
+    def __init__(self, module: Op, has_passes: bool, record: ShardingRecord | None = None) -> None:
         copies: dict[Value, Value] = {}
         self._module = Rewriter().clone(module, copies)
         self._copies = copies
-        self._record = ShardingRecord()
+        self._record = record or ShardingRecord()
         self._has_passes = has_passes
         self._topology = assumed_topology()
         self._lines = UserLines.of_module(self._module)

@@ -56,7 +56,7 @@ class Validating(Analysis[Options]):
 
     def on_result(self, program: Program) -> None:
         """Compares both programs. Raises DiagnosticError if programs cannot be run at all."""
-        before, after, path = program.before, program.op, self.options.bisect
+        before, after, path = program.before, program.after_given_passes, self.options.bisect
         if not isinstance(before, ModuleOp) or not isinstance(after, ModuleOp):
             message = "not validated: the program is not a module"
             emit(Diagnostic(Severity.WARNING, after.location, message, id=NOT_VALIDATED))
@@ -70,7 +70,8 @@ class Validating(Analysis[Options]):
                     emit(diagnostic)
                 self.is_passed &= not validation.differs
                 if validation.differs and path:
-                    self._bisect(before, after, validation.name, program.pipeline, verify)
+                    pipeline = Pipeline() if program.assumption else program.pipeline
+                    self._bisect(before, after, validation.name, pipeline, verify)
 
     def _bisect(
         self, before: ModuleOp, after: ModuleOp, name: str, pipeline: Pipeline, verify: Verify

@@ -7,11 +7,11 @@ with program.recording():
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 
 from sdyopt.analysis.explain.names import InputNames, Names
 from sdyopt.analysis.interface import Program
-from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.record import ShardingRecord, shared_record
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
@@ -26,17 +26,22 @@ class RecordedProgram:
     `is_recorded` becomes True when passes are recorded.
     """
 
-    def __init__(self, source: Source, module: Op, dialects: DialectTable, parse_record: ParseRecord) -> None:
+    def __init__(
+        self,
+        source: Source,
+        module: Op,
+        dialects: DialectTable,
+        parse_record: ParseRecord,
+        record: ShardingRecord | None = None,
+    ) -> None:
         self.module, self.dialects = module, dialects
         self.inputs = InputNames(source, module, parse_record)
-        self.record = ShardingRecord()
+        self.record = record or ShardingRecord()
         self.names = Names(self.inputs, self.record)
         self.is_recorded = False
 
     def recording(self) -> AbstractContextManager[None]:
         """Records in the `with` block, in which passes run; within another such block, that one does."""
-        if self.is_recorded:
-            return nullcontext()
         self.is_recorded = True
         return self.record.active()
 
@@ -51,4 +56,5 @@ class RecordedProgram:
 def recorded(program: Program) -> RecordedProgram:
     """The record of a program of a run, for `Program.shared`. The options have `needs_parse_record`."""
     assert program.parse_record is not None
-    return RecordedProgram(program.source, program.op, program.dialects, program.parse_record)
+    record = program.shared(shared_record)
+    return RecordedProgram(program.source, program.op, program.dialects, program.parse_record, record)

@@ -12,7 +12,6 @@ from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
@@ -31,6 +30,7 @@ from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes, 
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.notation.hlo_programs import is_marked_as_partitioned
 
 # What one device sends by the ring model: the trips around the ring, and whether parts of its results are
 # sent instead of parts of its operands.
@@ -193,7 +193,7 @@ def is_partitioned(module: Op) -> bool:
     A program that other tools have partitioned has no mark, but StableHLO collectives, no manual computation
     and no collective of sdy. Shardings do not show it, because partitioning keeps those of functions.
     """
-    if PARTITIONED in module.attributes:
+    if is_marked_as_partitioned(module):
         return True
     kinds = {type(op) for op in module.walk()}
     if any(issubclass(kind, ManualComputationOp | CollectiveOp) for kind in kinds):

@@ -14,7 +14,6 @@ from sdyopt.analysis.mesh_sweep.formats import FORMATS
 from sdyopt.analysis.mesh_sweep.sweep import check_axes, memory_of, read_sizes, run_sweep, sweep_text
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.releases import followed_release
-from sdyopt.mlir.ir.operation import Op
 
 
 class Sweeping(Analysis[Options]):
@@ -30,8 +29,8 @@ class Sweeping(Analysis[Options]):
         with identified(TOPOLOGY_ERROR):
             self._memory = memory_of(options.memory, options.speeds)
 
-    def run_passes(self, program: Program) -> Op | None:
-        """Runs the passes in other processes, for each mesh."""
+    def before_passes(self, program: Program) -> None:
+        """Runs the passes in other processes, for each mesh. Prints the program as it was."""
         axes = read_sizes(self.options.mesh_sweep or "")
         check_axes(program.op, list(axes))
         if self.options.compiler is not None and self.options.speeds is not None:
@@ -54,4 +53,5 @@ class Sweeping(Analysis[Options]):
             self.texts.append(sweep_text(found))
         else:
             self.run.write_file(path, FORMATS[PurePath(path).suffix](found))
-        return program.op
+        if program.printed is None:
+            program.printed = program.op

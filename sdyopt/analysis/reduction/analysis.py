@@ -36,7 +36,7 @@ class Reduction(Analysis[Options]):
 
     def on_result(self, program: Program) -> None:
         """Reduces the program. Raises DiagnosticError if the command fails for the program itself."""
-        before = program.op
+        before = program.after_given_passes
         assert isinstance(before, ModuleOp) and self.options.reduce is not None
         verifier = Verifier(program.dialects, AttributePrinter().type, print_for_note)
         with TemporaryDirectory(prefix="sdyopt-reduce-") as folder:
@@ -50,13 +50,13 @@ class Reduction(Analysis[Options]):
                 raise error.help(
                     "the command succeeds as long as a program has the problem, as in '! sdy-opt %s'"
                 )
-            reducer = Reducer(program, verifier, lambda text: not command.failure(text))
+            reducer = Reducer(before, program, verifier, lambda text: not command.failure(text))
             end = ""
             try:
                 reducer.run()
             except KeyboardInterrupt:
                 end = ", interrupted"
-        program.op = reducer.best
+        program.printed = reducer.best
         was, now = operation_count(before), operation_count(reducer.best)
         message = f"reduced from {was} to {now} operations by {reducer.tests} tests{end}"
         emit(Diagnostic(Severity.REMARK, UnknownLoc(), message, id=REDUCED))

@@ -72,9 +72,10 @@ def operation_count(op: Op) -> int:
 class Reducer:
     """Reduces a program as long as a test of its text holds. `best` is the smallest program so far."""
 
-    def __init__(self, program: Program, verifier: Verifier, holds: Callable[[str], bool]) -> None:
-        assert isinstance(program.op, ModuleOp)
-        self.best = program.op
+    def __init__(
+        self, op: ModuleOp, program: Program, verifier: Verifier, holds: Callable[[str], bool]
+    ) -> None:
+        self.best = op
         self.tests = 0
         self._program = program
         self._verifier = verifier

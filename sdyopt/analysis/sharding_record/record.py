@@ -27,6 +27,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
+from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.model import Cause, Change, Copied, Gap, Restored, Run, Site, Step
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -68,11 +69,17 @@ class ShardingRecord:
         self.values = TrackedValues()
         self.reshards: dict[Value, Reshard | Required] = {}
         self._numbers = count(1)
+        self._is_active = False
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Records in the `with` block."""
+        """Records in the `with` block; within another such block, that one does."""
+        if self._is_active:
+            yield
+            return
         with ExitStack() as stack:
+            self._is_active = True
+            stack.callback(setattr, self, "_is_active", False)
             stack.enter_context(recording_propagation(self))
             stack.enter_context(recording_copies(self))
             stack.enter_context(tracking_values(self.values))
@@ -289,3 +296,8 @@ class TrackedValues:
     def replacements(self) -> dict[Value, Value]:
         """The value that took the place of each replaced one."""
         return self._successor
+
+
+def shared_record(program: Program) -> ShardingRecord:
+    """The record of a program of a run, for `Program.shared`: passes report to the innermost one only."""
+    return ShardingRecord()

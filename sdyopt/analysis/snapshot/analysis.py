@@ -30,7 +30,7 @@ class Snapshots(Analysis[Options]):
 
     def on_output(self, program: Program) -> None:
         path = self.options.snapshot
-        values = values_of(program.op, self.run.name)
+        values = values_of(program.after_given_passes, self.run.name)
         if path is not None:
             text = self.text(values)
             if path == STDOUT:

@@ -178,7 +178,7 @@ class _Driver:
         patterns = self._patterns_by_class.get(op_class)
         if patterns is None:
             patterns = self._patterns_of(op_class)
-            if is_observed() or _LIMIT.value is not None:
+            if are_actions_counted():
                 patterns = [replace(pattern, rewrite=_observed(pattern)) for pattern in patterns]
             self._patterns_by_class[op_class] = patterns
         return patterns
@@ -297,6 +297,11 @@ def limiting_actions(limit: Limit) -> AbstractContextManager[None]:
 def is_observed() -> bool:
     """Whether there is an observer."""
     return _OBSERVER.value is not None
+
+
+def are_actions_counted() -> bool:
+    """Whether there is an observer of actions, or a limit for them."""
+    return _OBSERVER.value is not None or _LIMIT.value is not None
 
 
 def action(tag: str, description: str, op: Op) -> AbstractContextManager[None]:

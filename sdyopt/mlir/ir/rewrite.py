@@ -255,6 +255,20 @@ class Rewriter:
             self.replace_all_uses(result, value)
         self.erase(op)
 
+    def replace_all(self, ops: Sequence[Op], value: Value, uses: Iterable[OpOperand]) -> None:
+        """Replaces operations with one result with a value, and erases them.
+
+        `uses` are all uses of the results except by operations of `ops`; the last one becomes the most recent.
+        """
+        for op in ops:
+            self._edits.record_replacement(op.results[0], value)
+            if self._listener is not None:
+                self._listener.replaced(op, [value])
+        for use in list(uses):
+            self._relink(use, value)
+        for op in ops:
+            self.erase(op)
+
     def change_op_class(self, op: Op, signature: OpSignature) -> None:
         """Changes the class of an operation in place; operand and result types stay the same.
 

@@ -12,13 +12,16 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.nullary import AfterAllOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
-from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
+from sdyopt.mlir.ir.attribute import DictAttr, StringAttr, dictionary, string
 from sdyopt.mlir.ir.operation import Op
 
 XLA_SHARDING = "mhlo.sharding"
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 ROUND_TRIP_SHARDING = "xla.sdy.sharding"
 MESHES = "xla.sdy.meshes"
+# Marks a module whose types are local: what each device runs. XLA rejects modules with unknown attributes of
+# sdy, and keeps frontend attributes.
+PARTITIONED = "sdyopt.partitioned"
 
 # The operations whose shardings are those of a program.
 _ANNOTATED = (
@@ -83,6 +86,16 @@ def _attributes(children: list[Op]) -> Iterator[DictAttr]:
             yield from function.result_attributes
             for op in function.nested(CustomCallOp):
                 yield op.attributes
+
+
+def is_marked_as_partitioned(module: Op) -> bool:
+    """Whether a module has the mark of a program with local types."""
+    return PARTITIONED in _frontend(module.attributes)
+
+
+def marked_as_partitioned(module: Op) -> DictAttr:
+    """The frontend attributes of a module, with the mark of a program with local types."""
+    return dictionary({**dict(_frontend(module.attributes)), PARTITIONED: string("true")})
 
 
 def _frontend(attributes: DictAttr) -> DictAttr | tuple[()]:

@@ -110,8 +110,19 @@ class Analyses:
                 raise UsageError(
                     f"the --{flag and flag.name} option runs on a module", "remove --no-implicit-module"
                 )
-        if any(each.options.needs_before for each in self._all):
+        # Without given passes, some analyses read the program as it is, and others after assumed passes.
+        are_mixed = bool(program.assumption) and not all(each.options.needs_collectives for each in self._all)
+        if are_mixed or any(each.options.needs_before for each in self._all):
             program.before = Rewriter().clone(program.op) if program.pipeline.elements else program.op
+
+    @property
+    def need_passes(self) -> bool:
+        """Whether an analysis reads the result of the passes."""
+        return any(
+            getattr(type(each), hook) is not getattr(Analysis, hook)
+            for each in self._all
+            for hook in ("around_passes", "run_passes", "on_result", "on_output")
+        )
 
     @property
     def need_collectives(self) -> bool:
@@ -124,6 +135,13 @@ class Analyses:
         for each in self._all:
             stack.enter_context(each.around_passes(program))
         return stack
+
+    def before_passes(self, program: Program, phase: Phase) -> None:
+        """The passes are to run."""
+        for each in self._all:
+            if type(each).before_passes is not Analysis.before_passes:
+                with phase(each.phase):
+                    each.before_passes(program)
 
     def run_passes(self, program: Program) -> Op | None:
         """The program after passes that an analysis runs; None if none does."""

@@ -28,6 +28,7 @@ from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import limiting_actions, observing_actions
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
 from sdyopt.mlir.pipeline.run import Bisection, DebugCounters, Instrument, run_and_verify, run_pipeline
@@ -100,9 +101,7 @@ class ChunkRun:
 
         @cache
         def pages() -> Pages:
-            with self._phase("Output"):
-                is_verified = verify_each is not False
-                return [*self._pages(program.op, self._resources.external, is_verified), "\n"]
+            return self._printed(program.op, is_verified=verify_each is not False)
 
         program = Program(
             op,
@@ -132,21 +131,32 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         program.pipeline = self.pipeline
         self._analyses.prepare(program)
-        changed = self._analyses.run_passes(program)
-        if changed is None:
-            with self._analyses.around_passes(program):
-                self._transform(op, self.pipeline, verify_each)
-        else:
-            program.op = changed
-        self._analyses.on_result(program, self._phase)
-        if job.show is not None:
-            return (job.show(program.op),)
-        if job.prints_output and job.bytecode is None:
-            pages()
-        self._analyses.on_output(program, self._phase)
+        self._analyses.before_passes(program, self._phase)
+        if program.printed is None or self._analyses.need_passes:
+            if program.printed is op and job.prints_output:
+                program.printed = Rewriter().clone(op)
+            changed = self._analyses.run_passes(program)
+            if changed is None:
+                with self._analyses.around_passes(program):
+                    self._transform(op, self.pipeline, verify_each)
+            else:
+                program.op = changed
+            self._analyses.on_result(program, self._phase)
+            if job.show is not None:
+                return (job.show(program.op),)
+            if job.prints_output and job.bytecode is None and program.printed is None:
+                pages()
+            self._analyses.on_output(program, self._phase)
         if not job.prints_output:
             return ()
-        return pages() if job.bytecode is None else (self._bytecode(program.op, job.bytecode),)
+        printed = program.op if program.printed is None else program.printed
+        if job.bytecode is not None:
+            return (self._bytecode(printed, job.bytecode),)
+        return pages() if printed is program.op else self._printed(printed, verify_each is not False)
+
+    def _printed(self, op: Op, is_verified: bool) -> Pages:
+        with self._phase("Output"):
+            return [*self._pages(op, self._resources.external, is_verified), "\n"]
 
     def _bytecode(self, op: Op, request: BytecodeRequest) -> str:
         """The bytecode of a program. Like other output, it is a text; each byte that is no UTF-8 is escaped.

@@ -2,8 +2,8 @@
 // RUN: sdy-opt %s -sdy-finish-partitioning=replica-count=2 | filecheck %s --check-prefix=REPLICAS
 
 // Reports need to know that types are local. A runtime needs the number of devices, which is that of the largest mesh, and the shardings of inputs and outputs.
-// CHECK: module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32, sdy.partitioned}
-// REPLICAS: module attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32, sdy.partitioned}
+// CHECK: module attributes {mhlo.frontend_attributes = {sdyopt.partitioned = "true"}, mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32}
+// REPLICAS: module attributes {mhlo.frontend_attributes = {sdyopt.partitioned = "true"}, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32}
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @device = <[], device_ids=[0]>

@@ -187,7 +187,7 @@ def reduced(text: str, has_problem: Callable[[str], bool]) -> Reducer:
         verifier,
         Pipeline(),
     )
-    reducer = Reducer(subject, verifier, has_problem)
+    reducer = Reducer(module.ir, subject, verifier, has_problem)
     reducer.run()
     return reducer
 

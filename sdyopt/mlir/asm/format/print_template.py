@@ -143,7 +143,7 @@ class Template:
 
     def region(self, index: int) -> None:
         self._space()
-        self.parts.append(lambda op, printer: printer.region(op.regions[index]))
+        self.parts.append(lambda op, printer: printer.region(op.regions[index], print_arguments=True))
 
     def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
         """Adds a function that prints a part of an operation and the space before it."""

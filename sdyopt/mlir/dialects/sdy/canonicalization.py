@@ -10,6 +10,7 @@ which sdy does not import, so they are recognized by name.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -46,7 +47,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.dominance import Dominance
 from sdyopt.mlir.ir.interfaces import terminator_of
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.patterns import Pattern, are_actions_counted
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
@@ -150,11 +151,53 @@ def _is_unused(op: AllToAllOp) -> bool:
 
 
 def _fold_all_slice_of_all_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    gathered = _gathered_by_inverse(op)
+    if gathered is None:
+        return False
+    chain = _chain_of_inverse_pairs(gathered, op)
+    if not chain:
+        rewriter.replace(op, [gathered])
+        return True
+    # In a chain of pairs, one replacement after the other would move the uses of each all-gather, which is not
+    # erased, once for each pair before it. They are moved once, to the order that this would give them.
+    uses, is_reversed = deque(op.output.uses), False
+    for pair in chain:
+        is_reversed = not is_reversed
+        for use in pair.output.uses:
+            if is_reversed:
+                uses.appendleft(use)
+            else:
+                uses.append(use)
+    source = _gathered_by_inverse(chain[-1])
+    assert source is not None
+    rewriter.replace_all([op, *chain], source, reversed(uses) if is_reversed else uses)
+    return True
+
+
+def _gathered_by_inverse(op: AllSliceOp) -> Value | None:
+    """The operand of the all-gather that an all-slice undoes; None if it undoes none."""
     inner = op.tensor.defining_op
     if not isinstance(inner, AllGatherOp) or inner.gathering_axes is not op.slicing_axes:
-        return False
-    rewriter.replace(op, [inner.tensor])
-    return True
+        return None
+    return inner.tensor
+
+
+def _chain_of_inverse_pairs(value: Value, last: AllSliceOp) -> list[AllSliceOp]:
+    """All-slices from `value` back, each of which undoes an all-gather, and is used by the next one only.
+
+    Empty if actions are counted, such as the replacement of each.
+    """
+    chain: dict[AllSliceOp, None] = {}
+    while not are_actions_counted():
+        op = value.defining_op
+        if not isinstance(op, AllSliceOp) or op is last or op in chain or not op.output.has_one_use:
+            break
+        gathered = _gathered_by_inverse(op)
+        if gathered is None:
+            break
+        chain[op] = None
+        value = gathered
+    return list(chain)
 
 
 def _fold_all_reduce_of_replicated_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:

@@ -24,7 +24,5 @@ ORIGIN_NAME = "sdy.sharding_origin_name"
 EXECUTION_THREAD = "execution_thread"
 # The manual axes of the calls of a function.
 FUNCTION_MANUAL_AXES = "sdy.func_manual_axes"
-# Marks a module whose types are local: what each device runs.
-PARTITIONED = "sdy.partitioned"
 # The name of the operation that a manual computation of the partitioner replaces.
 REPLACES = "sdy.replaces"
