@@ -126,12 +126,12 @@ class FunctionUses:
         self._all: Counter[Op] = Counter()
         self._inside: dict[FuncOp, Counter[Op]] = {}
         self._all.update(_references(module))
-        for table in symbol_tables(module):
-            for op in table.block.ops:
-                counts = _references(op)
-                self._all.update(counts)
-                if isinstance(op, FuncOp):
-                    self._inside[op] = counts
+        tables = symbol_tables(module)
+        for op in (op for table in tables for block in table.regions[0].blocks for op in block.ops):
+            counts = _references(op)
+            self._all.update(counts)
+            if isinstance(op, FuncOp):
+                self._inside[op] = counts
 
     def recount(self, function: FuncOp) -> None:
         """Counts the references in a function after another pass has edited it."""

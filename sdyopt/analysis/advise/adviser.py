@@ -34,7 +34,7 @@ from sdyopt.analysis.trials.layers import with_fewer_layers
 from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, mesh_of, written
 from sdyopt.analysis.trials.outcome import changed_results
 from sdyopt.analysis.trials.roles import Role, roles_of
-from sdyopt.analysis.trials.trials import Passes, Trial, Trials, pipeline_of
+from sdyopt.analysis.trials.trials import Passes, Trial, Trials, pipeline_of, work_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -102,7 +102,7 @@ class Adviser:
         search = self.search
         program = search.module
         advice = Advice(program, machine=self._machine, moves_whole=self._moves_whole)
-        size = sum(1 for _ in program.walk())
+        size = work_of(program)
         advice.limit = _most_trials(
             size, _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
         )
@@ -211,7 +211,7 @@ class Adviser:
         limit, memory = advice.limit, self._memory
         if memory is not None:
             self._memory = memory * small.figures.peak_bytes // search.figures.peak_bytes
-        advice.limit = advice.tried + _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_TRIALS)
+        advice.limit = advice.tried + _most_trials(work_of(reduced.module), _MAX_TRIALS)
         new = [Move(changes, ()) for changes in of_move]
         trials = self._trials(advice, small, new, self._limit(small.figures))
         found: list[tuple[tuple[object, ...], Move]] = []
@@ -384,7 +384,7 @@ class Adviser:
         memory, limit = self._memory, advice.limit
         if memory is not None:
             self._memory = memory * of_given.figures.peak_bytes // given.figures.peak_bytes
-        advice.limit = _most_trials(sum(1 for _ in reduced.module.walk()), _MAX_FROM_SCRATCH)
+        advice.limit = _most_trials(work_of(reduced.module), _MAX_FROM_SCRATCH)
         of_small = Strategies(reduced.module, roles_of(reduced.module), strategies.mesh)
         found = self._strategies(advice, of_given, small)
         found.best(of_small)
@@ -458,7 +458,7 @@ class Adviser:
 
 
 def _most_trials(size: int, most: int) -> int:
-    """The number of trials for a program of so many operations."""
+    """The number of trials for a program of so much work."""
     return max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
 
 

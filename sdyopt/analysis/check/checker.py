@@ -209,7 +209,7 @@ class Checker:
         proposals = Proposals.on(module, originals)
         roles = roles_of(self._module)
         alike = Alike(self._module, roles)
-        remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
+        remaining = _MAX_OPERATIONS // max(1, work_of(self._module))
         best: dict[int, Move] = {}
         for number, place in enumerate(places):
             blamed = [ops[part.largest.number] for part in place.parts[:_PARTS_TRIED]]

@@ -68,6 +68,9 @@ MAX_REMEDIES, MIN_REMEDIES = 48, 3
 MAX_OPERATIONS = 100_000
 MAX_TRIALS = 8
 
+# A value of more dimensions takes as long as an operation more for each `_DIMS_OF_OPERATION` of them.
+_USUAL_RANK, _DIMS_OF_OPERATION = 16, 4
+
 # (operation -> its copy, rewriter of the copy): changes the copy.
 Edit = Callable[[Mapping[Op, Op], Rewriter], None]
 # Flag -> options.
@@ -233,7 +236,7 @@ class Trials:
 
     @cached_property
     def _size(self) -> int:
-        return sum(1 for _ in self.module.walk())
+        return work_of(self.module)
 
     @property
     def count(self) -> int:
@@ -380,3 +383,19 @@ def main() -> None:
             trial = trials._trial(Move(tuple(each.found(ops) for each in placed), ()), limit)
             pickle.dump((trial.figures, trial.has_failed, trial.results), sys.stdout.buffer)
             sys.stdout.buffer.flush()
+
+
+def work_of(program: Op) -> int:
+    """How much work a trial of a program is, counted in operations on values of usual ranks."""
+    work = 0
+    for op in program.walk():
+        work += 1 + op.signature.cached(_more_work)
+    return work
+
+
+def _more_work(signature: OpSignature) -> int:
+    types = [*signature.operand_types, *signature.result_types]
+    if isinstance(function := signature.attributes.get("function_type"), TypeAttr):
+        types += nested_types(function.value)
+    ranks = [type.rank for type in types if isinstance(type, RankedTensor)]
+    return sum(max(0, rank - _USUAL_RANK) // _DIMS_OF_OPERATION for rank in ranks)

@@ -258,7 +258,7 @@ class Rewriter:
     def replace_all(self, ops: Sequence[Op], value: Value, uses: Iterable[OpOperand]) -> None:
         """Replaces operations with one result with a value, and erases them.
 
-        `uses` are all uses of the results except by operations of `ops`; the last one becomes the most recent.
+        `uses` are the uses of the results by other operations; the last one becomes the most recent.
         """
         for op in ops:
             self._edits.record_replacement(op.results[0], value)

@@ -7,11 +7,16 @@ from pkgutil import iter_modules
 
 import pytest
 
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir import dialects
 from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.format.format_elements import AttrDict, Literal, Operand, TypeOf
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
-from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.dialect import Dialect, DialectTable
+from sdyopt.mlir.ir.op_fields import region
+from sdyopt.mlir.ir.operation import Op
 
 
 @pytest.mark.parametrize("name", [module.name for module in iter_modules(dialects.__path__)])
@@ -32,6 +37,21 @@ def test_a_format_is_a_list_of_elements() -> None:
     assert [type(element) for element in elements] == [Operand, Literal, Operand, AttrDict, Literal, TypeOf]
     types = elements[-1]
     assert isinstance(types, TypeOf) and (types.field, types.same) == ("out", ("lhs", "rhs"))
+
+
+def test_region_is_printed_with_its_arguments() -> None:
+    dialect = Dialect("toy")
+
+    @dialect.op("wrap")
+    class Wrap(Op):
+        body = region()
+        assembly = assembly("$body attr-dict")
+
+    table = DialectTable({"toy": dialect}.get, lambda: ["toy"])
+    text = 'toy.wrap {\n^bb0(%arg0: i32):\n  "u.end"(%arg0) : (i32) -> ()\n}\n'
+    options = ParseOptions(allow_unregistered_dialects=True, implicit_module=False)
+    op, _ = parse_module(Source("", text), table, options)
+    assert print_op(op, PrintOptions()) == text
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def _of_boundary(group: Sequence[Subject], proposals: Proposals) -> Iterator[Rem
     """Changes of the axes of inputs and results."""
     assert proposals.mesh is not None
     _, mesh = proposals.mesh
-    named = [name for names in axes_of(group[0]) for name in names]
+    # Axes of size one change nothing; of others, a tensor has few.
+    named = [name for names in axes_of(group[0]) for name in names if mesh.axis_size(name) > 1]
     spare = [axis.name for axis in mesh.axes if axis.size > 1 and axis.name not in named]
     yield from proposals.swapped(group)
     for axis in spare:

@@ -158,8 +158,8 @@ def _fold_all_slice_of_all_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
     if not chain:
         rewriter.replace(op, [gathered])
         return True
-    # In a chain of pairs, one replacement after the other would move the uses of each all-gather, which is not
-    # erased, once for each pair before it. They are moved once, to the order that this would give them.
+    # In a chain of pairs, one replacement after the other would move the uses by all-gathers, which are not
+    # erased, once for each pair before them. They are moved once, to the order that this would give them.
     uses, is_reversed = deque(op.output.uses), False
     for pair in chain:
         is_reversed = not is_reversed
