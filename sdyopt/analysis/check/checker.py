@@ -35,7 +35,7 @@ from sdyopt.analysis.trials.moves import Move, constraint_moves, mesh_of, writte
 from sdyopt.analysis.trials.originals import Gradients, Originals
 from sdyopt.analysis.trials.outcome import Outcome, Reported, changed_results, shardings_of_results
 from sdyopt.analysis.trials.roles import Role, roles_of
-from sdyopt.analysis.trials.trials import Trials, completing_pipeline
+from sdyopt.analysis.trials.trials import Trials, completing_pipeline, work_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op

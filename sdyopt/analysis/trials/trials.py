@@ -53,8 +53,10 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.option import OptionValue
@@ -68,8 +70,8 @@ MAX_REMEDIES, MIN_REMEDIES = 48, 3
 MAX_OPERATIONS = 100_000
 MAX_TRIALS = 8
 
-# A value of more dimensions takes as long as an operation more for each `_DIMS_OF_OPERATION` of them.
-_USUAL_RANK, _DIMS_OF_OPERATION = 16, 4
+# A value of more dimensions takes as long as an operation more for each of them.
+_USUAL_RANK = 16
 
 # (operation -> its copy, rewriter of the copy): changes the copy.
 Edit = Callable[[Mapping[Op, Op], Rewriter], None]
@@ -394,8 +396,6 @@ def work_of(program: Op) -> int:
 
 
 def _more_work(signature: OpSignature) -> int:
-    types = [*signature.operand_types, *signature.result_types]
-    if isinstance(function := signature.attributes.get("function_type"), TypeAttr):
-        types += nested_types(function.value)
+    types = (*signature.operand_types, *signature.result_types)
     ranks = [type.rank for type in types if isinstance(type, RankedTensor)]
-    return sum(max(0, rank - _USUAL_RANK) // _DIMS_OF_OPERATION for rank in ranks)
+    return sum(max(0, rank - _USUAL_RANK) for rank in ranks)
