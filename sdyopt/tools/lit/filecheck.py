@@ -1,9 +1,15 @@
-"""The package filecheck as a tool of RUN lines. Its errors add how to run LLVM's FileCheck instead."""
+"""The package filecheck as a tool of RUN lines, where it agrees with LLVM's FileCheck in three more cases.
+
+The text that a CHECK-NOT excludes is searched up to the next match, not in it. A CHECK-NEXT is the first
+match after the one before, which must be on the next line. CHECK-NEXT, CHECK-SAME and CHECK-EMPTY need a match
+before them. Errors of the package add how to run LLVM's FileCheck instead.
+"""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
 HELP = (
     "help: the Python package filecheck has fewer options than LLVM's FileCheck; to run that,\n"
@@ -14,18 +20,80 @@ HELP = (
 def main() -> int:
     """Runs filecheck and returns its exit status."""
     try:
-        run = import_module("filecheck.main").main
+        package = import_module("filecheck.main")
     except ImportError:
         print("filecheck is not installed\nhelp: pip install 'sdyopt[lit]'", file=sys.stderr)
         return 2
     if len(sys.argv) < 2:  # filecheck prints its help and succeeds, so that a test without checks passes
         print("filecheck: no file with checks\nhelp: write FileCheck %s", file=sys.stderr)
         return 2
+    adapt(package.Matcher)
     try:
-        return int(run(list(sys.argv)) or 0)
+        return int(package.main(list(sys.argv)) or 0)
     except RuntimeError as error:  # a wrong or missing option
         print(f"filecheck: {error}\n{HELP}", file=sys.stderr)
         return 2
+
+
+# They are about the place where the directive before them matched.
+_FOLLOWING = ("NEXT", "SAME", "EMPTY")
+
+
+def adapt(matcher: Any) -> None:
+    """Changes the class of filecheck that matches directives. A second call changes nothing."""
+    if hasattr(matcher, "match_start"):
+        return
+    matcher.match_start = None
+    matcher.has_matched = False
+    before, capture, after = matcher._pre_check, matcher.capture_results, matcher._post_check
+
+    def pre_check(self: Any, directive: Any) -> None:
+        if directive.name in _FOLLOWING and not self.has_matched:
+            error = import_module("filecheck.error").CheckError
+            raise error(f"found '{directive.check_name}' without previous 'CHECK: line", directive)
+        self.has_matched |= directive.name != "NOT"
+        if directive.name != "NEXT":
+            before(self, directive)
+        elif self.file.is_discontigous():
+            self.file.advance_to_last_hole()
+
+    def match_immediately(self: Any, directive: Any) -> None:
+        anywhere = import_module("filecheck.ops").CheckOp(
+            directive.prefix,
+            "CHECK",
+            directive.arg,
+            directive.source_line,
+            directive.uops,
+            is_literal=directive.is_literal,
+        )
+        compiled = import_module("filecheck.compiler").compile_uops
+        pattern, captured = compiled(anywhere, self.ctx.live_variables, self.opts)
+        file = self.file
+        match = file.find(pattern)
+        if match is None or file.content.count("\n", file.range.start, match.start(0)) != 1:
+            error = import_module("filecheck.error").CheckError
+            raise error(f'Couldn\'t match "{directive.arg}".', directive)
+        file.move_to(match.end(0))
+        self.capture_results(match, captured, directive)
+
+    def capture_results(self: Any, match: Any, captured: Any, directive: Any) -> None:
+        if self.match_start is None and directive.name != "DAG":
+            self.match_start = match.start(0)
+        capture(self, match, captured, directive)
+
+    def post_check(self: Any, directive: Any) -> None:
+        context, end = self.ctx, self.match_start
+        if directive.name != "NOT":
+            self.match_start = None
+            if context.negative_matches_start is not None and end is not None:
+                searched = import_module("filecheck.finput").InputRange(context.negative_matches_start, end)
+                for excluded in context.negative_matches_stack:
+                    self.check_not(excluded, searched)
+                context.negative_matches_start, context.negative_matches_stack = None, []
+        after(self, directive)
+
+    matcher._pre_check, matcher.capture_results, matcher._post_check = pre_check, capture_results, post_check
+    matcher.match_immediately = match_immediately
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ COMMANDS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
+# The drivers of C++ that sdy-opt stands for where they are not installed.
+STANDS_FOR = ("sdy_opt", "mlir-opt")
 # Makes sdy-opt raise internal errors; such a run ends as a crash, which `not` rejects.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
@@ -51,6 +53,7 @@ class Tools:
         stderr: IO[bytes],
     ) -> int:
         """Runs a program and returns its exit status, negative if a signal ended it."""
+        words = (self._standing_for(words[0]), *words[1:])
         if is_other := self._is_replaced(words[0]):
             words = (self._filecheck, *words[1:])
         environment = {**SHOW_TRACEBACKS, **environment}
@@ -68,6 +71,7 @@ class Tools:
 
     def command_of(self, program: str) -> str:
         """The command that runs a program from the folder; short if PATH has the command of this Python."""
+        program = self._standing_for(program)
         if self._is_replaced(program):
             return self._filecheck
         python = Path(sys.executable)
@@ -79,6 +83,10 @@ class Tools:
         if program == "python":
             return str(python)
         return f"{python} -m {MODULES[program]}" if program in MODULES else program
+
+    def _standing_for(self, name: str) -> str:
+        """`sdy-opt` for a driver of C++ that is not on PATH; any other name as it is."""
+        return "sdy-opt" if name in STANDS_FOR and shutil.which(name) is None else name
 
     def _is_replaced(self, name: str) -> bool:
         """Whether another program runs for the package filecheck, which may have the name of a tool."""
