@@ -1,7 +1,7 @@
 """The package filecheck as a tool of RUN lines, where it agrees with LLVM's FileCheck in three more cases.
 
 The text that a CHECK-NOT excludes is searched up to the next match, not in it. A CHECK-NEXT is the first
-match after the one before, which must be on the next line. CHECK-NEXT, CHECK-SAME and CHECK-EMPTY need a match
+match after the one before, on the next line. CHECK-NEXT, CHECK-SAME and CHECK-EMPTY need a match
 before them. Errors of the package add how to run LLVM's FileCheck instead.
 """
 
