@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from math import prod
 
 # Each group is a set of devices.
@@ -53,7 +54,7 @@ def in_all_slices(groups: Groups, per_slice: int, slices: int) -> Groups:
     """The same groups in each of several slices, whose devices are numbered one slice after the other."""
     if slices == 1:
         return groups
-    _bounded(slices * per_slice)
+    _bounded(slices * max(per_slice, sum(map(len, groups))))
     return _unique(
         frozenset(
             frozenset(number * per_slice + device for device in group)
@@ -70,9 +71,9 @@ def groups_across_slices(target: str, per_slice: int) -> Groups:
         rows = [_numbers(row) for row in re.findall(r"\{([\d,]+)\}", target)]
         return _grouped([[_device(number, per_slice) for number in row] for row in rows])
     numbers = [_bounded(number) for number in _numbers(slices)]
-    return _grouped(
-        [[(number - 1) * per_slice + device for number in numbers] for device in _ranges(devices)]
-    )
+    listed = list(islice(_ranges(devices), MAX_DEVICES + 1))
+    _bounded(len(numbers) * len(listed))
+    return _grouped([[(number - 1) * per_slice + device for number in numbers] for device in listed])
 
 
 def slices_of(targets: Iterable[str]) -> int:

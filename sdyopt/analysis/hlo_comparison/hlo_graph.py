@@ -46,6 +46,9 @@ _LOOKED_THROUGH = ("optimization-barrier", "copy-done")
 # The callee of these is part of their caller, as is that of what starts asynchronously.
 _INLINED = ("fusion", "call", "async-start")
 _ROLES = ("calls", "to_apply", "called_computations")
+# Calls with which TPU writes what is an operation elsewhere.
+_CALLS = {'"ZeroCrop"': "pad", '"ConcatBitcast"': "concatenate"}
+_TARGET = re.compile(r'\bcustom_call_target=("\w++")')
 _ASYNC_START, _ASYNC_DONE = '"AsyncCollectiveStart"', '"AsyncCollectiveDone"'
 # GPU has one computation for equal fusions, so that a computation is copied, but not as often as it could be.
 _MAX_COPIED = 1 << 16
@@ -334,6 +337,8 @@ class _Expansion:
             if same is not None and same.op.operands:
                 # Its first elements are the operand and the result.
                 op.opcode, op.operands = "tuple", [same.op.operands[0], same]
+        elif opcode == "custom-call" and (target := _TARGET.search(op.attributes)) is not None:
+            op.opcode = _CALLS.get(target[1], opcode)
         self._ops.append(op)
         return Value(op)
 

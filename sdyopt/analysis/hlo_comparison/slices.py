@@ -71,15 +71,19 @@ def transfers_of(
         each = xla[number]
         if each.hlo is None or each.hlo.op.opcode != "send":
             continue
-        before = [other for other in _before(each.hlo.operand, by_result) if other in free]
-        after = [other for other in _after(each.hlo.result, by_user) if other in free]
-        within = next((xla[other].groups for other in (*before, *after)), None)
+        sides = _before(each.hlo.operand, by_result), _after(each.hlo.result, by_user)
+        before, after = (
+            [other for other in dict.fromkeys(side) if other in free and other != number] for side in sides
+        )
+        after = [other for other in after if other not in before]
+        within = next((groups for other in (*before, *after) if (groups := xla[other].groups)), None)
         groups = None if within is None else joined(within, each.groups)
         members = [*before, number, *after]
-        parts = [label(xla[other]) for other in (*before, *after)]
-        text = f"{label(each)} sends to other slices" + (
-            f", after and before {', '.join(parts[:4])}" if parts else ""
+        order = (("after", before), ("before", after))
+        named = (
+            f", {when} {', '.join(label(xla[part]) for part in parts[:4])}" for when, parts in order if parts
         )
+        text = f"{label(each)} sends to other slices{''.join(named)}"
         found.append(
             Transfer(
                 members,
@@ -100,7 +104,8 @@ def _before(operand: Value | None, by_result: Mapping[Value, int]) -> Iterator[i
         value, _ = pending.popitem()
         if (number := by_result.get(value)) is not None:
             yield number
-        elif value.op.opcode in _BETWEEN:
+        # Permutes align shards that have other sizes.
+        if value.op.opcode in _BETWEEN or value.op.opcode.startswith("collective-permute"):
             pending |= dict.fromkeys(value.op.operands[:_MAX_STEPS])
 
 

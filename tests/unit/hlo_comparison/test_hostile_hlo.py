@@ -226,6 +226,13 @@ def test_reading_and_accelerators_are_linear() -> None:
     assert work(160) < 4.8 * work(40)
 
 
+@pytest.mark.parametrize("target", ["{1,65536}x{0:65535}", "{1,2}x{" + "0:65535," * 1000 + "}"])
+def test_transfers_between_too_many_devices_are_an_error(target: str) -> None:
+    notes = f'_xla_megascale_target="{target}",_xla_megascale_transfer_type="ALL_REDUCE"'
+    with pytest.raises(DiagnosticError, match="devices are more than"):
+        program("%p = f32[8] parameter(0)", f"%s = (f32[8], token[]) send(%p), {notes}")
+
+
 @pytest.mark.parametrize("size", ["9" * 20, "9" * 5000, "99999999999,99999999999"])
 def test_a_parameter_that_is_too_large_is_an_error(size: str) -> None:
     header = f"HloModule a, entry_computation_layout={{(f32[{size}]{{0}})->f32[8]{{0}}}}, num_partitions=4"
