@@ -11,7 +11,7 @@ JOBS   ?= auto
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
-.PHONY: test-machines expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
+.PHONY: test-quick test-machines expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,8 +38,13 @@ run: install ## check the example program, a JAX training step
 	@echo 'the model in Python:              examples/transformer_train.py'
 	@echo 'a guide:                          docs/from-jax.md'
 
-test: install ## run the unit and lit tests
+test: install ## run the unit and lit tests: five minutes on two cores
+	@echo 'This takes about five minutes on two cores; `make test-quick` takes one.'
 	$(BIN)/python -m pytest -n $(JOBS) tests
+
+test-quick: install ## run the lit tests of what people use most, and the tests of sources: a minute or two
+	$(BIN)/python -m pytest -n $(JOBS) -q tests/lit/check tests/lit/report tests/lit/propagation tests/lit/driver \
+	  tests/lit/explain tests/lit/exporting tests/unit/test_layering.py tests/unit/test_readme.py
 
 unit: install ## run the unit tests
 	$(BIN)/python -m pytest -n $(JOBS) tests/unit

@@ -112,7 +112,7 @@ def test_flags_exist() -> None:
         for line in _text(document).splitlines()
         if "sdy-opt" in line or "`-" in line
         for flag in re.findall(r"(?<![\w-])--?([a-z][\w-]+)", line)
-        if not re.search(r"\b(python|pip|make|pytest) ", line)
+        if not re.search(r"\b(python|pip|make|pytest|uvx) ", line)
     }
     of_recipes = {"sdy-drop-names", "count-ops", "count-rows", "drop-names", "multiply-by-two"}
     assert flags - known - only_in_cpp - of_recipes - {"implicit-check-not", "xla_dump_to"} == set()
