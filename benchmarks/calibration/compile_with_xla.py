@@ -35,6 +35,9 @@ def compile_for(text: str, devices: int, are_replicas: bool = False) -> dict[str
     options.num_replicas, options.num_partitions = counts
     build = options.executable_build_options
     build.use_spmd_partitioning = build.use_shardy_partitioner = not are_replicas
+    # As JAX does: a result without a sharding gets the one that is propagated to it.
+    build.allow_spmd_sharding_propagation_to_parameters = [False]
+    build.allow_spmd_sharding_propagation_to_output = free_results(text)
     options.device_assignment = xla_client.DeviceAssignment.create(np.arange(devices).reshape(counts))
     targets = xla_client.DeviceList(tuple(backend.devices()[:devices]))
     executable = backend.compile_and_load(text, targets, options)
@@ -46,6 +49,21 @@ def compile_for(text: str, devices: int, are_replicas: bool = False) -> dict[str
         "temporaries": memory.temp_size_in_bytes,
         "aliases": memory.alias_size_in_bytes,
     }
+
+
+def free_results(text: str) -> list[bool]:
+    """Whether each result of the program has no sharding; [False] if all have one."""
+    with jax_mlir.make_ir_context() as context, ir.Location.unknown(context):
+        ops = list(ir.Module.parse(text, context).body.operations)
+        functions = {
+            ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops if "sym_name" in op.attributes
+        }
+        if (main := functions.get("main")) is None:
+            return [False]
+        count = len(ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value).results)
+        given = list(main.attributes["res_attrs"]) if "res_attrs" in main.attributes else [None] * count
+        free = [each is None or "sdy.sharding" not in ir.DictAttr(each) for each in given]
+    return free if any(free) else [False]
 
 
 def for_partitions(text: str, devices: int, lowers_top_k: bool = False) -> str:

@@ -99,7 +99,9 @@ from .explicit_reshards.insertion import (
     UseResharder,
     apply_plan,
     gather_batches,
+    is_splat,
     is_sufficient_key,
+    recreate_splats,
 )
 from .explicit_reshards.reshard_plan import (
     DOTS,
@@ -229,7 +231,7 @@ class _ReshardInserter:
     def _reshard_by_rule(self, op: Op) -> None:
         # Most operations have the signature, attributes and operand shardings of an earlier one.
         operand_shardings = [self._shardings[use.value] for use in op.operand_uses]
-        key = op.signature, op.attributes, *operand_shardings
+        key = op.signature, op.attributes, self._free_operands(op), *operand_shardings
         if key in self._plans:
             plan = self._plans[key]
         else:
@@ -241,6 +243,8 @@ class _ReshardInserter:
             before = plan_to_record(op, (*plan.operands, *of_results))
             created = apply_plan(op, plan, self._rewriter, self._mark_partial)
             record_plan(before, created)
+            if self._as_partitioner:
+                created = recreate_splats(created, self._rewriter)
             if self._as_partitioner and isinstance(op, GatherOp | ScatterOp):
                 mesh = self._mesh_of(plan.mesh_or_ref)
                 assert mesh is not None, "plans are over meshes"
@@ -271,12 +275,20 @@ class _ReshardInserter:
         shardings = tuple([sharding_of(value) for value in values])
         reshape_input = sharding_of(op.operand_at(0)) if isinstance(op, ReshapeOp) else None
         try:
-            return self._planner.plan(PlanInput(op.signature, rule, shardings, reshape_input), full)
+            return self._planner.plan(
+                PlanInput(op.signature, rule, shardings, reshape_input, self._free_operands(op)), full
+            )
         except IncompatibleReductionError:
             raise op.error(
                 "the result has unreduced axes while the operand has incompatible sharding along reduction "
                 "factors."
             ) from None
+
+    def _free_operands(self, op: Op) -> tuple[int, ...]:
+        """The tables of a scatter that can be resharded without sending anything."""
+        if not self._as_partitioner or not isinstance(op, ScatterOp):
+            return ()
+        return tuple([number for number, table in enumerate(op.operands) if is_splat(table)])
 
     def _all_reduce_operands(self, op: Op, operand_shardings: Sequence[object]) -> None:
         """All-reduces operands along their unreduced axes that are not unreduced axes of the results."""

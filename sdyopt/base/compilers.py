@@ -49,3 +49,24 @@ class CompilerBehavior(Enum):
         "32-bit floats that only products of default precision use are sent as bf16",
         "report/compilers.mlir",
     )
+    COLLECTIVE_PRODUCTS = (
+        (TPU,),
+        "a product of 16-bit floats that gathers its left operand, or scatters its result, sends parts "
+        "around a ring meanwhile: n + 1 of n parts instead of n - 1",
+        "report/compilers.mlir",
+    )
+    SCATTERS_ON_LINES = (
+        (TPU,),
+        "a reduce-scatter over all devices of a square or a cube of more than 4 devices is an all-reduce",
+        "report/compilers.mlir",
+    )
+    SPLIT_SCANS = (
+        (TPU,),
+        "a cumulative operation along a sharded dimension gathers the totals of shards, not the dimension",
+        "report/compilers.mlir",
+    )
+    MERGED_TRANSPOSES = (
+        (TPU,),
+        "a tensor and its transpose are gathered once",
+        "report/compilers.mlir",
+    )

@@ -13,7 +13,7 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, find_mesh
-from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
@@ -26,7 +26,9 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
@@ -108,6 +110,37 @@ def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewrit
                 before=reshard,
             )
             rewriter.set_operand(reshard.operand_uses[0], gather.results[0])
+
+
+def is_splat(value: Value) -> bool:
+    """Whether all elements of a value are one number, which each device can repeat by itself."""
+    op = value.defining_op
+    if isinstance(op, BroadcastInDimOp):
+        return rank_of(op.operand_at(0).type) == 0
+    constant = op.signature.attributes.get("value") if isinstance(op, ConstantOp) else None
+    return isinstance(constant, DenseElements) and constant.is_splat
+
+
+def recreate_splats(created: Iterable[tuple[Op, int]], rewriter: Rewriter) -> list[tuple[Op, int]]:
+    """Replaces reshards of splats by splats with the other sharding, as XLA does; returns the others."""
+    others = []
+    for reshard, index in created:
+        if not isinstance(reshard, ReshardOp) or not is_splat(reshard.input):
+            others.append((reshard, index))
+            continue
+        op = reshard.input.defining_op
+        assert op is not None, "splats are results"
+        attributes = {**dict(op.signature.attributes), SHARDING: ShardingPerValue((reshard.sharding,))}
+        splat = rewriter.create(
+            type(op),
+            op.operands,
+            [reshard.input.type],
+            attributes,
+            location=op.lazy_location,
+            before=reshard,
+        )
+        rewriter.replace(reshard, [splat.results[0]])
+    return others
 
 
 def reshard_use(

@@ -43,13 +43,14 @@ class PlanInput(NamedTuple):
     """Everything that a plan depends on. Operand shardings come before result shardings.
 
     `reshape_input` is the sharding of a reshape's operand itself, also if it is the result of a propagation
-    barrier.
+    barrier. `free` are the numbers of the operands that can be resharded without sending anything.
     """
 
     signature: OpSignature
     rule: OpShardingRule
     shardings: tuple[TensorSharding | None, ...]
     reshape_input: TensorSharding | None = None
+    free: tuple[int, ...] = ()
 
     @property
     def first_result_unreduced_axes(self) -> Axes:
@@ -128,7 +129,8 @@ class ReshardPlanner:
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
-            sizes = element_counts(op.signature)
+            counts = enumerate(element_counts(op.signature))
+            sizes = [0 if index in op.free else count for index, count in counts]
             axes = self._find_axes(op.signature.op_class, rule, tensors, sizes, mesh)
         changes = []
         for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):

@@ -5,15 +5,20 @@ The partitioner is the same for all devices. Which compiler does what is in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
+from math import gcd, prod
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.loop_invariants import loop_around
-from sdyopt.base.compilers import CompilerBehavior
+from sdyopt.analysis.figures.topology import Topology
+from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import replace
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
@@ -21,11 +26,12 @@ from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import FloatType, element_of
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 _ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
 _SUMS = (*_ALL_REDUCES, ReduceScatterOp, stablehlo.ReduceScatterOp)
@@ -38,32 +44,64 @@ _PRODUCTS = (DotGeneralOp, DotOp, ConvolutionOp)
 _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 # The bits of the floats that are sent to products of default precision.
 _DEFAULT_WIDTH = 16
+# The least number of devices that are a ring for a product; a scatter is along at least half as many.
+_LEAST_RING = 8
+# The size of the parts of a dimension along which something is accumulated.
+_BLOCK = 128
+# The least number of devices of a square over which nothing is reduce-scattered.
+_LEAST_SQUARE = 8
+
+
+class Machine(NamedTuple):
+    """What collectives run on: a compiler, and the shape of the devices that are connected, () if unknown."""
+
+    compiler: str
+    shape: tuple[int, ...] = ()
+
+
+class Program(NamedTuple):
+    """What a change looks at: the runs of operations, the machine, and what has been gathered so far."""
+
+    counts: ExecutionCounts
+    machine: Machine
+    gathered: dict[Hashable, Value]
+
 
 # Changes what is reported of a collective; None if a compiler leaves it as it is.
-_Change = Callable[[Op, Collective, ExecutionCounts], "Collective | None"]
+_Change = Callable[[Op, Collective, Program], "Collective | None"]
+
+
+def machine_of(topology: Topology | None, mesh: str) -> Machine:
+    """The machine of a topology for a program on a mesh."""
+    if topology is None:
+        return Machine("")
+    topology = topology.on(mesh)
+    is_connected = topology.slices == 1 and topology.compiler == TPU
+    return Machine(topology.compiler, topology.shape or () if is_connected else ())
 
 
 def compiled(
-    pairs: Iterable[tuple[Op, Collective]], compiler: str, counts: ExecutionCounts
+    pairs: Iterable[tuple[Op, Collective]], machine: Machine, counts: ExecutionCounts
 ) -> list[Collective]:
-    """The collectives as a compiler does them; for "", as those for TPU and GPU both do."""
-    changes = [change for behavior, change in _CHANGES if behavior.holds(compiler)]
+    """The collectives as the compiler of a machine does them; without one, as TPU and GPU both do."""
+    changes = [change for behavior, change in _CHANGES if behavior.holds(machine.compiler)]
+    program = Program(counts, machine, {})
     found = []
     for op, collective in pairs:
         for change in changes:
-            collective = change(op, collective, counts) or collective
+            collective = change(op, collective, program) or collective
         found.append(collective)
     return found
 
 
-def _after_loops(op: Op, collective: Collective, counts: ExecutionCounts) -> Collective | None:
+def _after_loops(op: Op, collective: Collective, program: Program) -> Collective | None:
     """An all-reduce behind the loops in which its results are summed up."""
     if not isinstance(op, _ALL_REDUCES) or len(op.results) != 1:
         return None
     value: Value = op.results[0]
     around: Op = op
     left: WhileOp | None = None
-    while (loop := loop_around(around, counts, in_branches=False)) is not None:
+    while (loop := loop_around(around, program.counts, in_branches=False)) is not None:
         total = _sum_over_iterations(value, loop)
         if total is None:
             break
@@ -73,8 +111,8 @@ def _after_loops(op: Op, collective: Collective, counts: ExecutionCounts) -> Col
         return None
     return replace(
         collective,
-        times=counts.times(left),
-        per_iteration=None if counts.times(left) is not None else counts.per_iteration(left),
+        times=program.counts.times(left),
+        per_iteration=None if program.counts.times(left) is not None else program.counts.per_iteration(left),
         compiled="done once, after the loop that sums up its results",
     )
 
@@ -105,7 +143,7 @@ def _only_user(value: Value) -> Op | None:
     return None if use is None or next(uses, None) is not None else use.owner
 
 
-def _as_bf16(op: Op, collective: Collective, counts: ExecutionCounts) -> Collective | None:
+def _as_bf16(op: Op, collective: Collective, program: Program) -> Collective | None:
     """A collective of 32-bit floats whose result only products of default precision use."""
     if collective.wire_bytes is None or not collective.wire_bytes or len(op.results) != 1:
         return None
@@ -126,6 +164,122 @@ def _as_bf16(op: Op, collective: Collective, counts: ExecutionCounts) -> Collect
         wire_bytes=collective.wire_bytes * share,
         compiled="sent as bf16, because only products of default precision use it",
     )
+
+
+def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | None:
+    """A gather for a product, or a scatter of its result, that is part of the product."""
+    size, devices = collective.group_size, _devices(op)
+    if size is None or collective.wire_bytes is None or devices < _LEAST_RING:
+        return None
+    element = element_of(op.results[0].type)
+    if not isinstance(element, FloatType) or element.width != _DEFAULT_WIDTH:
+        return None
+    if isinstance(op, AllGatherOp):
+        product = _only_user(op.results[0])
+        if size != devices or not isinstance(product, DotGeneralOp):
+            return None
+        if product.lhs is not op.results[0] or not _shards(product.rhs):
+            return None
+    elif isinstance(op, ReduceScatterOp):
+        product = op.tensor.defining_op
+        if not isinstance(product, DotGeneralOp) or size * 2 < _LEAST_RING:
+            return None
+        if not _contracts_rows(product) or _covered(product, op) != devices:
+            return None
+    else:
+        return None
+    return replace(
+        collective,
+        wire_bytes=collective.wire_bytes * Fraction(size + 1, size - 1),
+        compiled="a ring of permutes beside the product",
+    )
+
+
+def _on_square(op: Op, collective: Collective, program: Program) -> Collective | None:
+    """A reduce-scatter over all devices of a square or a cube."""
+    shape = program.machine.shape
+    is_square = len([size for size in shape if size > 1]) > 1 and len(set(shape)) == 1
+    if not isinstance(op, (ReduceScatterOp, stablehlo.ReduceScatterOp)) or not is_square:
+        return None
+    if collective.group_size != prod(shape) or prod(shape) < _LEAST_SQUARE or collective.wire_bytes is None:
+        return None
+    return replace(
+        collective,
+        kind="all_reduce",
+        wire_bytes=collective.wire_bytes * 2,
+        compiled="all-reduced: there is no reduce-scatter over all devices of a square or a cube",
+    )
+
+
+def _of_totals(op: Op, collective: Collective, program: Program) -> Collective | None:
+    """A gather for a cumulative operation."""
+    if not isinstance(op, AllGatherOp) or collective.wire_bytes is None:
+        return None
+    user = _only_user(op.results[0])
+    sizes = user.window_dimensions if isinstance(user, ReduceWindowOp) else ()
+    gathered = [dim for dim, axes in enumerate(op.gathering_axes) if axes.axes]
+    shape = _shape(op.results[0])
+    if len(gathered) != 1 or len(sizes) != len(shape) or sizes[gathered[0]] != shape[gathered[0]]:
+        return None
+    # A long dimension is split into blocks, whose totals are gathered. Shards are of whole blocks.
+    count = collective.group_size or 1
+    shards = gcd(-(-shape[gathered[0]] // _BLOCK), count)
+    total = collective.wire_bytes * count / max(count - 1, 1)
+    whole = total / shards * (1 - Fraction(shards, count))
+    return replace(
+        collective,
+        wire_bytes=whole + total / shape[gathered[0]] * -(-shape[gathered[0]] // _BLOCK),
+        compiled="only totals are gathered" if shards == count else "",
+    )
+
+
+def _once(op: Op, collective: Collective, program: Program) -> Collective | None:
+    """A gather of a tensor whose transpose has been gathered along the same axes."""
+    if not isinstance(op, AllGatherOp) or not collective.wire_bytes:
+        return None
+    source: Value = op.tensor
+    while isinstance(source, OpResult) and isinstance(source.op, _RELAYOUTS):
+        source = source.op.operand_at(0)
+    key = source, op.parent, collective.axes, collective.wire_bytes
+    first = program.gathered.setdefault(key, op.tensor)
+    if first is op.tensor:
+        return None
+    return replace(collective, wire_bytes=Fraction(0), compiled="its transpose is gathered already")
+
+
+def _contracts_rows(product: DotGeneralOp) -> bool:
+    """Whether a product contracts the last dimension of its left operand, before a transpose; no gradient."""
+    lhs, dims = product.lhs, product.dot_dimension_numbers.lhs_contracting
+    transpose = lhs.defining_op
+    if isinstance(transpose, TransposeOp):
+        dims = tuple([transpose.permutation[dim] for dim in dims])
+    return dims == (len(_shape(lhs)) - 1,)
+
+
+def _devices(op: Op) -> int:
+    """The number of devices of the mesh of a collective of sdy; 0 for another one."""
+    if not isinstance(op, CollectiveOp):
+        return 0
+    mesh = find_mesh(op.out_sharding.mesh_or_ref, op)
+    return 0 if mesh is None else mesh.total_size
+
+
+def _covered(product: DotGeneralOp, scatter: CollectiveOp) -> int:
+    """The number of devices that have different parts of the work of a product whose result is scattered."""
+    mesh = find_mesh(scatter.out_sharding.mesh_or_ref, product)
+    sharding = sharding_of(product.lhs)
+    if mesh is None or sharding is None:
+        return 0
+    return prod(dim.sharded_size(mesh) for dim in sharding.dims)
+
+
+def _shards(value: Value) -> bool:
+    sharding = sharding_of(value)
+    return sharding is not None and not sharding.is_fully_replicated
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return value.type.shape if isinstance(value.type, RankedTensor) else ()
 
 
 def _is_for_products(value: Value) -> bool:
@@ -160,4 +314,8 @@ def _is_of_default_precision(product: Op) -> bool:
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.SUMS_AFTER_LOOPS, _after_loops),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
+    (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
+    (CompilerBehavior.SCATTERS_ON_LINES, _on_square),
+    (CompilerBehavior.SPLIT_SCANS, _of_totals),
+    (CompilerBehavior.MERGED_TRANSPOSES, _once),
 )

@@ -17,7 +17,7 @@ from sdyopt.analysis.figures.causes import (
     location_of,
     summed_over,
 )
-from sdyopt.analysis.figures.compiled_collectives import compiled
+from sdyopt.analysis.figures.compiled_collectives import Machine, compiled, machine_of
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
@@ -85,7 +85,7 @@ def report_unless(
 ) -> Report | None:
     """The figures of a module; None if collectives, products and their times are enough to stop."""
     with handling(_ignore):
-        collector = _Collector(module, assumed_trips, "" if topology is None else topology.compiler)
+        collector = _Collector(module, assumed_trips, topology)
         report = collector.report()
         if topology is not None:
             report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
@@ -114,9 +114,9 @@ def _ignore(_: Diagnostic) -> None:
 
 
 class _Collector:
-    def __init__(self, module: Op, assumed_trips: AssumedTrips, compiler: str) -> None:
+    def __init__(self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None) -> None:
         self._module = module
-        self._compiler = compiler
+        self._topology = topology
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
@@ -175,10 +175,13 @@ class _Collector:
     def _compile(self, found: Report, ops: Sequence[Op]) -> None:
         """Makes of the collectives what the compiler makes of them."""
         pairs = list(zip(ops, found.collectives, strict=True))
-        found.compiler = self._compiler
-        found.collectives = compiled(pairs, self._compiler, self._counts)
-        if not self._compiler:
-            found.by_compiler = lambda: {each: compiled(pairs, each, self._counts) for each in (TPU, GPU)}
+        machine = machine_of(self._topology, found.mesh)
+        found.compiler = machine.compiler
+        found.collectives = compiled(pairs, machine, self._counts)
+        if not machine.compiler:
+            found.by_compiler = lambda: {
+                each: compiled(pairs, Machine(each), self._counts) for each in (TPU, GPU)
+            }
 
     def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:
         is_known = location.phase is not Phase.UNKNOWN and not location.is_differentiated

@@ -17,9 +17,10 @@ sdy.mesh @mesh = <["x"=4]>
 func.func public @main(
     %i: tensor<4096x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch['i']"),
     %j: tensor<4096x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch['j']"),
-    %u: tensor<4096x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch['u']"),
+    %n: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>} loc("batch['n']"),
     %w: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>, jax.buffer_donor = true} loc("params['w']"))
     -> (tensor<1024x256xf32> {jax.result_info = "result[0]['w']"}) {
+  %u = stablehlo.broadcast_in_dim %n, dims = [0] : (tensor<4096xf32>) -> tensor<4096x256xf32> loc(#of_first)
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %y = "stablehlo.gather"(%w, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 256>}> : (tensor<1024x256xf32>, tensor<4096x1xi32>) -> tensor<4096x256xf32> loc(#first)
   %z = "stablehlo.gather"(%w, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 256>}> : (tensor<1024x256xf32>, tensor<4096x1xi32>) -> tensor<4096x256xf32> loc(#second)

@@ -170,7 +170,9 @@ def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterato
 
 @exchanges_halos(DynamicSliceOp)
 def exchange_dynamic_slice(op: DynamicSliceOp, context: HaloContext) -> Values:
-    """Each device slices its shard, and the parts of the slice are added up."""
+    """Each device slices its shard, and the parts of the slice are added up; XLA gathers the operand."""
+    if context.as_partitioner:
+        return None
     dims = _sharded_dims(op, context.types)
     body = None if dims is None or not _is_summable(ranked(op.operand).element) else begin_body(op, context)
     if dims is None or body is None:

@@ -16,8 +16,11 @@ sharding, and the left operand and the result are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
   devices that have the same part of the table share the work on the indices.
+- A slice at a dynamic position takes dimensions whole, and has the sharding of the result in the others.
+- The batch of a top-k of a long dimension is gathered, unless it is sharded over all devices.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
-  its operands are resharded.
+  its operands are resharded; but with that of the operands if these all have the same and would send
+  something, so that only the result is resharded.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import gcd, prod
 
+from sdyopt.mlir.dialects.chlo.top_k import TopKOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
@@ -32,6 +36,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.sharding.axis_lists import (
     Axes,
@@ -53,6 +58,8 @@ from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_resul
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 _DOTS = (DotOp, DotGeneralOp)
+# The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
+_LONG_TOP_K = 32_000
 
 
 def find_partitioner_axes(
@@ -69,6 +76,8 @@ def find_partitioner_axes(
     if better is not None:
         tensors = [*tensors[:2], tensors[2].copy()]
         tensors[2].set_axes(*better)
+    if issubclass(op_class, TopKOp) and _is_top_k_gathered(tensors[0], rule, mesh):
+        return [()] * len(rule.factor_sizes)
     common = already_common_axes(rule, tensors)
     if common is not None:
         return common
@@ -88,16 +97,55 @@ def find_partitioner_axes(
             return _sent_elements(rule, tensors, sizes, axes, mesh)
 
         least = min(lists, key=sent)
+        if issubclass(op_class, ScatterOp) and count == 1:
+            kept = _with_kept_batch(rule, tensors, mesh)
+            given = tensors[2].factors
+            is_kept = any(
+                factor in given and overlap(least[factor], given[factor].axes) for factor in rule.reduction
+            )
+            if any(kept[factor] for factor in rule.reduction) and (is_kept or sent(kept) < sent(least)):
+                return kept
         return list(least)
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)
+    elif issubclass(op_class, DynamicSliceOp):
+        return _axes_of_slice(tensors[len(rule.operands) :], rule)
     elif not (
         rule.reduction or rule.need_replication or rule.permutation or has_multi_factor_dimension(rule)
     ):
         results = tensors[len(rule.operands) :]
         if all(factor in results[0].factors for tensor in tensors for factor in tensor.factors):
+            if _operands_agree(tensors, len(rule.operands)):
+                return _axes_of(tensors[: len(rule.operands)], rule)
             return _axes_of(results, rule)
     return find_common_axes(rule, tensors, sizes, mesh)
+
+
+def _is_top_k_gathered(operand: TensorProjection, rule: OpShardingRule, mesh: Mesh) -> bool:
+    """Whether XLA gathers the batch of a top-k: of a long dimension, and not on all devices a part of it."""
+    (last,) = rule.need_replication or (-1,)
+    is_long = last >= 0 and rule.factor_sizes[last] >= _LONG_TOP_K
+    return is_long and 1 < operand.sharded_size(mesh) < mesh.total_size and not operand.factors[last].axes
+
+
+def _axes_of_slice(results: Sequence[TensorProjection], rule: OpShardingRule) -> list[Axes]:
+    """The axes of a slice at a dynamic position; none if its result is sharded where it is sliced."""
+    axes = _axes_of(results, rule)
+    return [()] * len(axes) if any(axes[factor] for factor in rule.need_replication) else axes
+
+
+def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
+    """Whether all operands have the same axes, which are not just some of those of the result."""
+    operands, result = tensors[:count], tensors[count]
+    if any(set(each.factors) != set(result.factors) for each in operands):
+        return False
+    factors = list(result.factors)
+    first = [operands[0].factors[factor].axes for factor in factors]
+    if any([each.factors[factor].axes for factor in factors] != first for each in operands[1:]):
+        return False
+    return not all(
+        is_prefix(axes, result.factors[factor].axes) for factor, axes in zip(factors, first, strict=True)
+    )
 
 
 def _keeps_rows(alternative: Alternative, tensors: Sequence[TensorProjection], indices: int) -> bool:
@@ -130,6 +178,40 @@ def _with_idle_axes(axes: Sequence[Axes], indices: TensorProjection, mesh: Mesh)
     return changed
 
 
+def _with_kept_batch(rule: OpShardingRule, tensors: Sequence[TensorProjection], mesh: Mesh) -> list[Axes]:
+    """The axes with which each device adds up its part of the updates of a scatter.
+
+    The table keeps its other axes, and the dimensions that it is sharded in get those that are left. If a
+    dimension of the rows is sharded along an axis of the batch, all others are for that dimension.
+    """
+    table, _, updates, result = tensors
+    axes: list[Axes] = [()] * len(rule.factor_sizes)
+    used: Axes = ()
+    for factor, sharding in updates.factors.items():
+        if factor not in table.factors:
+            axes[factor] = prefix_without_overlap(sharding.axes, used)
+            used += axes[factor]
+    sharded = [factor for factor, sharding in result.factors.items() if sharding.axes]
+    in_conflict = [
+        factor
+        for factor in sharded
+        if factor in updates.factors and overlap(result.factors[factor].axes, used)
+    ]
+    if in_conflict and not any(updates.factors[factor].axes for factor in in_conflict):
+        sharded = in_conflict
+    for factor in sharded:
+        given = result.factors[factor].axes
+        axes[factor] = tuple([axis for axis in given if not overlap((axis,), used)])
+        used += axes[factor]
+    for axis in (AxisRef(each.name) for each in mesh.axes):
+        for factor in reversed(sharded):
+            whole = rule.factor_sizes[factor] // sharded_size(axes[factor], mesh)
+            if not overlap((axis,), used) and whole % axis.size(mesh) == 0:
+                axes[factor] += (axis,)
+                used += (axis,)
+    return axes
+
+
 def _sent_elements(
     rule: OpShardingRule,
     tensors: Sequence[TensorProjection],
@@ -148,13 +230,37 @@ def _sent_elements(
             pairs = [(after, before) for before, after in pairs]
             if summed:
                 # By a reduce-scatter, or an all-reduce.
-                is_scattered = any(overlap(after, summed) for _, after in pairs)
+                is_scattered = any(overlap(after, summed) for _, after in pairs) and all(
+                    is_prefix(before, after) for before, after in pairs
+                )
                 sent += size // computed * (1 if is_scattered else 2)
                 continue
         if all(is_prefix(before, after) for before, after in pairs):
             continue
+        if _is_gathered(number, tensors, axes, rule):
+            sent += size // prod(sharded_size(common_prefix(before, after), mesh) for before, after in pairs)
+            continue
         sent += size // min(computed, given)
     return sent
+
+
+def _is_gathered(
+    number: int, tensors: Sequence[TensorProjection], axes: Sequence[Axes], rule: OpShardingRule
+) -> bool:
+    """Whether the updates of a scatter are gathered: their axes are needed for the rows of a table.
+
+    This is so if what is looked up is sharded, too.
+    """
+    if number != 2 or len(rule.operands) != 3 or not rule.reduction:
+        return False
+    table, updates = tensors[0], tensors[2]
+    rows = [axis for factor in updates.factors if factor in table.factors for axis in axes[factor]]
+    is_looked_up = any(axes[factor] for factor in table.factors if factor not in updates.factors)
+    return is_looked_up and any(
+        overlap(sharding.axes, rows)
+        for factor, sharding in updates.factors.items()
+        if factor not in table.factors
+    )
 
 
 def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[Axes]:
