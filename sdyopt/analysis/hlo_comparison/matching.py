@@ -269,7 +269,7 @@ class _Matching(Pairing):
 
     def _take_rings(self) -> None:
         """Pairs gathers and reduce-scatters of the report with permutes around a ring."""
-        rings = rings_of(self.xla, self.theirs)
+        rings = rings_of(self.xla, self.theirs, self.program)
         if not rings:
             return
         alike = self.alike(_shard_in_ring)

@@ -11,8 +11,9 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.device_groups import Groups, in_all_slices
 from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.base.dataclasses import dataclass
 
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*+)\}")
@@ -33,8 +34,11 @@ class Ring:
     text: str
 
 
-def rings_of(xla: Sequence[CollectiveOperand], numbers: Iterable[int]) -> list[Ring]:
-    """The rings of some of the collectives."""
+def rings_of(
+    xla: Sequence[CollectiveOperand], numbers: Iterable[int], program: CompiledProgram | None
+) -> list[Ring]:
+    """The rings of some of the collectives of a program."""
+    devices, slices = (1, 1) if program is None else (program.devices, program.slices)
     around: dict[str, Groups | None] = {}
     found: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
     for number in numbers:
@@ -43,7 +47,8 @@ def rings_of(xla: Sequence[CollectiveOperand], numbers: Iterable[int]) -> list[R
             continue
         pairs = _pairs(each.hlo.op)
         if pairs not in around:
-            around[pairs] = _cycles(pairs)
+            cycles = _cycles(pairs)
+            around[pairs] = cycles and in_all_slices(cycles, devices // slices, slices)
         if (groups := around[pairs]) is not None:
             location = each.location
             place = location.file, location.line, location.name_stack

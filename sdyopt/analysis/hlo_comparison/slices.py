@@ -76,7 +76,7 @@ def transfers_of(
             [other for other in dict.fromkeys(side) if other in free and other != number] for side in sides
         )
         after = [other for other in after if other not in before]
-        within = next((groups for other in (*before, *after) if (groups := xla[other].groups)), None)
+        within = next(filter(None, (xla[other].groups for other in (*before, *after))), None)
         groups = None if within is None else joined(within, each.groups)
         members = [*before, number, *after]
         order = (("after", before), ("before", after))

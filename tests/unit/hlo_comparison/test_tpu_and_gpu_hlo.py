@@ -313,6 +313,14 @@ def test_a_ring_of_permutes_in_a_loop_is_a_collective_matmul(kind: str) -> None:
     assert found.why == "a ring of permutes around 4 devices, in a loop beside the product"
 
 
+def test_a_ring_within_a_slice_is_one_of_all_slices() -> None:
+    notes = transfer("ALL_REDUCE", '"{1,2}x{0:3}"')
+    send = f"%send = (f32[2,8], token[]) send(%a, %a), {notes}\n"
+    program = hlo(RING_ENTRY.format(place=PLACE) + "\n" + send, RING.format(place=PLACE))
+    both = groups_of_axes('{"x"}', '<["s"=2, "x"=4]>')
+    assert match(program, reported("all_gather", 64, groups=both))[0].reason == "ring of permutes"
+
+
 def test_a_ring_of_permutes_may_be_unrolled() -> None:
     pairs = "source_target_pairs={{0,1},{1,2},{2,3},{3,0}}"
     steps = "\n".join(
