@@ -23,8 +23,8 @@ from benchmarks.advice.planted import adviser_on
 from benchmarks.advice.table import Row, Rows, write_table
 from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed
-from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.verification import program_for_xla
+from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
@@ -106,19 +106,20 @@ def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
 def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
     adviser = adviser_on(path.read_text(encoding="utf-8"), arguments.jobs)
     advice = adviser.advice()
-    if adviser.search.outcome is None:
+    trials = adviser.search.trials
+    if trials.outcome is None:
         return
-    search, before = adviser.search, adviser.search.outcome.report
-    changes: list[tuple[AdvisedChange, Op, Report]] = []
+    before = trials.outcome.report
+    changes: list[tuple[Trial, Op, Report]] = []
     for change in advice.changes:
         if change.is_conflict_free and len(changes) < arguments.changes:
-            after = search.after(change.move).outcome
+            after = trials.after(change.change).outcome
             if after is not None:
-                changes.append((change, search.edited(change.move), after.report))
+                changes.append((change, trials.changed(change.change), after.report))
     if not changes:
         return
     texts = [
-        program_for_xla(each, before.devices) for each in (search.edited(), *(op for _, op, _ in changes))
+        program_for_xla(each, before.devices) for each in (trials.changed(), *(op for _, op, _ in changes))
     ]
     compiled = _compiled(path, texts, before.devices, arguments)
     if compiled[0] is None:

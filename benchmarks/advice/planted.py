@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 from benchmarks.advice.table import Row, Rows, write_table
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.changes.effect import Figures
+from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.units import seconds_text
-from sdyopt.analysis.trials.effect import Figures
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
     good: Figures
     worse: Figures
-    change: AdvisedChange | None
+    change: Trial | None
     number: int
     tried: int
     seconds: float

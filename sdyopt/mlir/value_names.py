@@ -22,6 +22,7 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 _INDEX = re.compile(r"\[\d+\]")
+_PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _ROOT = re.compile(r"result\[\d+\]|\w+")
 _ARGUMENT_INFO, _RESULT_INFO = "jax.arg_info", "jax.result_info"
 
@@ -68,6 +69,11 @@ def result_text(function: FunctionOpInterface, index: int) -> str:
 def pattern_of(name: str) -> str:
     """`params['layers'][*]['w']`: a name with any index in place of its own."""
     return _INDEX.sub("[*]", name)
+
+
+def path_parts(name: str) -> tuple[str, ...]:
+    """`['layers']`, `[0]` and `['w']` of `params['layers'][0]['w']`."""
+    return tuple(_PART.findall(name))
 
 
 def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:

@@ -26,7 +26,7 @@ base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ d
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ notation ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
-          trials ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
+          changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
           mesh_sweep ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.advise.advice import Advice, AdvisedChange
-from sdyopt.analysis.advise.verification import Compiled
+from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.changes.effect import Effect, Figures
+from sdyopt.analysis.changes.trials import Compiled, Trial
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
-from sdyopt.analysis.trials.effect import Effect, Figures
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
@@ -131,6 +131,13 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
+    if advice.together is not None:
+        trial, numbers = advice.together, {each.change.key: at for at, each in enumerate(advice.changes, 1)}
+        parts = [numbers.get(part.key) for part in trial.change.parts]
+        section = Section(f"together: {_listed(str(at) if at else 'more' for at in parts)}")
+        section.sentences += [text for text, at in zip(trial.texts, parts, strict=True) if at is None]
+        section.sentences.append(_effect(advice, trial.before, trial.after))
+        yield section
     if advice.contradicted:
         section = Section("left out")
         for each in advice.contradicted:
@@ -141,6 +148,12 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         columns = "PartitionSpec", "where"
         section.add_table("by place", columns, 0, [(spec, place) for place, spec in _by_pattern(advice)])
         yield section
+
+
+def _listed(numbers: Iterable[str]) -> str:
+    """`1, 2 and 4`."""
+    *most, last = dict.fromkeys(numbers)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
@@ -167,7 +180,7 @@ def _reshards(effect: Effect) -> str:
     return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"
 
 
-def _warning(each: AdvisedChange) -> str:
+def _warning(each: Trial) -> str:
     """`; sends 13.0 × as much, saves latency`, for a change that sends much more."""
     before, after = each.before, each.after
     if after.wire_bytes < before.wire_bytes * _MUCH_MORE or not after.wire_bytes:
@@ -196,7 +209,7 @@ def _in_xla(compiled: tuple[Compiled, Compiled], seconds: tuple[Fraction, Fracti
     return f"{sends}, {_change_text('time', *seconds, seconds_text)}"
 
 
-def _contradiction(each: AdvisedChange) -> str:
+def _contradiction(each: Trial) -> str:
     """`XLA sends 1.50 MiB more, and takes 3.00 us longer`."""
     if each.compiled is None or each.seconds_in_xla is None:
         return "XLA does not compile it"
@@ -253,11 +266,12 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "final": None if advice.final is None else _figures_data(advice, advice.final),
         "annotations": [annotation._asdict() for annotation in advice.annotations],
         "changes": [_change_data(advice, each) for each in advice.changes],
+        "together": None if advice.together is None else _change_data(advice, advice.together),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def _change_data(advice: Advice, each: AdvisedChange) -> dict[str, object]:
+def _change_data(advice: Advice, each: Trial) -> dict[str, object]:
     return {
         "text": each.text,
         "now": each.now,

@@ -15,13 +15,13 @@ from itertools import islice
 from math import prod
 from typing import NamedTuple
 
+from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, with_axis
+from sdyopt.analysis.changes.dimensions import DimensionGroup, Dimensions
+from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.effect import Figures
+from sdyopt.analysis.changes.roles import Role
+from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.dimensions import DimensionGroup, Dimensions
-from sdyopt.analysis.trials.effect import Figures
-from sdyopt.analysis.trials.moves import Axes, MeshOfProgram, Move, with_axis
-from sdyopt.analysis.trials.roles import Role
-from sdyopt.analysis.trials.trials import Trial
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
@@ -43,8 +43,8 @@ class Use(NamedTuple):
 
 
 Strategy = frozenset[Use]
-# (moves, seconds that are too many) -> trials
-Tries = Callable[[Sequence[Move], Fraction | None], Iterable[Trial]]
+# (changes, seconds that are too many) -> trials
+Tries = Callable[[Sequence[Change], Fraction | None], Iterable[Trial]]
 Cost = Callable[[Figures], Fraction]
 
 
@@ -124,7 +124,7 @@ class Strategies:
                             numbers.setdefault(other._numbers[theirs], self._numbers[ours])
         return frozenset(use._replace(of=numbers[use.of]) for use in strategy if use.of in numbers)
 
-    def parts(self, strategy: Strategy) -> Iterator[Move]:
+    def parts(self, strategy: Strategy) -> Iterator[Change]:
         """The changes of a strategy, one axis after the other."""
         made: set[Use] = set()
         for axis in (*self.mesh.sizes, ""):
@@ -132,7 +132,7 @@ class Strategies:
             if uses:
                 made |= uses
                 title = f'shard along "{axis}"' if axis else "constrain the results of products"
-                yield self.move(frozenset(made))._replace(title=title)
+                yield self.change(frozenset(made))._replace(title=title)
 
     # --- Strategies -----------------------------------------------------------------------------------
 
@@ -154,22 +154,22 @@ class Strategies:
             yield Use(axis, PARAMETERS)
         yield Use("", CONSTRAINTS)
 
-    # --- Moves ----------------------------------------------------------------------------------------
+    # --- Changes --------------------------------------------------------------------------------------
 
-    def move(self, strategy: Strategy) -> Move:
+    def change(self, strategy: Strategy) -> Change:
         """The annotations of a strategy."""
-        changes = [change for role in self._inputs for change in self._changes(role, strategy)]
+        edits = [edit for role in self._inputs for edit in self._edits(role, strategy)]
         if Use("", CONSTRAINTS) in strategy:
             for role in self._roles:
                 if not role.is_input and any(_is_heavy(op) for each in role.classes for op in each.ops):
-                    changes += self._changes(role, strategy)
-        return Move(tuple(changes), (), "")
+                    edits += self._edits(role, strategy)
+        return Change(tuple(edits))
 
-    def _changes(self, role: Role, strategy: Strategy) -> Iterator[Change]:
+    def _edits(self, role: Role, strategy: Strategy) -> Iterator[Edit]:
         axes = self._axes(role, strategy)
         if any(axes):
             for place in role.places:
-                yield Change(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
+                yield Edit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
 
     def _axes(self, role: Role, strategy: Strategy) -> Axes:
         groups = self._dimensions.of(role)
@@ -199,7 +199,7 @@ class StrategySearch:
 
     def __init__(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> None:
         self._tries, self._cost, self._soft_cost = tries, cost, soft_cost
-        self._known: dict[tuple[Change, ...], Figures | None] = {(): base}
+        self._known: dict[tuple[Edit, ...], Figures | None] = {(): base}
         self._found: dict[Strategy, Figures] = {frozenset(): base}
         # Uses that changed nothing when they were added to a strategy.
         self._idle: dict[Use, list[Strategy]] = {}
@@ -248,12 +248,12 @@ class StrategySearch:
         )
         if len(self._found) < _KEPT:
             limit = None
-        moves = {each: strategies.move(each) for each in some}
-        new = {move.changes: move for move in moves.values() if move.changes not in self._known}
+        changes = {each: strategies.change(each) for each in some}
+        new = {change.edits: change for change in changes.values() if change.edits not in self._known}
         for trial in self._tries(list(new.values()), limit):
-            self._known[trial.move.changes] = trial.figures
-        for strategy, move in moves.items():
-            figures = self._known.get(move.changes)
+            self._known[trial.change.edits] = trial.figures
+        for strategy, change in changes.items():
+            figures = self._known.get(change.edits)
             if figures is None:
                 continue
             self._found[strategy] = figures

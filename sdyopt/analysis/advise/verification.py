@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
+from sdyopt.analysis.changes.trials import Compiled
 from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names
@@ -25,13 +25,6 @@ from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32
-
-
-class Compiled(NamedTuple):
-    """The bytes that a device sends under XLA, and the seconds of its collectives on a topology."""
-
-    wire_bytes: Fraction
-    seconds: Fraction
 
 
 class Verification:

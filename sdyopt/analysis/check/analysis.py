@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import os
 
 from sdyopt.analysis.check import Options, checks_of
 from sdyopt.analysis.check.check_text import check_text
@@ -11,7 +11,6 @@ from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.analysis.sharding_record.record import shared_record
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 
 
@@ -27,10 +26,9 @@ class Checking(Analysis[Options]):
         self._memory, self._trips = options.memory, assumed_trips(options.trips)
         self._checker: Checker
 
-    def around_passes(self, program: Program) -> AbstractContextManager[None]:
+    def on_input(self, program: Program) -> None:
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        self._checker = Checker(program.op, has_passes, program.shared(shared_record))
-        return self._checker.recording()
+        self._checker = Checker(program.op, has_passes, self._topology, os.cpu_count() or 1)
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology, self._trips)
@@ -38,6 +36,6 @@ class Checking(Analysis[Options]):
         if self._memory is not None:
             report.device_memory = self._memory
         report.compiled = program.compiled(report)
-        found = self._checker.check(program.op, report, self._memory, self._trips)
+        found = self._checker.check(report, self._memory, self._trips)
         program.shared(checks_of).append(found)
         self.texts.append(check_text(found, self.run.width))

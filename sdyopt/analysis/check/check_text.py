@@ -1,4 +1,4 @@
-"""A check as text: at most 12 lines."""
+"""A check as text: at most 13 lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, Trial, kind_of, part_of
+from sdyopt.analysis.changes.effect import NOISE, Measure
+from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, kind_of, part_of
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
@@ -28,7 +30,6 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.pages.section import ReportTable
-from sdyopt.analysis.trials.effect import NOISE
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.value_names import pattern_of
@@ -98,6 +99,8 @@ def check_text(check: Check, width: int) -> str:
             f"{_INDENT}{reasons_text(place.parts[0], width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
+    if check.together is not None:
+        lines.append(together_text(check))
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
@@ -312,43 +315,64 @@ def change_of(check: Check, place: Place, width: int) -> str:
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.best is not None:
-        return trial_text(place.best, width, place.name)
+        return trial_text(place.best, place.subject, width, place.name)
     if not check.can_try:
         return "no change was tried: the program is partitioned already"
-    if not place.proposed:
-        return "no change of one annotation was found to try"
-    if not place.tried:
-        changes, them = ("changes were", "them") if place.proposed > 1 else ("change was", "it")
-        return f"{place.proposed} {changes} not tried, because the program is large; --advise tries {them}"
-    none = "the one change" if place.tried == 1 else f"none of {place.tried} changes"
-    fails = "does not help" if place.tried == 1 else "helps"
-    return f"{none} tried here {fails}; --advise tries more"
+    if not check.proposed:
+        return "no change was found to try"
+    none = "the one change" if check.tried == 1 else f"none of {check.tried} changes"
+    helps = "does not help" if check.tried == 1 else "helps"
+    left = check.proposed - check.tried
+    more = f"; --advise tries {left} more" if left > 0 else ""
+    return f"{none} that {'was' if check.tried == 1 else 'were'} tried {helps} here{more}"
 
 
-def trial_text(trial: Trial, width: int, line: str = "") -> str:
+def together_text(check: Check) -> str:
+    """`the best 2 changes together: -1.41 MiB sent, -45% time`."""
+    trial = check.together
+    assert trial is not None
+    what = f"the best {len(trial.change.parts)} changes"
+    faster = round(100 * (1 - trial.after.seconds / trial.before.seconds))
+    return f"{what} together: {_figures_of(trial)}, -{faster}% time; see --advise"
+
+
+def _figures_of(trial: Trial) -> str:
+    """`-1.00 GiB sent, +2.00 GiB memory`."""
+    effect = trial.effect
+    text = f"{_difference(-effect.saved(Measure.WIRE))} sent"
+    if memory := -effect.saved(Measure.MEMORY):
+        is_noise = abs(memory) < NOISE * effect.before.peak_bytes
+        text += "" if is_noise else f", {_difference(memory)} memory"
+    carried = effect.after.carried - effect.before.carried
+    if carried and abs(carried) >= NOISE * effect.before.wire_bytes:
+        text += f", {_difference(Fraction(carried))} between steps"
+    flops, more_flops = effect.before.flops, effect.after.flops
+    return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
+
+
+def trial_text(trial: Trial, subject: str, width: int, line: str = "") -> str:
     """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
 
     `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`.
     """
     start = "tried: " if trial.effect.holds else "XLA may differ: "
-    figures = f": {_difference(trial.sent)} sent"
-    if trial.changes_memory:
-        figures += f", {_difference(trial.memory)} memory"
-    if abs(trial.carried) >= NOISE * trial.effect.before.wire_bytes and trial.carried:
-        figures += f", {_difference(Fraction(trial.carried))} between steps"
-    flops, more_flops = trial.effect.before.flops, trial.effect.after.flops
-    if more_flops > flops:
-        figures += f", +{round(100 * (more_flops / flops - 1))}% FLOPs"
     file, colon, _ = line.rpartition(":")
-    subject = trial.subject.replace(f"{file}:", "line ") if colon else trial.subject
+    subject = subject.replace(f"{file}:", "line ") if colon else subject
     # A donated argument says that its result changes.
-    results = f" and {counted(trial.results, 'result')}" if trial.results and not trial.carried else ""
+    is_carried = trial.after.carried != trial.before.carried
+    results = f" and {counted(len(trial.results), 'result')}" if trial.results and not is_carried else ""
+    edit = next(iter(trial.change.edits), None)
+    spec = "" if edit is None or trial.change.title else trial.annotations[0].spec or ""
+    if trial.change.parts:
+        spec = ""
+    elif edit is not None and edit.is_removal:
+        spec = "no constraint"
     parts = [
-        f"{trial.replaced} → " if trial.replaced else "",
-        trial.spec,
-        f" for {subject}",
+        f"{trial.now} → " if edit is not None and edit.replaced is not None and spec else "",
+        spec,
+        f" for {subject}" if spec else subject,
         results,
-        figures,
+        f": {_figures_of(trial)}",
     ]
     for number, long, short in _SHORTER_TRIAL:
         if len(start) + sum(map(len, parts)) <= width:
@@ -358,8 +382,9 @@ def trial_text(trial: Trial, width: int, line: str = "") -> str:
     excess = len(start) + sum(map(len, parts)) - width
     if excess > 0:
         name = parts[2].removeprefix(" for ")
+        of = parts[2].removesuffix(name)
         kept = max(len(name) - excess, _LEAST_OF_SUBJECT)
-        parts[2] = f" for …{name[1 - kept :]}" if kept < len(name) else parts[2]
+        parts[2] = f"{of}…{name[1 - kept :]}" if kept < len(name) else parts[2]
     return start + "".join(parts)
 
 

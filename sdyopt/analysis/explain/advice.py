@@ -5,36 +5,32 @@
 
 Each change is written into a copy of the program as it was read, and the propagation pipeline runs on it. Of
 the changes with which the value has the axis, one that makes no figure worse is shown, if there is one, with
-its effect.
+its effect. For a collective, it is the best change for its line that the search of all analyses has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
+from sdyopt.analysis.changes.edits import Change, Edit, copy_of, place_of
+from sdyopt.analysis.changes.effect import Effect
+from sdyopt.analysis.changes.originals import Gradients, Originals
+from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.changes.search import LINT, Search
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
-from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
-from sdyopt.analysis.sharding_record.arrivals import Arrival, dimension_of
+from sdyopt.analysis.sharding_record.arrivals import dimension_of
 from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
-from sdyopt.analysis.trials.blamed import Alike, Proposals
-from sdyopt.analysis.trials.effect import Effect, Measure, bytes_of_runs
-from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.originals import Gradients, Originals
-from sdyopt.analysis.trials.remedies import ValueNames, remedy_of
-from sdyopt.analysis.trials.roles import roles_of
-from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
@@ -51,21 +47,12 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
 
-# A change helps a collective of whose line no more than this share is left.
-_GONE = Fraction(3, 4)
-
-# For one axis or collective, at most so many changes are tried; for a collective of a large program, at least
-# so many; and for one question, on so many operations together.
-_MAX_TRIALS, _MIN_TRIALS = 8, 2
+# For one axis, at most so many changes are tried; and for one question, on so many operations together.
+_MAX_TRIALS = 8
 _MAX_OPERATIONS = 100_000
 
-
-class _Trial(NamedTuple):
-    """The effect of a change, and the record of what the passes made of the changed copy."""
-
-    effect: Effect
-    record: ShardingRecord
-    copies: Mapping[Op, Op]
+# The effect of an edit, the record of what the passes made of the changed copy, and the copies of operations.
+_Recorded = tuple[Effect, ShardingRecord, Mapping[Op, Op]]
 
 
 class Advice:
@@ -80,14 +67,20 @@ class Advice:
         self._dialects = dialects
         # Passes are assumed, because none are given.
         self.is_assumed = False
-        self._tried: dict[Change, _Trial | None] = {}
-        at_most = _MAX_OPERATIONS // max(1, len(self._ops))
-        self._remaining = max(_MAX_TRIALS, at_most)
-        self._trials_of_collective = min(_MAX_TRIALS, max(_MIN_TRIALS, at_most))
+        # So many trials run at the same time, in forked processes.
+        self.jobs = 1
+        self._tried: dict[Edit, _Recorded | None] = {}
+        self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
 
     @cached_property
     def _gradients(self) -> Gradients:
         return Gradients(self._module)
+
+    @cached_property
+    def _search(self) -> Search:
+        """The changes of the program that pay."""
+        pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
+        return Search(trials_on(self._module, pipeline, is_inlined=self.is_assumed), LINT, jobs=self.jobs)
 
     @cached_property
     def _trials(self) -> Trials | None:
@@ -108,21 +101,21 @@ class Advice:
             node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
             return
         tried = unwritable = 0
-        found: list[tuple[Change, Effect]] = []
-        for change in dict.fromkeys(proposals):
-            if not self._gradients.constrained((change,)):
+        found: list[tuple[Edit, Effect]] = []
+        for edit in dict.fromkeys(proposals):
+            if not self._gradients.constrained((edit,)):
                 unwritable += 1
                 continue
-            if tried == _MAX_TRIALS or (change not in self._tried and not self._remaining):
+            if tried == _MAX_TRIALS or (edit not in self._tried and not self._remaining):
                 break
             tried += 1
-            effect = self._effect(change, proposals, absence)
+            effect = self._effect(edit, proposals, absence)
             if effect is not None:
-                found.append((change, effect))
-        if sure := [(change, effect) for change, effect in found if effect.is_worth_it]:
-            # What no partitioner does otherwise comes first, of changes that make as many figures worse.
-            change, effect = min(sure, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
-            self._add(node, change, effect, absence, names)
+                found.append((edit, effect))
+        if sure := [(edit, effect) for edit, effect in found if effect.is_worth_it]:
+            # What no partitioner does otherwise comes first, of edits that make as many figures worse.
+            edit, effect = min(sure, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
+            self._add(node, edit, effect, absence, names)
         elif unwritable and not tried:
             node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
         elif not tried:
@@ -137,146 +130,83 @@ class Advice:
     def add_for_collective(
         self,
         node: Sentence,
-        op: Op,
         figures: Collective,
-        came: Sequence[tuple[Run, Arrival]],
-        module: Op,
-        report: Report,
-        record: ShardingRecord,
-        names: Names,
     ) -> None:
-        """Adds what to write so that the line of a collective sends less, or that nothing was found.
-
-        `came` are the arrivals of axes that the collective is necessary for, `module` the program with it, on
-        which `report` is.
-        """
-        if self._trials is None or self._trials.figures is None:
+        """Adds what to write so that the line of a collective sends less, or that nothing was found."""
+        search, place = self._search, place_of_collective(figures)
+        if not search.can_try or not search.trials.outcome or not search.trials.outcome.sent.get(place):
             return
-        key = _place_of(figures)
-        before, sent = self._trials.figures, _sent_at(key, report)
-        if not sent:
+        trial = search.at_place(place)
+        if trial is None:
+            left = search.proposed - search.tried
+            more = f"; --advise tries {left} more" if left > 0 else ""
+            count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
+            node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
             return
-        originals = Originals(self._module, record.values, self._copies)
-        alike = Alike(self._module, roles_of(self._module))
-        proposed = (
-            *self._annotations_without(came, record),
-            *Proposals.on(module, originals).for_collective(op),
-        )
-        tried = 0
-        found: list[tuple[Move, Effect, Fraction]] = []
-        for change in dict.fromkeys(proposed):
-            if tried == self._trials_of_collective or not self._remaining:
-                break
-            move = alike.move(change)
-            if not move.changes:
-                continue
-            tried += 1
-            self._remaining -= 1
-            after = self._trials.after(move).outcome
-            if after is not None:
-                left, effect = _sent_at(key, after.report), Effect(before, after.figures)
-                # What sends more elsewhere is no help.
-                if left <= _GONE * sent and effect.saved(Measure.WIRE) >= 0:
-                    found.append((move, effect, left))
-        if found:
-            move, effect, left = min(found, key=lambda each: (each[1].cost, each[2]))
-            place = f"{bytes_text(left)} in place of {bytes_text(sent)}"
-            self._add_for_collective(node, move, effect, place, names)
-        elif tried:
-            count = f"{counted(tried, 'other sharding')} {'was' if tried == 1 else 'were'} tried"
-            node.add(f"no help was found: {count}, and the line sends as much, or the program more")
 
-    def _annotations_without(
-        self, came: Sequence[tuple[Run, Arrival]], record: ShardingRecord
-    ) -> Iterator[Change]:
-        """The annotations that axes come from, and the values that have them, without the axes."""
-        for run, arrival in came:
-            *_, last = arrival.chain()
-            for subject in dict.fromkeys((last.subject, arrival.subject)):
-                sharding = run.initial.get(subject) if subject is last.subject else run.final.get(subject)
-                written = self.subject(subject, record, run)
-                mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
-                if sharding is None or written is None or mesh is None:
-                    continue
-                names = _axis_names(sharding, len(sharding.dims), arrival.axis.name)
-                kept = [DimensionSharding(tuple(map(AxisRef, each))) for each in names]
-                yield Change(place_of(written), sharding.with_dims(tuple(kept)), mesh)
-                if not isinstance(written, BlockArgument):
-                    continue
-                for dim, each in enumerate(kept):
-                    if dim != arrival.dim:
-                        moved = [*kept]
-                        moved[dim] = DimensionSharding((*each.axes, AxisRef(arrival.axis.name)))
-                        if _divides(written.type, moved, mesh):
-                            yield Change(written, sharding.with_dims(tuple(moved)), mesh)
+        def is_there(each: tuple[str, str, str]) -> bool:
+            return each == place
 
-    def _add_for_collective(
-        self, node: Sentence, move: Move, effect: Effect, place: str, names: Names
-    ) -> None:
-        named = ((copy, names.input_name(self._original_of(copy))) for copy in self._originals)
-        names_of = ValueNames(self._module, {copy: name.name for copy, name in named if name is not None})
-        remedy = remedy_of(move.changes, names_of)
-        word = "possible, at a cost" if effect.is_worse else "help"
-        first = move.changes[0]
-        help = node.add(f"{word}: {remedy.text}")
-        help.add(f"tried: this line sends {place}; in all, {effect.text}")
-        more = f", and {len(move.changes) - 1} more" if len(move.changes) > 1 else ""
-        help.add(f"in sdy: {first.sdy(names_of.sdy(first.named))}{more}")
+        def is_on_line(each: tuple[str, str, str]) -> bool:
+            return each[0] == place[0]
+
+        is_cheaper = search.sent_at(trial, is_there) < search.sent_at(None, is_there)
+        counted_ones = is_there if is_cheaper else is_on_line
+        sent, left_bytes = (bytes_text(search.sent_at(each, counted_ones)) for each in (None, trial))
+        word = "possible, at a cost" if trial.effect.is_worse else "help"
+        help = node.add(f"{word}: {trial.text}")
+        help.add(f"tried: this line sends {left_bytes} in place of {sent}; in all, {trial.effect.text}")
+        if shown := search.names.sdy_text(trial.change):
+            help.add(f"in sdy: {shown}")
 
     # --- One axis of a value ----------------------------------------------------------------------
 
-    def _effect(self, change: Change, proposals: _Proposals, absence: Absence) -> Effect | None:
-        """The effect of a change; None if the value does not have the axis then."""
-        if change not in self._tried:
+    def _effect(self, edit: Edit, proposals: _Proposals, absence: Absence) -> Effect | None:
+        """The effect of an edit; None if the value does not have the axis then."""
+        if edit not in self._tried:
             self._remaining -= 1
-            self._tried[change] = self._try(change)
-        trial = self._tried[change]
-        return trial.effect if trial is not None and self._gets_it(trial, proposals, absence) else None
+            self._tried[edit] = self._try(Change(self._gradients.constrained((edit,))))
+        recorded = self._tried[edit]
+        return recorded[0] if recorded is not None and self._gets_it(recorded, proposals, absence) else None
 
-    def _gets_it(self, trial: _Trial | None, proposals: _Proposals, absence: Absence) -> bool:
+    def _gets_it(self, recorded: _Recorded | None, proposals: _Proposals, absence: Absence) -> bool:
         """Whether the value has the axis after a trial."""
         subject = proposals.place(absence.subject)
-        if trial is None or subject is None:
+        if recorded is None or subject is None:
             return False
-        found = _shardings(trial.record, copy_of(subject, trial.copies))
-        return any(_has(each, absence) for each in found)
+        _, record, copies = recorded
+        return any(_has(each, absence) for each in _shardings(record, copy_of(subject, copies)))
 
     @cached_property
-    def _unchanged(self) -> _Trial | None:
+    def _unchanged(self) -> _Recorded | None:
         """The trial of no change."""
-        return self._try(None)
+        return self._try(Change())
 
-    def _try(self, change: Change | None) -> _Trial | None:
-        assert self._trials is not None
+    def _try(self, change: Change) -> _Recorded | None:
+        assert self._trials is not None and self._trials.figures is not None
         copies: dict[Op, Op] = {}
-
-        def edit(copied: Mapping[Op, Op], rewriter: Rewriter) -> None:
-            copies.update(copied)
-            for each in () if change is None else self._gradients.constrained((change,)):
-                each.edit(copied, rewriter)
-
         record = ShardingRecord()
         with record.active():
-            effect = self._trials.effect(edit)
-        return None if effect is None else _Trial(effect, record, copies)
+            after = self._trials.partitioned(change, copies)
+        return None if after is None else (Effect(self._trials.figures, after.figures), record, copies)
 
-    def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
-        written = self._gradients.constrained((change,))
+    def _add(self, node: Sentence, edit: Edit, effect: Effect, absence: Absence, names: Names) -> None:
+        written = self._gradients.constrained((edit,))
         # A statement of the forward pass constrains the gradient, too.
-        change = next((each for each in written if not _is_gradient(each)), written[0])
-        name = self._name_of(change, names)
-        if change.how:
+        edit = next((each for each in written if not _is_gradient(each)), written[0])
+        name = self._name_of(edit, names)
+        if edit.how:
             name = f"the gradient from {name}"
         word = "possible, at a cost" if effect.is_worse else "help"
         also = ", which constrains its gradient, too" if len(written) == 2 else ""
-        help = node.add(f"{word}: {change.text(name)}{also}", self._source_line(change.subject, names))
-        has_figures = self._has_figures(change.subject)
+        help = node.add(f"{word}: {edit.text(name)}{also}", self._source_line(edit.subject, names))
+        has_figures = self._has_figures(edit.subject)
         figures = effect.text if has_figures else "no figures, because @main does not run this function"
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
-        help.add(f"in sdy: {change.sdy(self._name_of(change, names.describing(False)))}")
+        help.add(f"in sdy: {edit.sdy(self._name_of(edit, names.describing(False)))}")
 
-    def _name_of(self, change: Change, names: Names) -> str:
-        named = change.named
+    def _name_of(self, edit: Edit, names: Names) -> str:
+        named = edit.named
         return "" if isinstance(named, FunctionResult) else names.value(self._original_of(named))
 
     def _has_figures(self, subject: Subject) -> bool:
@@ -313,18 +243,8 @@ class Advice:
         return find_mesh(mesh_or_ref, self._module)
 
 
-def _place_of(each: Collective) -> tuple[str, str, str]:
-    """The line of a collective with its kind and axes."""
-    return each.location.path_text or each.moved or each.updated, each.kind, each.group
-
-
-def _sent_at(place: tuple[str, str, str], report: Report) -> Fraction:
-    """What a device sends for the collectives of one place."""
-    return sum((bytes_of_runs(each) for each in report.collectives if _place_of(each) == place), Fraction(0))
-
-
-def _is_gradient(change: Change) -> bool:
-    subject = change.subject
+def _is_gradient(edit: Edit) -> bool:
+    subject = edit.subject
     return isinstance(subject, OpResult) and source_location(subject.location).phase is Phase.BACKWARD
 
 
@@ -358,7 +278,7 @@ class _Proposals:
     record: ShardingRecord
     run: Run
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[Edit]:
         absence = self.absence
         dim = absence.dim
         if dim < 0 and _rank(absence.subject) == _rank(absence.neighbor):
@@ -378,7 +298,7 @@ class _Proposals:
             for axis in refusal.conflicting:
                 yield from self._without_axis(culprit, axis)
 
-    def _with_axis(self, subject: Subject, dim: int, axis: AxisRef) -> Iterator[Change]:
+    def _with_axis(self, subject: Subject, dim: int, axis: AxisRef) -> Iterator[Edit]:
         """A subject with an axis in a dimension: after those that it has, or like the neighbor."""
         neighbor = self.run.final.get(self.absence.neighbor)
         if neighbor is None:
@@ -392,7 +312,7 @@ class _Proposals:
         kept = [[each for each in names_of if each not in like] for names_of in names]
         yield from self._change(subject, [*kept[:dim], list(dict.fromkeys(like)), *kept[dim + 1 :]], neighbor)
 
-    def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[Change]:
+    def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[Edit]:
         """The annotations that give the culprit an axis, without it or with another one in its place."""
         if dimension_of(self.run.final.get(culprit), axis) < 0:
             return
@@ -416,7 +336,7 @@ class _Proposals:
 
     def _change(
         self, subject: Subject, dims: Sequence[Sequence[str]], like: TensorSharding
-    ) -> Iterator[Change]:
+    ) -> Iterator[Edit]:
         """The change to these axes for each dimension, if it is one, on the mesh of another sharding."""
         mesh, place = self.advice.mesh(like.mesh_or_ref), self.place(subject)
         current = self.run.final.get(subject)
@@ -425,9 +345,9 @@ class _Proposals:
         if not all(mesh.has_axis(name) for names in dims for name in names):
             return
         written = [DimensionSharding(tuple([AxisRef(name) for name in names])) for names in dims]
-        change = Change(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
-        if not change.is_boundary or _divides(place.type, written, mesh):
-            yield change
+        edit = Edit(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
+        if not edit.is_boundary or _divides(place.type, written, mesh):
+            yield edit
 
     def place(self, subject: Subject) -> Subject | None:
         """The place of the sharding of a subject: an annotation that it has, or itself."""

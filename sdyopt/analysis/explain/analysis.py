@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
 
 from sdyopt.analysis.explain import Options
@@ -33,6 +34,7 @@ class Answering(Analysis[Options]):
         """Answers the questions. Raises DiagnosticError if nothing was propagated."""
         if program.shared(recorded).is_recorded:
             self._explainer.advice.is_assumed = bool(program.assumption)
+            self._explainer.advice.jobs = os.cpu_count() or 1
             answers = (self._explainer.answer(target, self.run.width) for target in self._targets)
             self._answers = "\n".join(answers)
 

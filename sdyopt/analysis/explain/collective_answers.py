@@ -89,8 +89,8 @@ def explain_collective(
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
-    came = add_sides(root, sides, record, names, TensorOrigins(ExecutionCounts(module)))
-    advice.add_for_collective(root, op, figures, came, module, report, record, names)
+    add_sides(root, sides, record, names, TensorOrigins(ExecutionCounts(module)))
+    advice.add_for_collective(root, figures)
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"

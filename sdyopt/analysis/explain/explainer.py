@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.changes.edits import is_input
+from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.arrival_text import (
@@ -51,8 +53,6 @@ from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.analysis.trials.annotation_edits import is_input
-from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

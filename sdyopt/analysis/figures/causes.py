@@ -34,6 +34,8 @@ from sdyopt.mlir.value_names import name_of
 from sdyopt.shardy.sharding.axis_lists import overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
+# The cause of a collective that no sharding needs.
+WRITTEN = "written in the program"
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 _LOCAL_REDUCTIONS = (stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp, stablehlo.ReduceScatterOp)
 
@@ -172,7 +174,7 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     if name := replaced_by(op.parent_op):
         return f"{name.rpartition('.')[2]} needs elements of other shards"
     if not is_partitioned:
-        return "written in the program"
+        return WRITTEN
     value = op.operand_at(0) if op.operands else None
     if isinstance(op, _LOCAL_REDUCTIONS) and isinstance(value, OpResult):
         return f"combines the partial results of {op_text(value.op)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
@@ -40,7 +42,14 @@ class Linting(Analysis[Options]):
     def on_result(self, program: Program) -> None:
         assert program.before is not None
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        linter = Linter(self._settings, program.source, program.dialects, program.parse_options, has_passes)
+        linter = Linter(
+            self._settings,
+            program.source,
+            program.dialects,
+            program.parse_options,
+            has_passes,
+            os.cpu_count() or 1,
+        )
         # Trials need a program without collectives; the linter inserts them itself.
         after = program.op if has_passes else program.before
         result = linter.run(program.before, after)
@@ -62,8 +71,7 @@ def summary_text(result: LintResult) -> str:
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else counted(total, "finding")
     if result.untried:
-        what = "more value" if total else "value"
-        text += f"; {counted(result.untried, what)} not tried, --advise tries more"
+        text += f"; {counted(result.untried, 'change')} not tried, --advise tries more"
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:

@@ -8,15 +8,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
+from sdyopt.analysis.changes.names import help_text
+from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.changes.search import LINT as BUDGET
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.effect import NOISE, Measure
-from sdyopt.analysis.trials.remedies import Remedies, Tried, joined
-from sdyopt.analysis.trials.trials import NotCompleted, Trials, completing_pipeline
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -30,10 +33,10 @@ from sdyopt.mlir.ir.operation import Op
 _TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
 # So many callers of a line are named.
 _CALLERS = 2
+# The rule of all changes that no other rule has found something for.
+_CHEAPER_SHARDING = "cheaper-sharding"
 # What was tried saves this.
 _SAVED = "{saved}"
-# A change that is no answer to a finding has to save this share of the figure.
-_WORTH = Fraction(1, 10)
 
 
 @dataclass(slots=True)
@@ -41,7 +44,7 @@ class LintResult:
     """The findings of a run as diagnostics, the most expensive ones first.
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
-    findings, which comments or settings allow, `untried` that of findings for which no trial was left.
+    findings, which comments or settings allow, `untried` that of changes for which no trial was left.
     `is_complete`: no pass failed.
     """
 
@@ -62,23 +65,25 @@ class Linter:
         dialects: DialectTable,
         options: ParseOptions,
         has_passes: bool = False,
+        jobs: int = 1,
     ) -> None:
         self._settings = settings
         self._source = source
         self._has_passes = has_passes
+        self._jobs = jobs
         self._explainer = Explainer(source, dialects, options)
         self._lines = UserLines(list)
         self._comments: Comments = read_comments(source)
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
-        programs = _Programs(as_read, after_passes, self._has_passes)
+        programs = _Programs(as_read, after_passes, self._has_passes, self._jobs)
         self._lines = UserLines.of_module(as_read)
         result = LintResult(diagnostics=list(self._comments.problems))
         found: list[_Placed] = []
         for rule in self._settings.rules():
             for finding in self._findings(rule, programs, result):
-                finding = replace(finding, remedies=list(finding.remedies))
+                finding = replace(finding, proposals=list(finding.proposals))
                 diagnostic, lines = self._diagnostic(rule, finding)
                 if self._is_allowed(rule.id, finding, lines):
                     result.allowed += 1
@@ -92,39 +97,34 @@ class Linter:
         return result
 
     def _tried(self, found: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
-        """The findings with remedies that save something, the most first, and those that are kept without.
+        """The findings with changes that save something, the most first, and those that are kept without.
 
-        Each remedy is tried with those of the findings before it, so that no saving is reported twice.
+        A change is reported once: findings of what it changes, too, are dropped.
         """
-        has_remedies = any(each.finding.remedies or not each.finding.is_kept for each in found)
-        if not has_remedies or not programs.trials.can_try:
+        search = programs.search
+        if all(each.finding.is_kept for each in found) or not programs.trials.can_try:
             yield from found
             return
-        remedies = Remedies(programs.trials)
-        saving: list[tuple[bool, Fraction, int, int, _Placed]] = []
+        saving: list[tuple[_Placed, Trial, Measure]] = []
         rest: list[_Placed] = []
-        for number, placed in enumerate(found):
-            if (tried := _best(placed, remedies)) is not None:
-                size = len(tried.remedy.changes)
-                saving.append((tried.effect.is_worse, -_saved(placed, tried)[1], size, number, placed))
-            elif placed.finding.is_kept:
-                rest.append(placed)
-            elif not remedies.remaining:
-                result.untried += 1
-        # A tried saving is worth more than a finding without one.
-        for *_, placed in sorted(saving, key=lambda each: each[:4]):
-            # What is uncertain alone may be certain with the changes before.
-            if (tried := _best(placed, remedies, only_certain=True)) is None:
-                if placed.finding.is_kept and _best(placed, remedies) is not None:
-                    rest.append(placed)
-                continue
-            remedies.accept(tried)
-            measure, saved = _saved(placed, tried)
+        reported: list[Trial] = []
+        # What a rule has found for a line says more than that there is a better sharding.
+        for placed in sorted(found, key=lambda each: each.rule.id == _CHEAPER_SHARDING):
+            if (best := _best(placed, programs)) is None:
+                rest += [placed] if placed.finding.is_kept else []
+            elif not _is_reported(placed, best[0], reported, programs):
+                reported.append(best[0])
+                saving.append((placed, *best))
+        result.untried = search.proposed - search.tried
+        for placed, trial, measure in sorted(saving, key=lambda each: _order_of_saving(*each)):
+            saved = trial.effect.saved(measure)
             finding = replace(placed.finding, cost=saved)
             text = f"{_TEXTS[measure](saved)} {measure.value}"
             message = placed.diagnostic.message.replace(_SAVED, text)
-            diagnostic = replace(placed.diagnostic, message=message, help=tried.help)
-            yield placed._replace(finding=finding, diagnostic=diagnostic)
+            help = help_text(search.names.worded(trial, search.trials), search.names)
+            yield placed._replace(
+                finding=finding, diagnostic=replace(placed.diagnostic, message=message, help=help)
+            )
         yield from sorted(rest, key=_Placed.order)
 
     def _findings(self, rule: Rule, programs: _Programs, result: LintResult) -> Iterable[Finding]:
@@ -202,21 +202,45 @@ class _Placed(NamedTuple):
         return found.file, found.line
 
 
-def _best(placed: _Placed, remedies: Remedies, only_certain: bool = False) -> Tried | None:
-    """The best remedy of a finding that saves enough; if `only_certain`, and may not lose more."""
-    finding, least = placed.finding, placed.rule.least
-    share = _WORTH if finding.is_better_only else NOISE
+def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
+    """The best change for a finding, and the figure that it saves enough of."""
+    finding, search = placed.finding, programs.search
+    places = {programs.place_of(each) for each in finding.collectives}
+    trials = [each for each in search.trials_of(finding.proposals) if each.figures is not None]
+    trials += filter(None, map(search.at_place, sorted(places)))
     for measure in placed.rule.measures:
-        found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share, only_certain)
-        if found is not None:
-            return found
+        enough = []
+        for trial in trials:
+            effect = trial.effect
+            least = max(placed.rule.least, NOISE * effect.before.measured(measure), Fraction(1))
+            # Whoever asks for memory or FLOPs may pay with time.
+            is_worth_it = effect.is_worth_it if measure is not Measure.WIRE else search.pays(trial)
+            if effect.saved(measure) >= least and is_worth_it:
+                enough.append(trial)
+        if measure is Measure.WIRE and enough:
+            return min(enough, key=search.rank), measure
+        if better := [each for each in enough if not each.effect.is_worse] or enough:
+            return best_of([(each, each.effect) for each in better], measure)[0], measure
     return None
 
 
-def _saved(placed: _Placed, tried: Tried) -> tuple[Measure, Fraction]:
-    """The savings of a remedy, by the first of the measures by which it saves enough."""
-    saved = [(each, tried.effect.saved(each)) for each in placed.rule.measures]
-    return next((each for each in saved if each[1] >= placed.rule.least), saved[0])
+def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
+    """Whether a change that is reported already is that of a finding, or does what it does."""
+    places = {programs.place_of(each) for each in placed.finding.collectives}
+    for trial in reported:
+        if trial.change.key == best.change.key or trial.figures == best.figures:
+            return True
+        before, after = (
+            programs.search.sent_at(each, lambda place: place in places) for each in (None, trial)
+        )
+        if before and 2 * after <= before:
+            return True
+    return False
+
+
+def _order_of_saving(placed: _Placed, trial: Trial, measure: Measure) -> tuple[object, ...]:
+    """What makes no figure worse comes first, then what saves most."""
+    return trial.effect.is_worse, -trial.effect.saved(measure), len(trial.change.edits), placed.lines
 
 
 def _without_reported_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
@@ -243,20 +267,27 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
         # What is saved was tried with all of them.
         total = "" if _SAVED in first.diagnostic.message else f", {UNIT_TEXTS[first.rule.unit](cost)} in all"
         message = f"{first.diagnostic.message}; {len(others)} more like it on this line{total}"
-        remedies = [each.finding.remedies for each in (first, *others)]
+        alike = [each.finding for each in (first, *others)]
         # What is done for one operation of the line is done for all.
-        together = [joined(each) for each in zip(*remedies, strict=False)]
-        finding = replace(first.finding, cost=cost, remedies=together)
+        proposals = list({change.key: change for each in alike for change in each.proposals}.values())
+        collectives = tuple([op for each in alike for op in each.collectives])
+        finding = replace(first.finding, cost=cost, proposals=proposals, collectives=collectives)
         yield first._replace(finding=finding, diagnostic=replace(first.diagnostic, message=message))
 
 
 class _Programs:
     """Implements `LintedPrograms`."""
 
-    def __init__(self, as_read: Op, after_passes: Op, has_passes: bool) -> None:
+    def __init__(self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int) -> None:
         self.as_read = LintedProgram(as_read)
-        self.trials = Trials(after_passes, completing_pipeline(after_passes, has_passes), make=LintedProgram)
+        pipeline = completing_pipeline(after_passes, has_passes)
+        self.trials = trials_on(after_passes, pipeline, is_inlined=not has_passes, make=LintedProgram)
+        self.search = Search(self.trials, BUDGET, keeps_slower=True, jobs=jobs)
         self.has_failed = False
+
+    def place_of(self, op: Op) -> tuple[str, str, str]:
+        """The place of a collective in figures."""
+        return place_of_collective(self.with_collectives.collectives[op])
 
     @cached_property
     def with_collectives(self) -> LintedProgram:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from sdyopt.analysis.changes.effect import CostedProgram
 from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.execution_counts import (
+    NONE_ASSUMED,
+    AssumedTrips,
     CallLocations,
     ExecutionCounts,
     entry_functions,
@@ -19,7 +22,7 @@ from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.trials.effect import CostedProgram
+from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp
@@ -34,8 +37,10 @@ from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 class LintedProgram(CostedProgram):
     """A module that no longer changes. Everything is computed when it is first needed."""
 
-    def __init__(self, module: Op) -> None:
-        super().__init__(module)
+    def __init__(
+        self, module: Op, machine: Topology | None = None, assumed: AssumedTrips = NONE_ASSUMED
+    ) -> None:
+        super().__init__(module, machine, assumed)
         self._manual_axes: dict[FuncOp, frozenset[str]] = {}
 
     @cached_property

@@ -21,14 +21,15 @@ from inspect import cleandoc
 from pkgutil import iter_modules
 from typing import ClassVar, Protocol, TypeVar
 
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.trials.effect import Measure
-from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
@@ -64,6 +65,10 @@ class LintedPrograms(Protocol):
     def trials(self) -> Trials:
         """Changed copies of the program."""
 
+    @property
+    def search(self) -> Search:
+        """The changes of the program that pay."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -78,7 +83,7 @@ class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
     `cost` describes the costs of findings, in `unit`: "bytes" or "flops". `measures` are the figures that a
-    remedy has to reduce, at least one of them.
+    change has to reduce, at least one of them.
     """
 
     id: ClassVar[str] = ""
@@ -99,7 +104,7 @@ class Rule:
 
     @property
     def least(self) -> Fraction:
-        """The least that a remedy has to save."""
+        """The least that a change has to save."""
         return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
@@ -159,10 +164,9 @@ class Finding:
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
     if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is reported once.
 
-    `remedies` are changes that may save it: the linter tries them, and shows the best one in place of `help`.
-    A finding that none of its remedies saves anything of is dropped, unless `is_kept`; if there are no
-    trials, all are kept. With `is_better_only`, a remedy must make no figure worse. `{saved}` in the message
-    becomes what the remedy saves.
+    In place of `help` it has the best change for its collectives, or of `proposals`, which are tried, too. A
+    finding for which none saves anything is dropped, unless `is_kept`; if there are no trials, all are kept.
+    `{saved}` in the message becomes what the change saves.
     """
 
     op: Op
@@ -172,9 +176,8 @@ class Finding:
     steps: tuple[Narrowing, ...] = field(default=())
     cost: Fraction | None = None
     collectives: tuple[Op, ...] = ()
-    remedies: Iterable[Remedy] = ()
+    proposals: Iterable[Change] = ()
     is_kept: bool = False
-    is_better_only: bool = False
 
 
 MIN_WIRE_BYTES: Mapping[str, Limit] = {

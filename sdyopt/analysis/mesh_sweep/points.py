@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from sdyopt.analysis.changes.processes import prepare
 from sdyopt.analysis.compiled.compilation import Compilation
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
-from sdyopt.analysis.trials.processes import prepare
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following

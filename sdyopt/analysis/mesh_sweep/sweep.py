@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sdyopt.analysis.changes.processes import started
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
-from sdyopt.analysis.trials.processes import started
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR

@@ -19,6 +19,7 @@ from sdyopt.tools.api.program import Program
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
+    from sdyopt.analysis.changes.trials import Trial
 
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class Advice(Generic[T]):
         self.module = module
 
     @property
-    def changes(self) -> tuple[found.AdvisedChange, ...]:
+    def changes(self) -> tuple[Trial, ...]:
         """The changes: alternatives, the best first, or several in their order.
 
         Each has its `text`, its `annotations` with `place`, `spec` and `sdy`, and the figures `before` and

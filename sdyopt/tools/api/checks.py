@@ -55,7 +55,7 @@ class CostlyPlace:
 
 
 class Check:
-    """The check of `sdy-opt --check`. `str` is its text, in at most 12 lines. Figures are of one device."""
+    """The check of `sdy-opt --check`. `str` is its text, in at most 13 lines. Figures are of one device."""
 
     __slots__ = ("_program", "_title", "ir")
 
@@ -294,9 +294,8 @@ def check(
     collector = copy.collector()
     with copy.session(collector.handle):
         _, pipeline = assumed_pipeline(copy.op)
-        checker = Checker(copy.op, has_passes=False)
-        with checker.recording():
-            succeeded = copy.run_passes(pipeline, copy.op, collector, lambda: given.clone().op)
+        checker = Checker(copy.op, has_passes=False, machine=speeds)
+        succeeded = copy.run_passes(pipeline, copy.op, collector, lambda: given.clone().op)
         if not succeeded:
             raise PassError(collector.diagnostics)
         report = report_on(copy.op, speeds)
@@ -304,7 +303,7 @@ def check(
         if compilation is not None:
             with execution_errors(copy):
                 report.compiled = compilation(report)
-        found = checker.check(copy.op, report, memory)
+        found = checker.check(report, memory)
         title = symbol_name(copy.op) or copy.source.name
     return Check(found, title, str(Module(copy, ())))
 

@@ -5,9 +5,9 @@
 // otherwise has to reshard it for the next step: that counts, and is printed. So is that a plan slices a weight to
 // add partial products, where XLA may rather gather the batch.
 
-// CHECK:      shard params['w'] and result[0]['w'] as P(None, 'x')
+// CHECK:      shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise
 // CHECK-NOT:  between steps
-// CHECK:      shard batch as P(None, 'x')
+// CHECK:      shard the input batch as P(None, 'x')
 // CHECK:      depends on the partitioner: products take slices of 1.00 MiB of arguments
 // CHECK:      result[0]['w'], which has no annotation, becomes P('x')
 // CHECK-NEXT: between steps 0 B → 768.0 KiB: results are not sharded as the arguments donated to them

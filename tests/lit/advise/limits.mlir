@@ -1,4 +1,3 @@
-// RUN: sdy-opt %s --advise | filecheck %s --check-prefix=MOVED
 // RUN: sdy-opt %s --advise --advise-memory=20kB --report-rows=1 | filecheck %s --check-prefix=MEMORY
 // RUN: sdy-opt %s --advise --advise-from-scratch --report-rows=0 | filecheck %s --check-prefix=SCRATCH
 // RUN: sdy-opt %s --advise --advise-from-scratch --advise-memory=1kB | filecheck %s --check-prefix=EXCESS
@@ -9,11 +8,6 @@
 // RUN: not sdy-opt %s --advise=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 // RUN: not sdy-opt %s --advise --advise-memory=lots 2>&1 | filecheck %s --check-prefix=SIZE
 // RUN: not sdy-opt %s --advise --advise-memory=20kB --advise-verify --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=NO-JAX
-
-// What is sent if XLA moves whole tensors in place of resharding activations.
-//
-// MOVED: shard weights['down'] as P(None, 'model')
-// MOVED: 4.00 KiB of reshards of activations; 32.0 KiB on the wire if it moves
 
 // A program above the limit gets what lowers its peak memory.
 //

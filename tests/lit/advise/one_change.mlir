@@ -13,28 +13,33 @@
 //
 // CHECK:      changes make the program cheaper, each alone, of {{[0-9]+}} tried
 // CHECK-NEXT: times are for --topology=tpu-v5e
-// CHECK:      1. shard weights['up'] as P(None, 'model')
+// CHECK:      1. shard the input weights['up'] as P(None, 'model')
 // CHECK-NEXT:   now P('data')
 // CHECK-NEXT:   on the wire 14.0 KiB → 2.00 KiB (−85.7%), peak memory 40.0 KiB → 26.0 KiB (−35.0%), time 5.20 us →
 // CHECK-NEXT:   2.07 us (−60.3%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
 // Another place comes before another sharding of the first one.
-// CHECK:      2. shard weights['down'] as P(None, 'model')
+// CHECK:      2. jax.lax.with_sharding_constraint(%2 (one_change.mlir:{{[0-9]+}}), P('data', 'model'))
 // CHECK:      … and {{[0-9]+}} more
+// What goes together is tried together.
+// CHECK:      together: 1 and 2
+// CHECK-NEXT:   on the wire 14.0 KiB → 1.00 KiB
 
 // A page has a chart of time against memory, and the changes.
 //
 // HTML: {{[0-9]+}} changes make the program cheaper
 // HTML: <title>now: 5.20 us, 40.0 KiB</title>
-// HTML: 1. shard weights[{{.*}}up{{.*}}] as P(None, {{.*}}
+// HTML: 1. shard the input weights[{{.*}}up{{.*}}] as P(None, {{.*}}
 
-// The program that -o writes has the figures that the advice has.
+// The program that -o writes has the figures that the advice has for all together.
 //
 // JSON:        "spec": "P(None, 'model')",
+// JSON:      "together": {
+// JSON-NEXT:  "text": "shard the input weights['up'] as P(None, 'model'); jax.lax.with_sharding_constraint(
 // AFTER:       "wire_bytes": {
 // AFTER-NEXT:    "count": 1,
-// AFTER-NEXT:    "low": 2048,
+// AFTER-NEXT:    "low": 1024,
 // OUTPUT:      %arg1: tensor<32x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>

@@ -1,9 +1,9 @@
 // RUN: sdy-opt %s --advise | filecheck %s
 
-// The constraint replicates what would be sharded along two axes. A change of both at once is tried: what the
+// The constraint replicates what would be sharded along two axes. Both come at once without it, or with what the
 // value has before the constraint.
 
-// CHECK: 1. model.py:6 (sharding_constraint): write P('data', 'model') in with_sharding_constraint
+// CHECK: 1. remove the with_sharding_constraint at model.py:6
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(

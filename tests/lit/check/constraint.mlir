@@ -1,18 +1,18 @@
-// A constraint is named where it is to blame for what is sent: with another one, activations are sharded along "data",
+// A change of an input and of the constraints that tie activations to it: then activations are sharded along both axes,
 // and only the weights are gathered. Places that the same change helps refer to it.
 // RUN: split-file %s %t
 // RUN: sdy-opt %t/program.mlir --check --report=%t/report.md | filecheck %s
 // RUN: filecheck %s --check-prefix=MARKDOWN < %t/report.md
 
 // MARKDOWN: | bytes | share | where | what | why | change |
-// MARKDOWN: | 1.00 MiB | 52% | model.py:7 | {{.*}} | tried: P() → P('data') for the constraint at line 4 and 1 other line and 1 result: -1.41 MiB sent, -2.50 MiB memory |
+// MARKDOWN: | 1.00 MiB | 52% | model.py:7 | {{.*}} | tried: P('data', 'tp') for x and 2 more: -1.41 MiB sent, -2.62 MiB memory |
 
 // CHECK:      1. model.py:7  1.00 MiB (52%)
 // CHECK-NEXT: P(None, 'data') → P() for add at model.py:6
-// CHECK-NEXT: tried: P('data') for constraint at line 4 and 1 more, 1 result: -1.41 MiB sent, -2.50 MiB memory
+// CHECK-NEXT: tried: P('data', 'tp') for x and 2 more: -1.41 MiB sent, -2.62 MiB memory
 // CHECK-NEXT: 2. model.py:5  864.0 KiB (44%)  2 all_gather along data
 // CHECK-NEXT: P('data') → P() for dot_general
-// CHECK-NEXT: the change of 1 saves 768.0 KiB of this
+// CHECK-NEXT: the change of 1 saves 640.0 KiB of this
 
 //--- program.mlir
 #shard = loc("shard"("model.py":1:4))

@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s --check | filecheck %s
 
-// Devices exchange halos for a slice of a weight, and gather the slice. What is tried is another sharding of the weight.
+// Devices exchange halos for a slice of a weight, and gather the slice. What helps most is another sharding of what it is multiplied with.
 
 // CHECK:      {{^}}1. gru.py:6 {{.*}} all_gather along batch
 // CHECK-NEXT:    P('batch', 'model') → P(None, 'model') for dot_general
-// CHECK-NEXT:    tried: P(None, 'model') for w['u']: -
+// CHECK-NEXT:    tried: P(None, 'batch') for h{{.*}}: -576.0 KiB sent
 
 // An explanation of the weight says what its uses send of it.
 // RUN: sdy-opt %s --explain="w['u']" | filecheck %s --check-prefix=EXPLAIN

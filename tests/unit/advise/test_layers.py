@@ -6,8 +6,9 @@ import sdyopt
 from sdyopt.analysis.advise import Options, adviser
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.changes.layers import Run, runs_of, with_fewer_layers
+from sdyopt.analysis.changes.search import Budget
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
-from sdyopt.analysis.trials.layers import Run, runs_of, with_fewer_layers
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.func import FuncOp
 
@@ -89,14 +90,14 @@ def test_strategies_are_searched_with_fewer_layers() -> None:
 
 
 def test_changes_are_ranked_with_fewer_layers_if_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sdyopt.parse(layered(12).replace('[{"data"}, {}]', '[{}, {"data"}]')).ir
+    module = sdyopt.parse(layered(12).replace('[{"data"}, {}]', "[{}, {}]")).ir
     advice = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
-    monkeypatch.setattr(adviser, "_MAX_TRIALS", 4)
-    monkeypatch.setattr(adviser, "_MIN_TRIALS", 4)
+    monkeypatch.setattr(adviser, "ADVISE", Budget(0, 16, 16))
     few = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
     assert not advice.reduced
-    assert few.reduced == 4
-    assert few.tried <= 8
+    assert 0 < few.reduced <= 32
+    # With as many again for those that go together.
+    assert few.tried <= 96
     # Its figures are those of all layers.
     assert few.changes[0].before == advice.changes[0].before
     assert few.changes[0].after in [each.after for each in advice.changes]

@@ -6,12 +6,12 @@ import pickle
 import pytest
 
 import sdyopt
+from sdyopt.analysis.changes.edits import Edit
+from sdyopt.analysis.changes.processes import TrialProcesses
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import Trials, pipeline_of
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import read_topology
-from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.blamed import Alike
-from sdyopt.analysis.trials.processes import TrialProcesses
-from sdyopt.analysis.trials.trials import Trials
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
@@ -53,7 +53,7 @@ def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPat
     module = sdyopt.parse(PROGRAM)
     text = str(module.advise(jobs=1))
     # They end at once.
-    monkeypatch.setattr("sdyopt.analysis.trials.processes._MODULE", "sys")
+    monkeypatch.setattr("sdyopt.analysis.changes.processes._MODULE", "sys")
     assert str(module.advise(jobs=2)) == text
     monkeypatch.setattr("sys.executable", "/no/such/python")
     assert str(module.advise(jobs=2)) == text
@@ -83,11 +83,11 @@ def test_a_topology_is_the_same_after_pickling() -> None:
 
 def test_a_location_that_is_read_later_is_no_error() -> None:
     module = sdyopt.parse(PROGRAM).ir
-    alike = Alike(module, [])
+    search = Search(Trials(module, pipeline_of({"sdy-propagation-pipeline": {}})))
     [tanh] = [op for op in module.walk() if op.signature.name == "stablehlo.tanh"]
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     # The offset in the text becomes a line.
     assert tanh.location is not None
     result = tanh.results[0]
-    change = Change(result, TensorSharding(mesh, (DimensionSharding(),) * 2), mesh)
-    assert alike.move(change).changes == (change,)
+    edit = Edit(result, TensorSharding(mesh, (DimensionSharding(),) * 2), mesh)
+    assert search.program.alike(edit).edits == (edit,)

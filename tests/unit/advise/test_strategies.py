@@ -1,9 +1,9 @@
 """Groups of dimensions, and the annotations that follow from what an axis shards."""
 
 from sdyopt.analysis.advise.strategies import CONSTRAINTS, PARAMETERS, Strategies, Strategy, Use
-from sdyopt.analysis.trials.dimensions import Dimensions
-from sdyopt.analysis.trials.moves import MeshOfProgram
-from sdyopt.analysis.trials.roles import roles_of
+from sdyopt.analysis.changes.axes import MeshOfProgram
+from sdyopt.analysis.changes.dimensions import Dimensions
+from sdyopt.analysis.changes.roles import roles_of
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
@@ -63,7 +63,7 @@ def strategies() -> Strategies:
 
 
 def specs(strategy: Strategy) -> list[str | None]:
-    return [change.jax for change in strategies().move(strategy).changes]
+    return [change.jax for change in strategies().change(strategy).edits]
 
 
 def test_dimensions_that_operations_relate_are_one_group() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
+from sdyopt.analysis.changes.search import Budget
 from sdyopt.analysis.check import checker
 
 PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
@@ -20,8 +21,8 @@ def test_a_check_has_figures_and_places() -> None:
     [place] = check.places
     assert place.location.short == "model.py:20"
     assert place.names == ("params[*]['up']", "params[*]['down']")
-    assert place.change.startswith("tried: P() for params[*]['up']")
-    assert str(check).splitlines()[6:] == ["changes are not verified with XLA, as --advise-verify does"]
+    assert place.change.endswith("changes that were tried helps here")
+    assert len(str(check).splitlines()) == 6
 
 
 def test_a_check_shows_itself_in_a_notebook() -> None:
@@ -91,13 +92,10 @@ def test_options_of_advice_are_checked() -> None:
         module.advise(changes=0)
 
 
-@pytest.mark.parametrize(("trials", "tried"), [(0, 0), (1, 1), (2, 2), (3, 3), (5, 3)])
-def test_the_places_share_the_trials_of_a_large_program(
-    trials: int, tried: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_of_a_large_program_says_what_it_has_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     program = PROGRAM.parents[3] / "examples" / "transformer_train.mlir"
-    operations = sum(1 for _ in sdyopt.parse(program).walk()) + 1
-    monkeypatch.setattr(checker, "_MAX_OPERATIONS", trials * operations)
+    monkeypatch.setattr(checker, "CHECK", Budget(0, 2, 2))
     places = sdyopt.check(program).places
-    none = "not tried, because the program is large; --advise tries"
-    assert [none in place.change for place in places] == [number >= tried for number in range(3)]
+    texts = [place.change for place in places if "helps here" in place.change]
+    assert texts
+    assert all("that were tried helps here; --advise tries" in each for each in texts)

@@ -4,12 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from sdyopt.analysis.changes.edits import Edit
+from sdyopt.analysis.changes.search import LINT, Search
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.mlir.ir.value import OpResult
@@ -109,6 +110,10 @@ class _Limited:
             raise _Forbidden
         return self._trials
 
+    @property
+    def search(self) -> Search:
+        return Search(self.trials, LINT)
+
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
 def test_rules_look_at_nothing_that_their_page_does_not_name(rule: type[Rule]) -> None:
@@ -138,16 +143,16 @@ func.func @main(%x: tensor<16x8xf32>, %w: tensor<8x8xf32> loc("params['w']"), %g
 
 def test_a_gradient_is_constrained_with_its_value_or_by_the_name_of_its_weight() -> None:
     module = program(GRADIENTS).module
-    proposals = Proposals(Trials(module, completing_pipeline(module)))
-    *_, dh, dw = [op.results[0] for op in module.walk() if op.results]
-    assert isinstance(dh, OpResult) and isinstance(dw, OpResult)
-    # JAX cannot constrain the gradient of an activation alone, but that of a weight, which the step gets.
-    [of_activation] = proposals.remedy([dh], [["x"], []])
-    assert of_activation.text == (
+    search = Search(Trials(module, completing_pipeline(module)))
+    h, *_, dw = [op.results[0] for op in module.walk() if op.results]
+    assert isinstance(h, OpResult) and isinstance(dw, OpResult) and search.mesh is not None
+    sharding = search.mesh.sharding((("x",), ()))
+    # JAX constrains the gradient of an activation with it, and that of a weight, which the step gets, alone.
+    texts = [
+        search.names.text(search.program.change([Edit(each, sharding, search.mesh.mesh)])) for each in (h, dw)
+    ]
+    assert texts == [
         "jax.lax.with_sharding_constraint(the dot_general at model.py:6, P('x')), which constrains its "
-        "gradient, too"
-    )
-    [of_weight] = proposals.remedy([dw], [["x"], []])
-    assert of_weight.text == (
-        "jax.lax.with_sharding_constraint(the gradient of params['w'], P('x')) on what jax.grad returns"
-    )
+        "gradient, too",
+        "jax.lax.with_sharding_constraint(the gradient of params['w'], P('x')) on what jax.grad returns",
+    ]

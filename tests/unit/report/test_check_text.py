@@ -1,12 +1,15 @@
 """Lines of checks that have too many columns: names lose their start, and figures stay."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.effect import Effect, Figures
+from sdyopt.analysis.changes.trials import Annotation, Trial
 from sdyopt.analysis.check.check_text import _tight, shortened, trial_text
-from sdyopt.analysis.check.checker import Trial
-from sdyopt.analysis.trials.effect import Effect, Figures
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 
@@ -56,8 +59,10 @@ def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
     none = Fraction(0)
     figures = Figures(none, none, none, Fraction(2), 0, None, none, none, 0, 0, none)
     effect = Effect(figures, figures._replace(wire_bytes=Fraction(1)))
-    trial = Trial("the gradient of the value at model.py:7", "P('x', None)", effect, 1)
-    assert trial_text(trial, width, "model.py:7") == expected
+    edit = cast(Edit, SimpleNamespace(is_removal=False, replaced=None))
+    annotation = Annotation("", "P('x', None)", "")
+    trial = Trial(Change((edit,)), *effect, annotations=(annotation,), results=(annotation,))
+    assert trial_text(trial, "the gradient of the value at model.py:7", width, "model.py:7") == expected
 
 
 @pytest.mark.parametrize(

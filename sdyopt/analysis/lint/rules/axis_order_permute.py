@@ -13,8 +13,9 @@ devices are transposed: use one order of devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import (
@@ -27,19 +28,11 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
-from sdyopt.analysis.trials.effect import bytes_of_runs
-from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
-from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 @rule("axis-order-permute", Severity.WARNING, Looks.TRIALS)
@@ -56,7 +49,6 @@ class AxisOrderPermute(Rule):
                 reason = _reason(op, program)
                 if reason:
                     permutes[op] = reason
-        remedies = self._remedies(programs, list(permutes))
         for op, reason in permutes.items():
             figures = program.collectives[op]
             cost = bytes_of_runs(figures)
@@ -65,32 +57,8 @@ class AxisOrderPermute(Rule):
                 f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
                 f"wire{runs_text(figures.times)}",
                 cost=cost,
-                remedies=remedies,
+                collectives=(op,),
             )
-
-    def _remedies(self, programs: LintedPrograms, permutes: list[CollectivePermuteOp]) -> list[Remedy]:
-        """The orders of axes in the shardings before and after the permutes, each for all shardings."""
-        orders = _orders(permutes, programs.with_collectives) if permutes else []
-        return [_remedy(order) for order in orders[: programs.trials.count]]
-
-
-def _remedy(order: Order) -> Remedy:
-    text = f"write {', '.join(map(repr, order))} in this order in each PartitionSpec"
-    sdy = f"{', '.join([chr(34) + name + chr(34) for name in order])} in this order in all shardings"
-    return Remedy(text, (sdy,), in_order(order), frozenset(["order"]))
-
-
-def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list[Order]:
-    """The orders of axes in the shardings before and after permutes, and in their meshes."""
-    orders: dict[Order, None] = {}
-    for op in permutes:
-        pairs = zip(op.operand_sharding.dims, op.out_sharding.dims, strict=True)
-        for dims in (each for each in pairs if each[0].axes != each[1].axes):
-            orders.update(dict.fromkeys(tuple([axis.name for axis in dim.axes]) for dim in dims))
-        mesh = program.shapes.mesh(op.out_sharding.mesh_or_ref)
-        names = [axis.name for dim in op.out_sharding.dims for axis in dim.axes]
-        orders[tuple([axis.name for axis in mesh.axes if axis.name in names] if mesh else ())] = None
-    return [order for order in orders if len(set(order)) == len(order) > 1]
 
 
 def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
@@ -125,46 +93,3 @@ def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Me
 
 def _sort_key(axis: AxisRef) -> tuple[str, int, int]:
     return axis.sort_key
-
-
-# Names of axes, major to minor.
-Order = tuple[str, ...]
-
-
-def in_order(order: Order) -> Edit:
-    """Writes these axes in this order; in a dimension with others, they change indices among themselves."""
-
-    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-        for op in copies.values():
-            if isinstance(op, FuncOp):
-                _edit_function(op, order, rewriter)
-            elif isinstance(op, ShardingConstraintOp):
-                rewriter.set_attribute(op, "sharding", _sorted(op.sharding, order))
-            elif isinstance(shardings := op.attributes.get(SHARDING), ShardingPerValue):
-                new = ShardingPerValue(tuple([_sorted(sharding, order) for sharding in shardings]))
-                rewriter.set_attribute(op, SHARDING, new)
-
-    return edit
-
-
-def _edit_function(function: FuncOp, order: Order, rewriter: Rewriter) -> None:
-    for index, attributes in enumerate(function.argument_attributes):
-        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
-            rewriter.set_argument_attribute(function, index, SHARDING, _sorted(sharding, order))
-    for index, attributes in enumerate(function.result_attributes):
-        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
-            rewriter.set_result_attribute(function, index, SHARDING, _sorted(sharding, order))
-
-
-def _sorted(sharding: TensorSharding, order: Order) -> TensorSharding:
-    return sharding.with_dims(tuple([_sorted_dimension(dim, order) for dim in sharding.dims]))
-
-
-def _sorted_dimension(dim: DimensionSharding, order: Order) -> DimensionSharding:
-    axes = list(dim.axes)
-    # Sub-axes of one axis keep their order: merged, they would be another sharding.
-    indices = [index for index, axis in enumerate(axes) if axis.name in order and axis.sub_axis is None]
-    ordered = sorted([axes[index] for index in indices], key=lambda axis: order.index(axis.name))
-    for index, axis in zip(indices, ordered, strict=True):
-        axes[index] = axis
-    return DimensionSharding(tuple(axes), dim.is_closed, dim.priority)

@@ -15,20 +15,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.effect import CostedProgram, Measure, bytes_of_runs
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.effect import CostedProgram, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
 from sdyopt.mlir.dialects.sdy.mesh import MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.error_help.table import brackets, item
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 
 
@@ -42,10 +44,10 @@ class ClosedDimensionGather(Rule):
         if not trials.can_try or not _gathers(programs.with_collectives, self.limit("min_bytes")):
             return
         candidates = _candidates(trials.written_program)
-        proposals = Proposals.of(trials)
 
         def saved_by(opened: Sequence[tuple[ShardingConstraintOp, int]]) -> Fraction | None:
-            return trials.saved_bytes(proposals.opened(_outputs(opened)).edit)
+            effect = trials.effect(_opened(opened, trials.module))
+            return None if effect is None else effect.saved(Measure.WIRE)
 
         # Most programs need a single trial: if all together save nothing, none of them does alone.
         if not candidates or not self._is_worth(saved_by(candidates)):
@@ -67,7 +69,7 @@ class ClosedDimensionGather(Rule):
                 f"the program sends {bytes_text(saved)} less of {bytes_text(total)}",
                 steps=(brackets("["), item(dim)),
                 cost=saved,
-                remedies=(proposals.opened(_outputs(single)),),
+                proposals=(_opened(single, trials.module),),
             )
 
     def _is_worth(self, saved: Fraction | None) -> bool:
@@ -125,7 +127,16 @@ def _spare_axes(sharding: TensorSharding, base: CostedProgram) -> list[MeshAxis]
     return [axis for axis in (mesh.axes if mesh else ()) if axis.size > 1 and axis.name not in named]
 
 
-def _outputs(dimensions: Iterable[tuple[ShardingConstraintOp, int]]) -> Iterator[tuple[OpResult, int]]:
+def _opened(dimensions: Iterable[tuple[ShardingConstraintOp, int]], module: Op) -> Change:
+    """Dimensions of constraints opened."""
+    shardings: dict[ShardingConstraintOp, TensorSharding] = {}
     for op, dim in dimensions:
-        assert isinstance(op.output, OpResult)
-        yield op.output, dim
+        sharding = shardings.get(op, op.sharding)
+        dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+        shardings[op] = sharding.with_dims(tuple(dims))
+    edits = []
+    for op, sharding in shardings.items():
+        output, mesh = op.output, find_mesh(sharding.mesh_or_ref, module)
+        assert isinstance(output, OpResult) and mesh is not None
+        edits.append(Edit(output, sharding, mesh))
+    return Change(tuple(edits))

@@ -18,26 +18,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.proposals.rewrites import BATCHED, is_implicit_batching
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Passes
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
-
-_PASS = "sdy-explicit-gather-scatter-batching"
-_BATCHING: Passes = {_PASS: {}}
-_REMEDY = Remedy(
-    "index with batching dimensions, as `jnp.take_along_axis` does",
-    (f"run -{_PASS} first",),
-    None,
-    frozenset([_PASS]),
-    _BATCHING,
-)
 
 
 @rule("implicit-batching", Severity.WARNING, Looks.TRIALS)
@@ -50,9 +40,10 @@ class ImplicitBatching(Rule):
         is_found = any(isinstance(op, GatherOp | ScatterOp) for op in trials.module.walk())
         if not trials.can_try or not is_found:
             return
-        changed = _batched(trials.edited(passes=_BATCHING)) - _batched(trials.module)
-        found = [op for op in trials.module.walk() if _is_implicit(op) and changed[op.location]]
-        saved = trials.saved_bytes(passes=_BATCHING) if found else None
+        changed = _batched(trials.changed(BATCHED)) - _batched(trials.module)
+        found = [op for op in trials.module.walk() if is_implicit_batching(op) and changed[op.location]]
+        effect = trials.effect(BATCHED) if found else None
+        saved = None if effect is None else effect.saved(Measure.WIRE)
         if not saved or saved < self.limit("min_bytes"):
             return
         total = programs.with_collectives.wire_bytes
@@ -64,7 +55,7 @@ class ImplicitBatching(Rule):
                 f"{operations} not declare a batching dimension: with it, the program sends "
                 f"{bytes_text(saved)} less of {bytes_text(total)}",
                 cost=saved if number == 0 else None,
-                remedies=(_REMEDY,) if number == 0 else (),
+                proposals=(BATCHED,) if number == 0 else (),
                 is_kept=number > 0,
             )
 
@@ -72,12 +63,7 @@ class ImplicitBatching(Rule):
 def _batched(module: Op) -> Counter[Location]:
     """The locations of the gathers and scatters that have batching dimensions."""
     return Counter(
-        op.location for op in module.walk() if isinstance(op, GatherOp | ScatterOp) and not _is_implicit(op)
+        op.location
+        for op in module.walk()
+        if isinstance(op, GatherOp | ScatterOp) and not is_implicit_batching(op)
     )
-
-
-def _is_implicit(op: Op) -> bool:
-    """Whether an operation is a gather or scatter without batching dimensions."""
-    if isinstance(op, GatherOp):
-        return not op.dimension_numbers.operand_batching_dims
-    return isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.input_batching_dims

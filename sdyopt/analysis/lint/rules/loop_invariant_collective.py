@@ -21,11 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.figures.causes import producer
+from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.figures.figures import Collective
-from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, owner_of
+from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
@@ -37,14 +36,10 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
-from sdyopt.analysis.trials.effect import bytes_of_runs
-from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument
 
 
 @rule("loop-invariant-collective", Severity.WARNING, Looks.TRIALS)
@@ -54,7 +49,6 @@ class LoopInvariantCollective(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.with_collectives
-        proposals = Proposals.of(programs.trials)
         for op, figures in program.collectives.items():
             if not figures.wire_bytes or figures.is_hoisted:
                 continue
@@ -66,12 +60,10 @@ class LoopInvariantCollective(Rule):
             if count is not None:
                 cost -= cost / max(count, 1)
             if count != 1 and cost >= self.limit("min_bytes"):
-                yield _finding(op, figures, loop, cost, count, proposals)
+                yield _finding(op, figures, loop, cost, count)
 
 
-def _finding(
-    op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None, proposals: Proposals
-) -> Finding:
+def _finding(op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None) -> Finding:
     often = "an unknown number of iterations" if count is None else counted(count, "iteration")
     waste = "" if count is None else f", {bytes_text(cost)} more than before the loop"
     return Finding(
@@ -81,17 +73,4 @@ def _finding(
         notes=(Note(f"the loop with {often} is here", loop),),
         cost=cost if count is not None else None,
         collectives=(op,),
-        remedies=_remedies(op, loop, proposals),
     )
-
-
-def _remedies(op: Op, loop: WhileOp, proposals: Proposals) -> Iterator[Remedy]:
-    """The sharding after the collective, for what enters the loop; a collective of the program is moved."""
-    if isinstance(op, CollectiveOp):
-        value = producer(op)
-        if isinstance(value, BlockArgument) and value.owner.parent_op is loop:
-            value = loop.operands[value.index]
-        yield from proposals.like(value, op.out_sharding)
-    elif op.results and not any(loop.is_ancestor(owner_of(each)) for each in op.operands):
-        name = op.signature.name.removeprefix("stablehlo.")
-        yield from proposals.moved_before(op, loop, f"run this {name} before the loop")

@@ -15,21 +15,21 @@ look for a `with_sharding_constraint` in a function and another one around its c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
+from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
-from sdyopt.analysis.trials.effect import Effect, Measure
-from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import OpOperand
+from sdyopt.mlir.ir.value import OpOperand, OpResult
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 
@@ -42,14 +42,14 @@ class OverriddenConstraint(Rule):
         followed = {op: use for op in trials.module.walk() if (use := _conflicting_use(op)) is not None}
         if not followed:
             return
-        of_all = trials.changed(_removing(followed))
+        of_all = trials.partitioned(_removing(followed))
         if of_all is not None and of_all.text == trials.with_collectives.text:
             for op, use in followed.items():
                 yield _finding(op, use)
             return
         # At least one of them has an effect.
         for op in list(followed)[: trials.count]:
-            after = of_all if len(followed) == 1 else trials.changed(_removing([op]))
+            after = of_all if len(followed) == 1 else trials.partitioned(_removing([op]))
             if after is None:
                 continue
             effect = Effect(trials.with_collectives.figures, after.figures)
@@ -74,14 +74,15 @@ def _conflicting_use(op: Op) -> OpOperand | None:
     return uses[-1] if are_all else None
 
 
-def _removing(constraints: Iterable[Op]) -> Edit:
-    """Replaces constraints with their inputs."""
-
-    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-        for op in constraints:
-            rewriter.replace(copies[op], [copies[op].operand_at(0)])
-
-    return edit
+def _removing(constraints: Iterable[Op]) -> Change:
+    """The change that replaces constraints with their inputs."""
+    edits = []
+    for op in constraints:
+        assert isinstance(op, ShardingConstraintOp) and isinstance(op.output, OpResult)
+        mesh = find_mesh(op.sharding.mesh_or_ref, op)
+        assert mesh is not None
+        edits.append(Edit(op.output, op.sharding, mesh, is_removal=True))
+    return Change(tuple(edits))
 
 
 def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.figures import Product
 from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.effect import Measure
-from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC
@@ -38,7 +37,6 @@ class RedundantCompute(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.with_collectives
-        proposals = Proposals.of(programs.trials)
         report = program.report
         if not report.is_sharded:
             return
@@ -54,16 +52,15 @@ class RedundantCompute(Rule):
                     f"{product.kind} repeats {share_text(repeated / (product.flops * runs))} of its FLOPs, "
                     f"{flops_text(repeated)} per device: nothing of it is sharded along {names}",
                     cost=repeated,
-                    remedies=_remedies(op, axes, proposals),
+                    proposals=_proposals(op, axes, programs),
                 )
 
 
-def _remedies(op: Op, axes: list[str], proposals: Proposals) -> Iterator[Remedy]:
+def _proposals(op: Op, axes: list[str], programs: LintedPrograms) -> Iterator[Change]:
     """The operands and the result, sharded along one of the axes."""
     for axis in axes[:_TRIED_AXES]:
         for value in (*op.operands[:2], op.results[0]):
-            if group := proposals.group_of(value):
-                yield from proposals.with_axis(group, axis)
+            yield from programs.search.with_axis(value, axis)
 
 
 def _repeated_flops(product: Product, devices: int) -> Fraction | None:

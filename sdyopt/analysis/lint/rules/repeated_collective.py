@@ -19,11 +19,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.figures.causes import producer
+from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
@@ -35,7 +34,6 @@ from sdyopt.analysis.lint.rule import (
     rule,
     runs_text,
 )
-from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.block import Region
@@ -51,7 +49,6 @@ class RepeatedCollective(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.with_collectives
-        proposals = Proposals.of(programs.trials)
         for chain, first in _repeated_chains(program):
             figures = [program.collectives[op] for op in chain]
             cost = sum(map(bytes_of_runs, figures), Fraction(0))
@@ -66,8 +63,6 @@ class RepeatedCollective(Rule):
                 notes=(Note("the first result is for this use", first),),
                 cost=cost,
                 collectives=tuple(chain),
-                is_better_only=True,
-                remedies=proposals.like(producer(chain[0]), program.shapes.sharding(chain[-1].results[0])),
             )
 
 

@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, first_use, rule
-from sdyopt.analysis.trials.effect import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -41,7 +40,6 @@ class ReplicatedValue(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.with_collectives
-        proposals = Proposals.of(programs.trials)
         if not program.report.is_sharded or program.report.devices <= 1:
             return
         for function in program.entries:
@@ -49,7 +47,7 @@ class ReplicatedValue(Rule):
             for number, value in enumerate(arguments):
                 if self._is_large_and_replicated(value, program):
                     name = argument_text(function, number)
-                    yield from _finding(function, name, value, program, (argument(number),), proposals)
+                    yield from _finding(function, name, value, program, (argument(number),), programs)
         for op in program.module.walk():
             if not _computes_fresh_values(op):
                 continue
@@ -57,7 +55,7 @@ class ReplicatedValue(Rule):
                 continue
             for result in op.results:
                 if self._is_large_and_replicated(result, program) and not program.manual_axes(op):
-                    yield from _finding(op, "the result", result, program, (), proposals)
+                    yield from _finding(op, "the result", result, program, (), programs)
 
     def _is_reported(self, value: Value, program: LintedProgram) -> bool:
         """Whether a value is reported itself, or gathered, or computed from such values."""
@@ -84,7 +82,7 @@ def _finding(
     value: Value,
     program: LintedProgram,
     steps: tuple[Narrowing, ...],
-    proposals: Proposals,
+    programs: LintedPrograms,
 ) -> Iterator[Finding]:
     size = program.shapes.bytes(value) or 0
     axis, smaller = program.texts.spare_axis(value, size)
@@ -92,7 +90,6 @@ def _finding(
         return
     has_rule = isinstance(op, FuncOp) or has_sharding_rule(op)
     reason = "" if has_rule else f", because {op.signature.name} has no sharding rule"
-    group = proposals.group_of(value) if has_rule else []
     yield Finding(
         op,
         f"{name}, {jax_type(plain_type(value.type))}, is replicated: {bytes_text(size)} on each of "
@@ -100,6 +97,6 @@ def _finding(
         steps=steps,
         notes=first_use(value) if isinstance(op, FuncOp) else (),
         cost=Fraction(size - smaller),
-        remedies=proposals.with_axis(group, axis) if group else (),
+        proposals=programs.search.with_axis(value, axis) if has_rule else (),
         is_kept=not has_rule,
     )

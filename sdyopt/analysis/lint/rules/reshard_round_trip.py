@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Note, Rule, rule
-from sdyopt.analysis.trials.effect import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
@@ -42,7 +41,6 @@ class ReshardRoundTrip(Rule):
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.with_collectives
-        proposals = Proposals.of(programs.trials)
         for op in program.collectives:
             if not isinstance(op, CollectiveOp) or _continues_chain(op):
                 continue
@@ -57,7 +55,7 @@ class ReshardRoundTrip(Rule):
                 (bytes_of_runs(program.collectives[each]) for each in (*way_out, *way_back)), Fraction(0)
             )
             if cost and cost >= self.limit("min_bytes"):
-                yield _finding(op, last, cost, program, (*way_out, *way_back), proposals)
+                yield _finding(op, last, cost, program, (*way_out, *way_back))
 
 
 def _finding(
@@ -66,11 +64,9 @@ def _finding(
     cost: Fraction,
     program: LintedProgram,
     collectives: tuple[CollectiveOp, ...],
-    proposals: Proposals,
 ) -> Finding:
     old, new = (program.shapes.sharding(value) for value in (producer(op), last_of_chain(op)))
     rank = op.out_sharding.rank
-    between = [producer(op), *(user.results[0] for user in last_of_chain(op).users if user.results)]
     return Finding(
         op,
         f"a value is resharded from {dims_text(old, rank)} to {dims_text(new, rank)} and back, with only "
@@ -78,7 +74,6 @@ def _finding(
         notes=(_note(last),),
         cost=cost,
         collectives=collectives,
-        remedies=[each for value in between for each in proposals.like(value, old)],
     )
 
 

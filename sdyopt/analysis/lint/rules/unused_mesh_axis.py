@@ -13,18 +13,21 @@ does, give the devices to another axis.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
-from sdyopt.analysis.trials.effect import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.error_help.table import text
+
+# So many changes of inputs are tried.
+_MAX_INPUTS = 16
 
 
 @rule("unused-mesh-axis", Severity.WARNING, Looks.TRIALS)
@@ -36,7 +39,6 @@ class UnusedMeshAxis(Rule):
         if is_partitioned(program.module):
             return
         used, meshes = _used_axes(program)
-        proposals = Proposals.of(programs.trials)
         for op in program.module.walk():
             if not isinstance(op, MeshOp) or op.mesh not in meshes:
                 continue
@@ -47,7 +49,7 @@ class UnusedMeshAxis(Rule):
                         f'no value is sharded along axis "{axis.name}" of @{op.sym_name}: the {axis.size} '
                         "devices along it do the same work",
                         steps=(text(f'"{axis.name}"'),),
-                        remedies=proposals.inputs_with_axis(axis.name),
+                        proposals=islice(programs.search.inputs_with_axis(axis.name), _MAX_INPUTS),
                         is_kept=True,
                     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from sdyopt.analysis.changes.edits import Edit, is_input, place_of
+from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
-from sdyopt.analysis.trials.roles import statement_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
@@ -64,17 +64,17 @@ class Gradients:
                     return operand
         return None
 
-    def constrained(self, changes: Iterable[Change]) -> tuple[Change, ...]:
-        """Changes as JAX makes them: a statement that constrains a value constrains its gradient, too.
+    def constrained(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """Edits as JAX makes them: a statement that constrains a value constrains its gradient, too.
 
-        A change that cannot be written is left out, such as one of a value within a backward pass.
+        An edit that cannot be written is left out, such as one of a value within a backward pass.
         """
-        found = {change.subject: change for change in map(_handed_on, changes)}
+        found = {edit.subject: edit for edit in map(_handed_on, edits)}
         together: set[Subject] = set()
-        for subject, change in list(found.items()):
+        for subject, edit in list(found.items()):
             if isinstance(subject, OpResult):
-                for other in self._constrained_with(subject, change):
-                    found.setdefault(other, change._replace(subject=other))
+                for other in self._constrained_with(subject, edit):
+                    found.setdefault(other, edit._replace(subject=other))
                     together.add(other)
         # A value that is recomputed in the backward pass has the line of the one that is constrained.
         lines = {
@@ -83,25 +83,25 @@ class Gradients:
             if isinstance(subject, OpResult) and source_location(subject.op.location).phase not in GRADIENTS
         }
         written = []
-        for subject, change in found.items():
+        for subject, edit in found.items():
             is_other = subject in together or (isinstance(subject, OpResult) and _line(subject.op) in lines)
-            how = "" if is_other else self._how(change)
+            how = "" if is_other else self._how(edit)
             if how is not None:
-                written.append(change._replace(how=how))
+                written.append(edit._replace(how=how))
         return tuple(written)
 
-    def _constrained_with(self, subject: OpResult, change: Change) -> Iterator[OpResult]:
+    def _constrained_with(self, subject: OpResult, edit: Edit) -> Iterator[OpResult]:
         """The other values that the statement of a change constrains."""
-        if change.is_new_constraint:
+        if edit.is_new_constraint:
             if (gradient := self.gradient(subject)) is not None:
                 yield gradient
-        elif change.replaced is not None:
-            yield from self._statements.get(statement_of(change.replaced), ())
+        elif edit.replaced is not None:
+            yield from self._statements.get(statement_of(edit.replaced), ())
 
-    def _how(self, change: Change) -> str | None:
+    def _how(self, edit: Edit) -> str | None:
         """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
-        subject = change.subject
-        if not change.is_new_constraint or not isinstance(subject, OpResult):
+        subject = edit.subject
+        if not edit.is_new_constraint or not isinstance(subject, OpResult):
             return ""
         phase = source_location(subject.op.location).phase
         if phase not in GRADIENTS:
@@ -163,16 +163,16 @@ class Gradients:
                 yield op
 
 
-def _handed_on(change: Change) -> Change:
+def _handed_on(edit: Edit) -> Edit:
     """The change of a gradient that its statement transposes: of what it gives to other statements."""
-    while change.is_new_constraint and isinstance(value := change.subject, OpResult) and value.has_one_use:
+    while edit.is_new_constraint and isinstance(value := edit.subject, OpResult) and value.has_one_use:
         (user,) = value.users
         if not isinstance(user, TransposeOp) or not _is_backward(value.op) or _line(user) != _line(value.op):
             break
-        dims = [change.sharding.dims[number] for number in user.permutation]
+        dims = [edit.sharding.dims[number] for number in user.permutation]
         result = user.results[0]
-        change = change._replace(subject=result, sharding=change.sharding.with_dims(dims))
-    return change
+        edit = edit._replace(subject=result, sharding=edit.sharding.with_dims(dims))
+    return edit
 
 
 def _line(op: Op) -> tuple[object, ...]:

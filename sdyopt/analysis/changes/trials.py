@@ -1,12 +1,12 @@
 """Trials: a program with a change, partitioned again, to measure what the change saves.
 
 trials = Trials(program, pipeline, topology)
-trials.effect(lambda copies, rewriter: rewriter.set_attribute(copies[op], "sharding", opened))
-for trial in trials.of_moves(moves, jobs, limit): ...
+trials.effect(Change((edit,)))
+for trial in trials.of_changes(changes, jobs, limit): ...
 
-Each trial edits a copy of the program, runs the pipeline on it, and reads the figures of the result. Several
-processes may try moves; the results come in the order of the moves, so they do not depend on the number of
-processes. These fork, or start a Python each if this process may have threads.
+Each trial makes a change in a copy of the program, runs the pipeline on it, and reads the figures of the
+result. Several processes may try changes; the results come in the order of the changes, so they do not depend
+on the number of processes. These fork, or start a Python each if this process may have threads.
 """
 
 from __future__ import annotations
@@ -14,13 +14,25 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import cached_property
 from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeVar
 
+from sdyopt.analysis.changes.edits import Change, Passes, written
+from sdyopt.analysis.changes.effect import (
+    NOISE,
+    CostedProgram,
+    Effect,
+    Figures,
+    figures_of,
+    seconds_of_unknown_loops,
+)
+from sdyopt.analysis.changes.originals import Originals
+from sdyopt.analysis.changes.outcome import Outcome, Results, Sent, sent_by_place, shardings_of_results
+from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Report
@@ -30,18 +42,6 @@ from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.analysis.trials.effect import (
-    CostedProgram,
-    Effect,
-    Figures,
-    Measure,
-    figures_of,
-    seconds_of_unknown_loops,
-)
-from sdyopt.analysis.trials.moves import Move, written
-from sdyopt.analysis.trials.originals import Originals
-from sdyopt.analysis.trials.outcome import Outcome, Results, shardings_of_results
-from sdyopt.analysis.trials.processes import Start, TrialProcesses, prepare
 from sdyopt.base.context import Part
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
@@ -59,24 +59,13 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import dialects_of_run, lookup
 
-# All remedies together are tried at most so often, and at least so often if the program is large.
-MAX_REMEDIES, MIN_REMEDIES = 48, 3
 # All trials of one rule partition this many operations at most, but at least one trial runs.
 MAX_OPERATIONS = 100_000
 MAX_TRIALS = 8
-
-# A value of more dimensions takes as long as an operation more for each of them.
-_USUAL_RANK = 16
-
-# (operation -> its copy, rewriter of the copy): changes the copy.
-Edit = Callable[[Mapping[Op, Op], Rewriter], None]
-# Flag -> options.
-Passes = Mapping[str, Mapping[str, OptionValue]]
 
 T = TypeVar("T")
 
@@ -122,20 +111,112 @@ def pipeline_of(passes: Passes) -> Pipeline:
     return pipeline
 
 
-class Trial(NamedTuple):
-    """A move with the figures of the program after it; None if it is slower, or if `has_failed`.
+# A value of more dimensions takes as long as an operation more for each of them.
+_USUAL_RANK = 16
 
-    It has failed if the pipeline fails on the changed program. `results` are the shardings of its results.
+# Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
+_BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
+
+
+class Compiled(NamedTuple):
+    """The bytes that a device sends under XLA, and the seconds of its collectives on a topology."""
+
+    wire_bytes: Fraction
+    seconds: Fraction
+
+
+class Annotation(NamedTuple):
+    """A sharding to write: where, as a PartitionSpec if one can express it, and as MLIR."""
+
+    place: str
+    spec: str | None
+    sdy: str
+
+
+class Trial(NamedTuple):
+    """A change with the figures of the program before and after it.
+
+    `figures` are those after it; None if it is slower, or if `has_failed`: the pipeline fails on the changed
+    program. `shardings` are those of the results of the program then, and `sent` the bytes by place.
+
+    A trial that is shown has words: `text` says what to write, and `now` what is written there, "" for a
+    result or several places. `results` are the results without an annotation that are sharded otherwise: who
+    uses them may have to reshard. `texts` are those of several changes in one. `compiled` is what XLA sends
+    before and after, if that is verified.
     """
 
-    move: Move
+    change: Change
+    before: Figures
     figures: Figures | None
     has_failed: bool = False
-    results: Results | None = None
+    shardings: Results | None = None
+    sent: Sent | None = None
+    text: str = ""
+    now: str = ""
+    annotations: tuple[Annotation, ...] = ()
+    results: tuple[Annotation, ...] = ()
+    compiled: tuple[Compiled, Compiled] | None = None
+    texts: tuple[str, ...] = ()
+
+    @property
+    def after(self) -> Figures:
+        """The figures of the program after it."""
+        assert self.figures is not None
+        return self.figures
+
+    @property
+    def effect(self) -> Effect:
+        """What it changes."""
+        return Effect(self.before, self.after)
+
+    def saved(self, moves_whole: bool) -> Fraction:
+        """The share of the time that it saves at least: of the time, or of that at most."""
+        before, after = self.before, self.after
+        most, least = before.at_most(moves_whole), before.seconds
+        return min(
+            1 - after.seconds / least if least else Fraction(0),
+            1 - after.at_most(moves_whole) / most if most else Fraction(0),
+        )
+
+    @property
+    def sends_more(self) -> bool:
+        """Whether a device sends more after it, by more than noise."""
+        return self.after.wire_bytes > self.before.wire_bytes * (1 + NOISE)
+
+    @property
+    def seconds_in_xla(self) -> tuple[Fraction, Fraction] | None:
+        """The seconds before and after it with XLA's communication, and our estimate of the rest."""
+        if self.compiled is None:
+            return None
+        before, after = self.compiled
+        return before.seconds + self.before.compute, after.seconds + self.after.compute
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether XLA sends no more after it, and takes no longer; so if that is not verified."""
+        if self.compiled is None or self.seconds_in_xla is None:
+            return True
+        before, after = self.compiled
+        earlier, later = self.seconds_in_xla
+        return after.wire_bytes <= before.wire_bytes and later <= earlier
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether XLA takes longer after it, and sends no less."""
+        if self.compiled is None or self.seconds_in_xla is None:
+            return False
+        before, after = self.compiled
+        earlier, later = self.seconds_in_xla
+        return later > earlier and after.wire_bytes >= before.wire_bytes
+
+    @property
+    def is_conflict_free(self) -> bool:
+        """Whether partitioners send the same after it."""
+        return self.effect.is_conflict_free
 
 
 class Trials:
-    """Trials on one program, after moves that are made first. The program is not changed.
+    """Trials on one program, after changes that are made first. The program is not changed.
 
     `make` makes of a program with collectives what has its figures.
     """
@@ -146,10 +227,10 @@ class Trials:
         pipeline: Pipeline,
         machine: Topology | None = None,
         *,
-        made: tuple[Move, ...] = (),
+        made: tuple[Change, ...] = (),
         may_fork: bool = True,
         processes: TrialProcesses | None = None,
-        make: Callable[[Op], CostedProgram] = CostedProgram,
+        make: Callable[[Op, Topology, AssumedTrips], CostedProgram] = CostedProgram,
         assumed: AssumedTrips = NONE_ASSUMED,
     ) -> None:
         self.module = module
@@ -174,14 +255,14 @@ class Trials:
     @cached_property
     def written_program(self) -> CostedProgram:
         """The program before the passes."""
-        return CostedProgram(self.module, self._machine)
+        return CostedProgram(self.module, self._machine, self._assumed)
 
     @cached_property
     def with_collectives(self) -> CostedProgram:
         """The program with collectives. Raises NotCompleted if a pass fails; emits errors and advice."""
         if not self.can_try:
-            return self._make(self.module)
-        copy = self._edited((), self._copies)
+            return self._make(self.module, self._machine, self._assumed)
+        copy = self._changed((), self._copies)
         found: list[Diagnostic] = []
         with self._record.active(), handling(found.append):
             succeeded = run_pipeline(self._pipeline, copy, None)
@@ -190,7 +271,7 @@ class Trials:
                 emit(diagnostic)
         if not succeeded:
             raise NotCompleted
-        return self._make(copy)
+        return self._make(copy, self._machine, self._assumed)
 
     @cached_property
     def outcome(self) -> Outcome | None:
@@ -245,102 +326,124 @@ class Trials:
         """The number of trials that a rule may make."""
         return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(self._size, 1)))
 
-    @property
-    def total(self) -> int:
-        """The number of trials that all remedies together may make."""
-        return max(MIN_REMEDIES, min(MAX_REMEDIES, MAX_OPERATIONS // max(self._size, 1)))
-
     # --- One change -----------------------------------------------------------------------------------
 
-    def after(self, move: Move) -> Trials:
-        """The trials after one more move."""
+    def after(self, *changes: Change) -> Trials:
+        """The trials after more changes."""
         return Trials(
             self.module,
             self._pipeline,
             self._machine,
-            made=(*self.made, move),
+            made=(*self.made, *changes),
             may_fork=self._may_fork,
             processes=self._processes,
+            make=self._make,
             assumed=self._assumed,
         )
 
-    def edited(self, *moves: Move, edit: Edit | None = None, passes: Passes | None = None) -> Op:
-        """A copy of the program with the annotations of moves, after an edit and passes."""
-        copy = self._edited(moves, {}, edit)
-        if passes:
-            run_pipeline(pipeline_of(passes), copy, None)
-        return copy
+    def on(self, module: Op) -> Trials:
+        """The trials on another program, such as one with fewer layers."""
+        return Trials(module, self._pipeline, self._machine, may_fork=self._may_fork, assumed=self._assumed)
+
+    def changed(self, *changes: Change) -> Op:
+        """A copy of the program with changes, before the pipeline."""
+        return self._changed(changes, {})
 
     @cached_property
     def _verifier(self) -> Verifier:
         dialects = dialects_of_run()
         return Verifier(dialects, AttributePrinter().type, print_for_note)
 
-    def _edited(self, moves: Sequence[Move], values: dict[Value, Value], edit: Edit | None = None) -> Op:
+    def _changed(
+        self, changes: Sequence[Change], values: dict[Value, Value], copies: dict[Op, Op] | None = None
+    ) -> Op:
         rewriter = Rewriter()
         copy = rewriter.clone(self.module, values)
-        copies = dict(zip(self.module.walk(), copy.walk(), strict=True))
-        for change in written((*self.made, *moves)).values():
-            change.edit(copies, rewriter)
-        if edit is not None:
-            edit(copies, rewriter)
+        of_op = {} if copies is None else copies
+        of_op.update(zip(self.module.walk(), copy.walk(), strict=True))
+        made = (*self.made, *changes)
+        for edit in written(made).values():
+            edit.edit(of_op, rewriter)
+        for change in made:
+            if change.rewrite is not None:
+                change.rewrite(of_op, rewriter)
+        for change in made:
+            if change.passes:
+                run_pipeline(pipeline_of(change.passes), copy, None)
         return copy
 
-    def changed(self, edit: Edit | None = None, passes: Passes | None = None) -> CostedProgram | None:
-        """A copy of the program after an edit and passes, with collectives; None if a pass fails."""
+    def partitioned(self, change: Change, copies: dict[Op, Op] | None = None) -> CostedProgram | None:
+        """A copy of the program after a change, with collectives; None if a pass fails.
+
+        `copies` gets the copy of each operation.
+        """
         with handling(lambda _: None):
             try:
-                copy = self.edited(edit=edit, passes=passes)
+                copy = self._changed((change,), {}, copies)
                 # Such as a constraint along an axis that is manual there.
                 is_valid = self._verifier.is_valid(copy)
             except DiagnosticError:
                 return None
-        return CostedProgram(copy, self._machine) if is_valid and self._is_partitioned(copy) else None
+        return (
+            CostedProgram(copy, self._machine, self._assumed)
+            if is_valid and self._is_partitioned(copy)
+            else None
+        )
 
-    def effect(self, edit: Edit | None = None, passes: Passes | None = None) -> Effect | None:
-        """The effect of an edit, and passes that run first; None if a pass fails."""
-        after = self.changed(edit, passes)
-        return None if after is None else Effect(self.with_collectives.figures, after.figures)
+    def effect(self, change: Change) -> Effect | None:
+        """The effect of a change; None if a pass fails."""
+        after = self.partitioned(change)
+        return None if after is None or self.figures is None else Effect(self.figures, after.figures)
 
-    def saved_bytes(self, edit: Edit | None = None, passes: Passes | None = None) -> Fraction | None:
-        """The wire bytes of one device that an edit saves; None if a pass fails."""
-        effect = self.effect(edit, passes)
-        return None if effect is None else effect.saved(Measure.WIRE)
+    # --- Many changes ---------------------------------------------------------------------------------
 
-    # --- Many moves -----------------------------------------------------------------------------------
-
-    def of_moves(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
-        """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
-        if jobs == 1 or len(moves) < 2:
-            yield from (self._trial(move, limit) for move in moves)
+    def of_changes(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        """The trials of changes, in their order. None is looked at closely that takes `limit` seconds."""
+        if jobs == 1 or len(changes) < 2:
+            yield from (self._trial(change, limit) for change in changes)
         elif self._may_fork:
-            yield from self._forked(moves, jobs, limit)
+            yield from self._forked(changes, jobs, limit)
         else:
-            changes = [list(written((*self.made, move)).values()) for move in moves]
-            answers = self._processes.answers(changes, jobs, limit)
-            for move, answer in zip(moves, answers, strict=True):
-                # A process may have ended, or cannot read the program.
-                yield self._trial(move, limit) if answer is None else Trial(move, *answer)
+            edits = [list(written((*self.made, change)).values()) for change in changes]
+            answers = self._processes.answers(edits, jobs, limit)
+            for change, answer in zip(changes, answers, strict=True):
+                # A process may have ended, or cannot read the program; it knows nothing but edits.
+                is_answer = answer is not None and not change.rewrite and not change.passes
+                yield self._answered(change, answer) if answer and is_answer else self._trial(change, limit)
 
-    def _forked(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+    def _forked(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        assert self.outcome is not None
         with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-            # Processes get the program and the moves as they are when they fork.
-            with _FORKED.set_to((self, moves, limit)):
-                trials = pool.map(_try_shared, range(len(moves)))
-            for move, trial in zip(moves, trials, strict=True):
-                yield Trial(move, *trial)
+            # Processes get the program and the changes as they are when they fork, with the figures before.
+            with _FORKED.set_to((self, changes, limit)):
+                answers = pool.map(_try_shared, range(len(changes)))
+            for change, answer in zip(changes, answers, strict=True):
+                yield self._answered(change, answer)
 
-    def _trial(self, move: Move, limit: Fraction | None) -> Trial:
-        copy = self.edited(move)
-        is_valid = all(change.is_boundary for change in move.changes) or self._verifier.is_valid(copy)
+    def _answered(self, change: Change, answer: Answer) -> Trial:
+        assert self.figures is not None
+        figures, has_failed, shardings, sent = answer
+        return Trial(change, self.figures, figures, has_failed, shardings, sent)
+
+    def _trial(self, change: Change, limit: Fraction | None) -> Trial:
+        assert self.figures is not None
+        try:
+            with handling(lambda _: None):
+                copy = self.changed(change)
+                is_valid = all(edit.is_boundary for edit in change.edits) or self._verifier.is_valid(copy)
+        except DiagnosticError:
+            is_valid = False
         if not is_valid or not self._is_partitioned(copy):
-            return Trial(move, None, has_failed=True)
+            return Trial(change, self.figures, None, has_failed=True)
         report = report_unless(
             copy, self._machine, lambda report: self._is_above(report, limit), self._assumed
         )
         if report is None:
-            return Trial(move, None)
-        return Trial(move, figures_of(report, copy, self._machine), results=shardings_of_results(copy))
+            return Trial(change, self.figures, None)
+        figures = figures_of(report, copy, self._machine)
+        return Trial(
+            change, self.figures, figures, shardings=shardings_of_results(copy), sent=sent_by_place(report)
+        )
 
     def _is_partitioned(self, copy: Op) -> bool:
         """Runs the passes on a program; whether they succeed."""
@@ -357,15 +460,35 @@ class Trials:
         return limit is not None and seconds >= limit
 
 
+def trials_on(
+    module: Op,
+    pipeline: Pipeline,
+    machine: Topology | None = None,
+    is_inlined: bool = True,
+    *,
+    may_fork: bool = True,
+    make: Callable[[Op, Topology, AssumedTrips], CostedProgram] = CostedProgram,
+    assumed: AssumedTrips = NONE_ASSUMED,
+) -> Trials:
+    """The trials on a copy of a program that is to be partitioned by a pipeline, with its calls inlined."""
+    program = Rewriter().clone(module)
+    if pipeline.elements and is_inlined:
+        run_pipeline(pipeline_of(_BEFORE), program, None)
+    return Trials(program, pipeline, machine, may_fork=may_fork, make=make, assumed=assumed)
+
+
 # What forked processes work on.
-_FORKED = Part[tuple[Trials, Sequence[Move], Fraction | None] | None](None)
+_FORKED = Part[tuple[Trials, Sequence[Change], Fraction | None] | None](None)
 
 
-def _try_shared(number: int) -> tuple[Figures | None, bool, Results | None]:
+def _try_shared(number: int) -> Answer:
     assert _FORKED.value is not None
-    trials, moves, limit = _FORKED.value
-    trial = trials._trial(moves[number], limit)
-    return trial.figures, trial.has_failed, trial.results
+    trials, changes, limit = _FORKED.value
+    return _answer(trials._trial(changes[number], limit))
+
+
+def _answer(trial: Trial) -> Answer:
+    return trial.figures, trial.has_failed, trial.shardings, trial.sent
 
 
 def main() -> None:
@@ -382,8 +505,8 @@ def main() -> None:
                 placed, limit = pickle.load(sys.stdin.buffer)
             except EOFError:
                 break
-            trial = trials._trial(Move(tuple(each.found(ops) for each in placed), ()), limit)
-            pickle.dump((trial.figures, trial.has_failed, trial.results), sys.stdout.buffer)
+            trial = trials._trial(Change(tuple(edit_at(ops, *each) for each in placed)), limit)
+            pickle.dump(_answer(trial), sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sdyopt.analysis.changes.axes import Axes, axes_of_sharding
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.source_locations import source_location
@@ -38,6 +39,11 @@ class Place(NamedTuple):
     subject: Subject
     shape: tuple[int, ...]
     sharding: TensorSharding | None
+
+    @property
+    def axes(self) -> Axes | None:
+        """The axes, none without an annotation. None if a PartitionSpec cannot say them."""
+        return axes_of_sharding(self.sharding, len(self.shape))
 
 
 @dataclass(eq=False)

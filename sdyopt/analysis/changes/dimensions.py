@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from sdyopt.analysis.changes.roles import Role, is_uniform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.trials.roles import Role, is_uniform
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule

@@ -1,15 +1,15 @@
-"""Changes of shardings that a user can write, as edits for trials.
+"""Changes of a program that a user can write: edits of annotations that are made together.
 
-change = Change(argument, sharding, mesh)
-change.jax                     # P('x')
-change.text("w")               # shard the input w as P('x')
-change.sdy("%arg0")            # [{"x"}, {}] on %arg0
-trials.effect(change.edit)
+edit = Edit(argument, sharding, mesh)
+edit.jax                       # P('x')
+edit.text("w")                 # shard the input w as P('x')
+edit.sdy("%arg0")              # [{"x"}, {}] on %arg0
+trials.effect(Change((edit,)))
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.func import FuncOp
@@ -18,18 +18,19 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
-class Change(NamedTuple):
+class Edit(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
 
     The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
@@ -122,6 +123,95 @@ class Change(NamedTuple):
             rewriter.set_attribute(owning_op(copy), "sharding", self.sharding)
         else:
             _constrain(copy, self.sharding, rewriter)
+
+    @property
+    def is_less_sharded(self) -> bool:
+        """Whether an annotation only loses axes, those of a constraint all of them."""
+        if self.is_removal or self.is_new_constraint:
+            return False
+        before = annotation_of(self.subject)
+        if before is None:
+            return False
+        was, now = ({axis.name for axis in each.axis_refs} for each in (before, self.sharding))
+        return now < was and (self.is_boundary or not now)
+
+
+# (operation -> its copy, rewriter of the copy): changes the copy.
+Rewrite = Callable[[Mapping[Op, Op], Rewriter], None]
+# Flag -> options.
+Passes = Mapping[str, Mapping[str, OptionValue]]
+
+
+class Change(NamedTuple):
+    """What is changed together: annotations, or what `rewrite` does, or `passes` that run first.
+
+    `title` is for edits of many different places. `words` are the text and Shardy's words for what is no
+    edit of an annotation. `parts` are the changes that it is made of, if there are several.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    title: str = ""
+    rewrite: Rewrite | None = None
+    passes: Passes | None = None
+    words: tuple[str, str] = ("", "")
+    parts: tuple[Change, ...] = ()
+
+    @property
+    def key(self) -> object:
+        """What equal changes have in common."""
+        return self.edits, self.words
+
+    @property
+    def subjects(self) -> frozenset[object]:
+        """What is changed; two changes of one subject exclude each other."""
+        return frozenset((each.subject for each in self.edits) if self.edits else (self.words,))
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """The numbers of new constraints, of open ones, of results, and of all annotations that change."""
+        new = sum(each.is_new_constraint for each in self.edits)
+        opened = sum(not each.sharding.is_fully_closed for each in self.edits)
+        results = sum(isinstance(each.subject, FunctionResult) for each in self.edits)
+        return new, opened, results, len(self.edits)
+
+    @property
+    def turns_sharding_off(self) -> bool:
+        """Whether annotations shard less than before, so that memory or other devices pay for it."""
+        return any(each.is_less_sharded for each in self.edits)
+
+
+def joined(changes: Sequence[Change]) -> Change:
+    """Several changes in one."""
+    rewrites = [each.rewrite for each in changes if each.rewrite is not None]
+    passes = {flag: options for each in changes for flag, options in (each.passes or {}).items()}
+    words = [each.words for each in changes if each.words[0]]
+
+    def rewrite(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for each in rewrites:
+            each(copies, rewriter)
+
+    return Change(
+        tuple(written(changes).values()),
+        "",
+        rewrite if rewrites else None,
+        passes or None,
+        ("; ".join(text for text, _ in words), "; ".join(sdy for _, sdy in words)),
+        tuple(changes),
+    )
+
+
+def written(changes: Iterable[Change]) -> dict[Subject, Edit]:
+    """The edits of changes by place; the last one holds."""
+    return {edit.subject: edit for change in changes for edit in change.edits}
+
+
+def annotation_of(subject: Subject) -> TensorSharding | None:
+    """The sharding that a subject is annotated with."""
+    if not isinstance(subject, FunctionResult):
+        op = owning_op(subject)
+        return sharding_of(subject) if is_input(subject) or isinstance(op, ShardingConstraintOp) else None
+    found = subject.function.result_attributes[subject.result_index].get(SHARDING)
+    return found if isinstance(found, TensorSharding) else None
 
 
 def is_input(value: OpResult | BlockArgument) -> bool:

@@ -5,64 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.advise.advice import AdvisedChange
+from sdyopt.analysis.changes.trials import Trial
 
 # A change is nearly as fast as another one that saves this much more of the program's time.
 _NEARLY = Fraction(1, 20)
 
 
-def without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
+def without_equals(found: Sequence[Trial]) -> Iterable[Trial]:
     """The changes without those of an annotation, or with the figures at a place, that one before has.
 
     Of those with one effect, the easiest one to write is left.
     """
-    easiest: dict[object, AdvisedChange] = {}
+    easiest: dict[object, Trial] = {}
     for each in found:
         key = _effect_of(each)
         if key not in easiest or _difficulty(each) < _difficulty(easiest[key]):
             easiest[key] = each
     seen: set[object] = set()
     for each in (easiest[_effect_of(each)] for each in found):
-        places = [change.subject for change in each.move.changes]
-        keys: set[object] = {(places[0], each.after)}
-        keys |= {(change.subject, change.sharding) for change in each.move.changes}
+        keys: set[object] = {(_place(each), each.after)}
+        keys |= {(edit.subject, edit.sharding, edit.is_removal) for edit in each.change.edits}
         if not keys & seen:
             yield each
         seen |= keys
 
 
-def _effect_of(change: AdvisedChange) -> object:
+def _place(trial: Trial) -> object:
+    """The first place of a change, or what it is."""
+    return trial.change.edits[0].subject if trial.change.edits else trial.change.words
+
+
+def _effect_of(trial: Trial) -> object:
     """What is equal for new constraints of a gradient and of what is computed from it.
 
     They give the same results the same sharding, with the same figures. The weights of two layers may have
     the same figures, too, but other results.
     """
-    first = change.move.changes[0]
-    is_new = first.is_new_constraint and change.results
-    return first.sharding, change.after, change.results if is_new else first.subject
+    if not trial.change.edits:
+        return trial.change.words, trial.after
+    first = trial.change.edits[0]
+    is_new = first.is_new_constraint and trial.results
+    return first.sharding, trial.after, trial.results if is_new else first.subject
 
 
-def _difficulty(change: AdvisedChange) -> int:
+def _difficulty(trial: Trial) -> int:
     """How many of its constraints are written within a backward pass."""
-    return sum(bool(each.how) for each in change.move.changes)
+    return sum(bool(each.how) for each in trial.change.edits)
 
 
-def each_place_once(found: Sequence[AdvisedChange]) -> list[AdvisedChange]:
+def each_place_once(found: Sequence[Trial]) -> list[Trial]:
     """The best change of each place, and then the others."""
-    best: list[AdvisedChange] = []
-    others: list[AdvisedChange] = []
+    best: list[Trial] = []
+    others: list[Trial] = []
     places: set[object] = set()
     for each in found:
-        place = each.move.changes[0].subject
+        place = _place(each)
         (others if place in places else best).append(each)
         places.add(place)
     return best + others
 
 
-def less_sent_first(found: Sequence[AdvisedChange], moves_whole: bool) -> list[AdvisedChange]:
+def less_sent_first(found: Sequence[Trial], moves_whole: bool) -> list[Trial]:
     """The changes, those that send more after those that do not and are nearly as fast.
 
-    `moves_whole` is that of `AdvisedChange.saved`.
+    `moves_whole` is that of `Trial.saved`.
     """
     rest, ordered = list(found), []
     while rest:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.trials import pipeline_of
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
-from sdyopt.analysis.trials.moves import Move
-from sdyopt.analysis.trials.trials import pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.function_edits import erase_argument, erase_result
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
@@ -50,10 +50,10 @@ class ReducedProgram(NamedTuple):
     values: dict[Value, Value]
     results: dict[int, int]
 
-    def move(self, move: Move) -> Move:
-        """The changes of a move that concern what is left."""
-        changes = ((self._subject(change.subject), change) for change in move.changes)
-        return move._replace(changes=tuple(each._replace(subject=new) for new, each in changes if new))
+    def change(self, change: Change) -> Change:
+        """The edits of a change that concern what is left."""
+        edits = ((self._subject(edit.subject), edit) for edit in change.edits)
+        return change._replace(edits=tuple(each._replace(subject=new) for new, each in edits if new))
 
     def _subject(self, subject: Subject) -> Subject | None:
         if isinstance(subject, FunctionResult):

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
+from sdyopt.analysis.changes.effect import CostedProgram, bytes_of_runs
+from sdyopt.analysis.changes.originals import Originals
+from sdyopt.analysis.changes.roles import Role, ValueClass
 from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
-from sdyopt.analysis.trials.effect import CostedProgram, Figures, bytes_of_runs
-from sdyopt.analysis.trials.originals import Originals
-from sdyopt.analysis.trials.roles import Role, ValueClass
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -53,18 +52,28 @@ def changed_results(before: Results, after: Results, written: Iterable[Subject])
             yield key
 
 
-class Reported(NamedTuple):
-    """A program after the passes whose figures are known."""
+# The bytes that a device sends by place: by line, kind and axes.
+Sent = dict[tuple[str, str, str], Fraction]
 
-    module: Op
-    report: Report
-    figures: Figures
+
+def place_of_collective(each: Collective) -> tuple[str, str, str]:
+    """The line of a collective, or the weight without one, with its kind and axes."""
+    return each.location.path_text or each.moved or each.updated, each.kind, each.group
+
+
+def sent_by_place(report: Report) -> Sent:
+    """The bytes that a device sends by place."""
+    found: Sent = {}
+    for each in report.collectives:
+        place = place_of_collective(each)
+        found[place] = found.get(place, Fraction(0)) + bytes_of_runs(each)
+    return found
 
 
 class Outcome:
     """A program after the passes, and where its values come from."""
 
-    def __init__(self, program: CostedProgram | Reported, originals: Originals) -> None:
+    def __init__(self, program: CostedProgram, originals: Originals) -> None:
         self.module, self.report, self.figures = program.module, program.report, program.figures
         self.originals = originals
 
@@ -85,6 +94,11 @@ class Outcome:
             found = self._functions.get(function.sym_name) if isinstance(function, FuncOp) else None
             sharding = None if found is None else found.argument_attributes[subject.index].get(SHARDING)
         return sharding if isinstance(sharding, TensorSharding) else None
+
+    @cached_property
+    def sent(self) -> Sent:
+        """The bytes that a device sends by place."""
+        return sent_by_place(self.report)
 
     @cached_property
     def _functions(self) -> dict[str, FuncOp]:

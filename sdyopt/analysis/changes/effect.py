@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -223,14 +224,17 @@ def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Frac
 class CostedProgram:
     """A module that no longer changes, and its figures. `machine` is the one that times are for."""
 
-    def __init__(self, module: Op, machine: Topology | None = None) -> None:
+    def __init__(
+        self, module: Op, machine: Topology | None = None, assumed: AssumedTrips = NONE_ASSUMED
+    ) -> None:
         self.module = module
+        self._assumed = assumed
         self._machine = machine or assumed_topology()
 
     @cached_property
     def report(self) -> Report:
         """The report on the program, which has all figures."""
-        return report_on(self.module, self._machine)
+        return report_on(self.module, self._machine, self._assumed)
 
     @cached_property
     def figures(self) -> Figures:

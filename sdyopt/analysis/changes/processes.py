@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple
 
-from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.changes.edits import Edit
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.func import FuncOp
@@ -47,10 +47,11 @@ _START = (
 _RECURSION_LIMIT = 10_000
 
 # The module whose `main` answers.
-_MODULE = "sdyopt.analysis.trials.trials"
+_MODULE = "sdyopt.analysis.changes.trials"
 
-# The figures after a move, None if it is slower; whether the pipeline failed; and the shardings of results.
-Answer = tuple[Any, bool, Any]
+# The figures after a change, None if it is slower; whether the pipeline failed; the shardings of results; and
+# the bytes by place.
+Answer = tuple[Any, bool, Any, Any]
 
 
 def started(module: str) -> subprocess.Popen[bytes]:
@@ -76,33 +77,33 @@ class Start(NamedTuple):
     topology: Any
 
 
-class PlacedChange(NamedTuple):
-    """A change whose subject is at a path: the number of an operation in the program, and indices.
+# An edit for another process: the number of an operation in the program with indices, whether the subject is
+# a result of a function, the sharding, the mesh, and whether a constraint is removed.
+Placed = tuple[tuple[int, ...], bool, TensorSharding, Mesh, bool]
 
-    `is_result`: the subject is a result of a function.
-    """
 
-    path: tuple[int, ...]
-    is_result: bool
-    sharding: TensorSharding
-    mesh: Mesh
-    is_removal: bool
-
-    def found(self, ops: Sequence[Op]) -> Change:
-        """The change in the program whose operations these are."""
-        number, *rest = self.path
-        op = ops[number]
-        if self.is_result:
-            assert isinstance(op, FuncOp)
-            subject: Subject = FunctionResult(op, rest[0])
-        elif len(rest) == 1:
-            result = op.results[rest[0]]
-            assert isinstance(result, OpResult)
-            subject = result
-        else:
-            blocks = [block for region in op.regions for block in region.blocks]
-            subject = blocks[rest[0]].arguments[rest[1]]
-        return Change(subject, self.sharding, self.mesh, self.is_removal)
+def edit_at(
+    ops: Sequence[Op],
+    path: tuple[int, ...],
+    is_result: bool,
+    sharding: TensorSharding,
+    mesh: Mesh,
+    is_removal: bool,
+) -> Edit:
+    """The edit in the program whose operations these are."""
+    number, *rest = path
+    op = ops[number]
+    if is_result:
+        assert isinstance(op, FuncOp)
+        subject: Subject = FunctionResult(op, rest[0])
+    elif len(rest) == 1:
+        result = op.results[rest[0]]
+        assert isinstance(result, OpResult)
+        subject = result
+    else:
+        blocks = [block for region in op.regions for block in region.blocks]
+        subject = blocks[rest[0]].arguments[rest[1]]
+    return Edit(subject, sharding, mesh, is_removal)
 
 
 class TrialProcesses:
@@ -125,10 +126,10 @@ class TrialProcesses:
         return pickle.dumps(Start(text, followed_release().name, str(self._pipeline), self._topology))
 
     def answers(
-        self, moves: Sequence[Sequence[Change]], jobs: int, limit: Fraction | None
+        self, changes: Sequence[Sequence[Edit]], jobs: int, limit: Fraction | None
     ) -> Iterator[Answer | None]:
-        """The figures of the program after the changes of each move; None if there is no answer."""
-        requests = [pickle.dumps(([self._placed(each) for each in changes], limit)) for changes in moves]
+        """The figures of the program after the edits of each change; None if there is no answer."""
+        requests = [pickle.dumps(([self._placed(each) for each in edits], limit)) for edits in changes]
         try:
             while len(self._processes) < jobs:
                 self._processes.append(started(_MODULE))
@@ -136,7 +137,7 @@ class TrialProcesses:
                 _send(self._processes[-1].stdin, self._start)
         except OSError:
             if not self._processes:
-                yield from [None] * len(moves)
+                yield from [None] * len(changes)
                 return
         with ThreadPoolExecutor(len(self._processes)) as pool:
             yield from pool.map(self._answer, requests)
@@ -153,8 +154,8 @@ class TrialProcesses:
             self._idle.put(process)
         return found
 
-    def _placed(self, change: Change) -> PlacedChange:
-        subject = change.subject
+    def _placed(self, edit: Edit) -> Placed:
+        subject = edit.subject
         if isinstance(subject, FunctionResult):
             path: tuple[int, ...] = (self._numbers[subject.function], subject.result_index)
         elif isinstance(subject, OpResult):
@@ -163,8 +164,7 @@ class TrialProcesses:
             op = owning_op(subject)
             blocks = [block for region in op.regions for block in region.blocks]
             path = (self._numbers[op], blocks.index(subject.owner), subject.index)
-        is_result = isinstance(subject, FunctionResult)
-        return PlacedChange(path, is_result, change.sharding, change.mesh, change.is_removal)
+        return path, isinstance(subject, FunctionResult), edit.sharding, edit.mesh, edit.is_removal
 
 
 def _send(stream: IO[bytes] | None, data: bytes) -> None:

@@ -1,0 +1,109 @@
+"""The axes of dimensions by name, and the shardings that differ from one in few axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import prod
+from typing import NamedTuple
+
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.operation import Op
+
+# The names of the axes of each dimension.
+Axes = tuple[tuple[str, ...], ...]
+
+
+class MeshOfProgram(NamedTuple):
+    """The mesh that shardings of changes are on."""
+
+    mesh: Mesh
+    name: MeshOrRef
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The size of each axis that can shard something."""
+        return {axis.name: axis.size for axis in self.mesh.axes if axis.size > 1}
+
+    def sharding(self, axes: Axes) -> TensorSharding:
+        """A closed sharding, as a PartitionSpec is."""
+        dims = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in axes)
+        return TensorSharding(self.name, dims)
+
+    def divides(self, name: str, sizes: Iterable[int]) -> bool:
+        """Whether an axis divides one of some sizes."""
+        return any(size % self.sizes[name] == 0 for size in sizes)
+
+    def fits(self, axes: Axes, shape: Sequence[int]) -> bool:
+        """Whether the axes divide each dimension into equal shards."""
+        sizes = self.sizes
+        return all(
+            size > 0 and size % prod(sizes.get(name, 1) for name in names) == 0
+            for names, size in zip(axes, shape, strict=True)
+        )
+
+
+def mesh_of(module: Op) -> MeshOfProgram | None:
+    """The mesh of a program with the most devices."""
+    largest = largest_mesh_op(module)
+    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
+
+
+def axes_of_sharding(sharding: TensorSharding | None, rank: int) -> Axes | None:
+    """The axes of a sharding, none for no annotation. None if a PartitionSpec cannot say them."""
+    if sharding is None:
+        return ((),) * rank
+    if sharding.replicated_axes or sharding.unreduced_axes:
+        return None
+    if any(axis.sub_axis is not None for dim in sharding.dims for axis in dim.axes):
+        return None
+    return tuple(tuple(axis.name for axis in dim.axes) for dim in sharding.dims)
+
+
+def neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
+    """The axes of a sharding that differs in one axis, or in the places of two."""
+    used = {name: dim for dim, names in enumerate(current) for name in names}
+    for name in sizes:
+        for dim in range(len(current)):
+            if used.get(name) != dim:
+                yield with_axis(without_axis(current, name), dim, name)
+        if name in used:
+            rest = without_axis(current, name)
+            yield rest
+            for other in sizes:
+                if other not in used:
+                    yield _renamed(current, {name: other})
+                    yield from (
+                        with_axis(rest, dim, other) for dim in range(len(current)) if dim != used[name]
+                    )
+                elif used[other] != used[name] and other > name:
+                    yield _renamed(current, {name: other, other: name})
+
+
+def pairs(replicated: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
+    """Two axes in place of none: a constraint may replicate what would be sharded along both."""
+    for first, second in combinations(sizes, 2):
+        for dim in range(len(replicated)):
+            for other in range(len(replicated)):
+                yield with_axis(with_axis(replicated, dim, first), other, second)
+
+
+def with_axis(axes: Axes, dim: int, name: str) -> Axes:
+    return (*axes[:dim], (*axes[dim], name), *axes[dim + 1 :])
+
+
+def without_axis(axes: Axes, name: str) -> Axes:
+    return tuple(tuple(each for each in names if each != name) for names in axes)
+
+
+def _renamed(axes: Axes, names: Mapping[str, str]) -> Axes:
+    return tuple(tuple(names.get(each, each) for each in of_dim) for of_dim in axes)
+
+
+def first_dimensions_first(axes: Axes) -> tuple[int, ...]:
+    """Sorts axes in the first dimension before those in others, and those before none."""
+    return tuple([-len(names) for names in axes])

@@ -1,0 +1,265 @@
+"""Names of places and texts of changes, in JAX's words: all that is said of a change is said here.
+
+names = Names(module)
+names.text(change)             # shard the input params['w'] as P('x'), and params['v'] likewise
+names.subject(change)          # params[*]['w'], or the constraint at model.py:4 and 1 other line
+names.place(edit)              # params['w'], result[0], or model.py:12 (dot_general)
+names.sdy_text(change)         # [{"x"}] on %arg0; 2 more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+
+from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, is_input
+from sdyopt.analysis.changes.originals import Gradients
+from sdyopt.analysis.changes.outcome import changed_results
+from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, functions_in
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.user_lines import UserLines, operation_text
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of, result_text
+from sdyopt.shardy.record import FunctionResult, Subject
+
+# Texts name at most this many of the values of a change.
+_SHOWN = 2
+
+
+class Names:
+    """Names values of a program as it is printed, and arguments and lines as JAX names them.
+
+    `in_source` are the names of values that the program was read with.
+    """
+
+    def __init__(self, module: Op, in_source: Mapping[Value, str] = MappingProxyType({})) -> None:
+        self._module, self._in_source = module, in_source
+        self._lines = UserLines.of_module(module)
+        self._gradients = Gradients(module)
+        self._has_one_function = len(functions_in(module)) == 1
+
+    @cached_property
+    def _ssa(self) -> dict[Value, str]:
+        return {**SsaNames(self._module).names, **self._in_source}
+
+    @cached_property
+    def _calls(self) -> CallLocations:
+        return CallLocations(ExecutionCounts(self._module))
+
+    # --- Values -------------------------------------------------------------------------------------
+
+    def sdy(self, subject: Subject) -> str:
+        """`%5`, or `%5 of @f` if there are several functions."""
+        if isinstance(subject, FunctionResult):
+            return ""
+        op = owning_op(subject)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+        name = self._ssa[subject]
+        if self._has_one_function or function is None:
+            return name
+        return f"{name} of @{symbol_name(function)}"
+
+    def jax(self, subject: Subject) -> str:
+        """`params['w']` for an argument with a name, `the dot_general at model.py:12` for a value of JAX."""
+        if isinstance(subject, FunctionResult):
+            return result_text(*subject)
+        location = source_location(subject.location)
+        if is_input(subject):
+            return location.name_stack or self._ssa[subject]
+        gradient = "in the backward pass of " if location.phase is Phase.BACKWARD else ""
+        if not location.line:
+            return self._ssa[subject]
+        if not location.name_stack:
+            return f"{self._ssa[subject]} ({gradient}{location.file_text})"
+        weight = self._gradients.value(subject) if gradient else None
+        if isinstance(weight, BlockArgument) and is_input(weight) and weight is not subject:
+            return f"the gradient of {self.jax(weight)}"
+        name = operation_text(owning_op(subject))
+        line = self._lines.chosen(location).file_text
+        return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
+
+    def place(self, edit: Edit) -> str:
+        """`params['w']`, `result[0]`, or `model.py:12 (dot_general)`."""
+        subject = edit.subject
+        if isinstance(subject, FunctionResult):
+            return name_of_result(subject.function, subject.result_index) or f"result {subject.result_index}"
+        if isinstance(subject, BlockArgument) and edit.is_boundary:
+            return name_of(subject) or f"argument {subject.index}"
+        location = source_location(subject.location)
+        line = self._lines.chosen(location).file_text or self._ssa[edit.named]  # type: ignore[index]
+        if edit.replaced is not None:
+            # A statement constrains the gradient, too.
+            return f"{line} (sharding_constraint)"
+        weight = self._gradients.value(subject) if edit.how else None
+        if isinstance(weight, BlockArgument) and is_input(weight) and (name := name_of(weight)):
+            return f"the gradient of {name}"
+        op = operation_text(subject.op) if isinstance(subject, OpResult) else "a loop's value"
+        # JAX gives what computes the gradient of an operand the line of the operation.
+        gradient = "gradient of an operand of " if location.phase is Phase.BACKWARD else ""
+        return f"{gradient}{line} ({op})"
+
+    # --- Changes ------------------------------------------------------------------------------------
+
+    def text(self, change: Change) -> str:
+        """What to write: `shard the input params['w'] as P('x'), and params['v'] likewise`."""
+        if change.parts:
+            return "; ".join(map(self.text, change.parts))
+        if not change.edits:
+            return change.words[0]
+        if change.title:
+            listed = list(dict.fromkeys(map(self.place, change.edits)))
+            more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
+            return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
+        edits = change.edits
+        first = next((each for each in edits if not each.how), edits[0])
+        text = first.text(self.jax(first.named))
+        if lines := self._statements(edits):
+            return first.text_at(lines)
+        if first.is_new_constraint and len(edits) == 2:
+            # JAX constrains the gradient by itself.
+            return f"{text}, which constrains its gradient, too"
+        # Those of other layers have the same name, and so may what a step returns.
+        like = list(dict.fromkeys(self.jax(each.named) for each in edits))
+        like.remove(self.jax(first.named))
+        others = len(like) - _SHOWN
+        shown = ", ".join(like[:_SHOWN]) + (f" and {others} more" if others > 0 else "")
+        return f"{text}, and {shown} likewise" if like else text
+
+    def sdy_text(self, change: Change) -> str:
+        """The first edit in Shardy's words, and how many more there are; "" for what has none."""
+        if not change.edits:
+            return change.words[1]
+        first, more = change.edits[0], len(change.edits) - 1
+        return f"{first.sdy(self.sdy(first.named))}{f'; {more} more' if more else ''}"
+
+    def now(self, change: Change) -> str:
+        """What is written there now; "" for a result or several places."""
+        if (
+            not change.edits
+            or change.title
+            or change.parts
+            or isinstance(change.edits[0].subject, FunctionResult)
+        ):
+            return ""
+        edit = change.edits[0]
+        current = annotation_of(edit.subject)
+        if current is None:
+            return "without an annotation"
+        return edit._replace(sharding=current).jax or sdy_text(current)
+
+    def subject(self, change: Change, there: SourceLocation | None = None) -> str:
+        """What is sharded, in few words: an argument or result by its name, any other value by its line.
+
+        `there` is a line that is shown beside it: a value that a helper returns is constrained there.
+        """
+        if not change.edits:
+            return change.words[0]
+        if change.parts:
+            return f"{len(change.parts)} changes together (see --advise)"
+        first, several = change.edits[0], len(change.edits) > 1
+        subject = first.subject
+        if change.title:
+            return change.title
+        if isinstance(subject, FunctionResult):
+            return result_text(*subject)
+        if name := name_of(subject):
+            # What is carried to the next step has its name, too.
+            places = [each for each in change.edits if not isinstance(each.subject, FunctionResult)]
+            names = dict.fromkeys(pattern_of(self.place(each)) for each in places)
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return f"{pattern_of(name) if several and len(names) == 1 else name}{more}"
+        if first.replaced is not None:
+            lines = [self._line(each.subject) for each in change.edits if each.replaced is not None]
+            line, *others = dict.fromkeys(lines)
+            more = f" and {counted(len(others), 'other line')}" if others else ""
+            return f"the constraint {f'at {line}' if line else ''}{more}".rstrip()
+        # Where the constraint is written, in a word: lines are short.
+        how = first.how and (" (jax.grad)" if "jax.grad" in first.how else " (custom_vjp)")
+        if (value := self._gradients.value(subject)) is not None:
+            return f"the gradient of {name_of(value) or self._value(value, there)}{how}"
+        what = self._value(subject, there)
+        # It is that of an operand of this line.
+        location = self._calls.completed(source_location(subject.location), owning_op(subject))
+        return f"a gradient of {what}{how}" if location.phase is Phase.BACKWARD else what
+
+    def _value(self, subject: OpResult | BlockArgument, there: SourceLocation | None) -> str:
+        """The value of a line, in words."""
+        op = owning_op(subject)
+        location = self._calls.completed(source_location(op.location), op)
+        calls = {(frame.file, frame.line) for frame in location.frames}
+        is_there = there is not None and (there.file, there.line) in calls
+        line = there.file_text if is_there and there is not None else self._line(subject)
+        return f"the value at {line}" if line else f"the result of {op.signature.name}"
+
+    def _line(self, subject: Subject) -> str:
+        """The line of a value that a person would change, which may call a helper; "" if it is unknown."""
+        assert not isinstance(subject, FunctionResult)
+        op = owning_op(subject)
+        location = self._calls.completed(source_location(op.location), op)
+        return self._lines.chosen(location).file_text if location.line else ""
+
+    def _statements(self, edits: Sequence[Edit]) -> str:
+        """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
+
+        A statement constrains the gradient, too.
+        """
+        lines: dict[str, None] = {}
+        for edit in edits:
+            location = source_location(edit.replaced.location) if edit.replaced is not None else None
+            if location is None or not location.line or not location.name_stack:
+                return ""
+            lines[self._lines.chosen(location).file_text] = None
+        first, *others = lines
+        if len(others) > 1:
+            return f"{first} and {len(others)} other lines"
+        return " and ".join(lines)
+
+    # --- Trials -------------------------------------------------------------------------------------
+
+    def annotation(self, edit: Edit) -> Annotation:
+        """An edit as what is written where."""
+        return Annotation(self.place(edit), edit.jax, sdy_text(edit.sharding))
+
+    def worded(self, trial: Trial, trials: Trials) -> Trial:
+        """A trial with its words."""
+        change = trial.change
+        written = tuple(map(self.annotation, change.edits)) or (Annotation("", None, change.words[1]),)
+        functions = {op.sym_name: op for op in functions_in(trials.module)}
+        results = []
+        edits = [edit.subject for made in (*trials.made, change) for edit in made.edits]
+        for name, number in changed_results(trials.results, trial.shardings or {}, edits):
+            sharding = (trial.shardings or {})[name, number]
+            if sharding is not None and (mesh := change.edits[0].mesh if change.edits else None) is not None:
+                results.append(self.annotation(Edit(FunctionResult(functions[name], number), sharding, mesh)))
+        return trial._replace(
+            text=self.text(change),
+            now=self.now(change),
+            annotations=written,
+            results=tuple(results),
+            texts=tuple(map(self.text, change.parts)),
+        )
+
+
+def help_text(trial: Trial, names: Names) -> str:
+    """What to write, its effect, what the effect depends on, and Shardy's words, each in a line."""
+    effect = trial.effect
+    lines = [f"{trial.text}{', at a cost' if effect.is_worse else ''}", f"tried: {effect.figures_text}"]
+    if not effect.holds:
+        lines.append(f"risk: {effect.risk}")
+    if shown := names.sdy_text(trial.change):
+        lines.append(f"in sdy: {shown}")
+    return "\n  ".join(lines)
+
+
+def sdy_text(sharding: TensorSharding) -> str:
+    """A sharding as it is printed."""
+    return TensorSharding.assembly.text(sharding)

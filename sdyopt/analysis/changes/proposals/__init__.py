@@ -1,0 +1,196 @@
+"""Proposals: changes that are worth a try, by kinds. A kind is one function, and nothing else has a list.
+
+    @proposal("batch", share=2)
+    def batch(program: ProposedOn) -> Iterator[Change]:
+        ...
+
+The kinds take turns: `share` is how many changes of a kind come in each round, so that a search that ends
+early has tried the most likely changes of all kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from importlib import import_module
+from itertools import islice
+from pkgutil import iter_modules
+
+from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
+from sdyopt.analysis.changes.edits import Change, Edit, written
+from sdyopt.analysis.changes.originals import Gradients, Originals
+from sdyopt.analysis.changes.outcome import Outcome
+from sdyopt.analysis.changes.roles import Place, Role, ValueClass
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import Subject
+
+
+class ProposedOn:
+    """A program to propose changes of. `outcome` is it after the passes, and `run` what propagation did.
+
+    `made` are changes that are made already.
+    """
+
+    def __init__(
+        self,
+        module: Op,
+        mesh: MeshOfProgram,
+        outcome: Outcome,
+        run: Run | None,
+        roles: Sequence[Role],
+        made: Sequence[Change] = (),
+    ) -> None:
+        self.module, self.mesh, self.outcome, self.run = module, mesh, outcome, run
+        edits = written(made)
+        self.roles = [_after(role, edits) for role in roles]
+
+    @property
+    def originals(self) -> Originals:
+        """The program as it was written, for values after the passes."""
+        return self.outcome.originals
+
+    @cached_property
+    def shapes(self) -> LocalShapes:
+        """The shapes of values after the passes."""
+        return LocalShapes(self.outcome.module)
+
+    @cached_property
+    def origins(self) -> TensorOrigins:
+        """The arguments that values after the passes come from."""
+        return TensorOrigins(ExecutionCounts(self.outcome.module))
+
+    @cached_property
+    def written_origins(self) -> TensorOrigins:
+        """The arguments that values of the written program come from."""
+        return TensorOrigins(ExecutionCounts(self.originals.module))
+
+    @cached_property
+    def arguments(self) -> dict[Value, BlockArgument]:
+        """The arguments after the passes, by those of the written program."""
+        return {
+            written: each
+            for function in entry_functions(functions_in(self.outcome.module))
+            for each in (() if function.is_declaration else function.entry.arguments)
+            if (written := self.originals.value(each)) is not None and isinstance(each, BlockArgument)
+        }
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """Relates values to their gradients."""
+        return Gradients(self.module)
+
+    @cached_property
+    def _role_of(self) -> dict[Subject, Role]:
+        return {place.subject: role for role in self.roles for place in role.places}
+
+    @cached_property
+    def _results(self) -> dict[tuple[object, ...], list[OpResult]]:
+        found: dict[tuple[object, ...], list[OpResult]] = {}
+        for op in self.module.walk():
+            for result in op.results:
+                found.setdefault(_key_of_result(result), []).append(result)
+        return found
+
+    def alike(self, edit: Edit) -> Change:
+        """The change of all that is like a subject: the places of its role, or a line's in all layers."""
+        subject = edit.subject
+        role = self._role_of.get(subject)
+        same: Sequence[Subject] = [subject]
+        if role is not None:
+            same = [place.subject for place in role.places]
+        elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
+            # The location of an operation may not have been read before: it is that of the operation alone.
+            same = self._results.get(_key_of_result(subject), same)
+        subjects = same if subject in same else [subject, *same]
+        return self.change([edit._replace(subject=each) for each in subjects])
+
+    def change(self, edits: Iterable[Edit], title: str = "") -> Change:
+        """A change as JAX makes it: a statement constrains a value and its gradient."""
+        return Change(self.gradients.constrained(edits), title)
+
+    def at(self, places: Iterable[Place], axes: Axes, title: str = "") -> Change:
+        """The change to these axes of all places that have others."""
+        changed = [each for each in places if each.axes not in (None, axes)]
+        sharding = self.mesh.sharding(axes)
+        return self.change([Edit(each.subject, sharding, self.mesh.mesh) for each in changed], title)
+
+
+Proposal = Callable[[ProposedOn], Iterable[Change]]
+
+# Name -> (how many changes come in a round, function), filled when the modules of this package are imported.
+_KINDS: dict[str, tuple[int, Proposal]] = {}
+
+
+def proposal(name: str, share: int) -> Callable[[Proposal], Proposal]:
+    """Decorator: registers a kind of proposals."""
+
+    def add(function: Proposal) -> Proposal:
+        assert name not in _KINDS, f"two kinds of proposals have the name {name!r}"
+        _KINDS[name] = share, function
+        return function
+
+    return add
+
+
+@cache
+def kinds() -> dict[str, tuple[int, Proposal]]:
+    """All kinds, in the order of their names: modules are imported in any order."""
+    for module in iter_modules(__path__, __name__ + "."):
+        import_module(module.name)
+    return dict(sorted(_KINDS.items(), key=lambda kind: (-kind[1][0], kind[0])))
+
+
+def proposals(program: ProposedOn) -> Iterator[Change]:
+    """The changes of all kinds in turns, each once; none that turns sharding off."""
+    waiting = [(share, iter(propose(program))) for share, propose in kinds().values()]
+    seen: set[object] = set()
+    while waiting:
+        going = []
+        for share, changes in waiting:
+            taken = list(islice(changes, share))
+            for change in taken:
+                is_change = change.edits or change.words[0]
+                if is_change and change.key not in seen and not change.turns_sharding_off:
+                    seen.add(change.key)
+                    yield change
+            if len(taken) == share:
+                going.append((share, changes))
+        waiting = going
+
+
+def _key_of_result(result: OpResult) -> tuple[object, ...]:
+    op = result.op
+    return type(op), op.lazy_location, result.index, result.type
+
+
+def _after(role: Role, edits: dict[Subject, Edit]) -> Role:
+    """A role with the shardings that edits write."""
+    if not any(place.subject in edits for place in role.places):
+        return role
+
+    def placed(places: Sequence[Place]) -> list[Place]:
+        return [
+            place._replace(sharding=edits[place.subject].sharding) if place.subject in edits else place
+            for place in places
+        ]
+
+    classes = []
+    for each in role.classes:
+        one = ValueClass(
+            each.shape,
+            each.first,
+            placed(each.arguments),
+            placed(each.results),
+            placed(each.constraints),
+            each.ops,
+            each.colour,
+        )
+        if not one.places and each.first in edits:
+            one.constraints = placed([Place(each.first, each.shape, None)])
+        classes.append(one)
+    return Role(tuple(classes))

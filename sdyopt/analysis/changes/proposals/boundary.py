@@ -1,0 +1,85 @@
+"""Proposals for what programs take and return: the state of an optimizer, and results without annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from sdyopt.analysis.changes.axes import Axes, with_axis
+from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.changes.roles import Place
+from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.value_names import name_of, path_parts
+
+# Results that are smaller are not worth an annotation.
+_MIN_BYTES = 1 << 16
+
+
+@proposal("state", share=2)
+def state(program: ProposedOn) -> Iterator[Change]:
+    """What belongs to a parameter, such as its moments, as the parameter: all that differ, as one change.
+
+    It is what elementwise operations tie to the parameter, or has its shape and the end of its name.
+    """
+    groups: list[list[Place]] = []
+    of_tail: dict[object, list[Place]] = {}
+    named = []
+    for role in program.roles:
+        for each in role.classes if role.is_input else ():
+            arguments = (place.subject for place in each.arguments)
+            names = (name_of(value) for value in arguments if isinstance(value, BlockArgument))
+            parts = min((path_parts(name) for name in names if name), key=len, default=())
+            named.append((each, parts))
+    for each, parts in sorted(named, key=lambda pair: len(pair[1])):
+        # A parameter is `params['up']['w']`, and its moment `state['nu']['up']['w']`.
+        tails = [(each.shape, *parts[start:]) for start in range(len(parts))]
+        same = next((of_tail[tail] for tail in tails if tail in of_tail), [])
+        if not same:
+            groups.append(same)
+            of_tail.update(dict.fromkeys(tails[1:2] or tails, same))
+        same += each.places
+    edits = []
+    for same in groups:
+        axes = [place.axes for place in same if place.axes is not None]
+        most = max(axes, key=lambda each: _sharded_size(program, each), default=None)
+        # Only what is sharded otherwise and less: the parameter has the annotation that was thought of.
+        for place in same if most is not None and len(set(axes)) > 1 else ():
+            if place.axes not in (None, most):
+                assert most is not None
+                edits.append(Edit(place.subject, program.mesh.sharding(most), program.mesh.mesh))
+    if edits:
+        yield program.change(edits, "shard the state of the optimizer as its parameters")
+
+
+@proposal("results", share=1)
+def results(program: ProposedOn) -> Iterator[Change]:
+    """Results that are replicated, as out_shardings of jax.jit: along all axes, or along one."""
+    sizes = program.mesh.sizes
+    places = [
+        place
+        for role in program.roles
+        for each in role.classes
+        for place in each.results
+        if place.sharding is None and not each.arguments and (bytes_of(place.subject.type) or 0) >= _MIN_BYTES
+    ]
+    for names in dict.fromkeys([tuple(sizes), *((name,) for name in sizes)]):
+        edits = []
+        for place in places:
+            axes: Axes = ((),) * len(place.shape)
+            for name in names:
+                # The largest dimension that has no axis first.
+                sized = enumerate(zip(axes, place.shape, strict=True))
+                order = [(bool(of_dim), -size, dim) for dim, (of_dim, size) in sized]
+                fitting = (with_axis(axes, dim, name) for *_, dim in sorted(order))
+                axes = next((each for each in fitting if program.mesh.fits(each, place.shape)), axes)
+            if any(axes):
+                edits.append(Edit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
+        if edits:
+            listed = ", ".join(f'"{name}"' for name in names)
+            yield program.change(edits, f"give the results out_shardings along {listed}")
+
+
+def _sharded_size(program: ProposedOn, axes: Axes) -> int:
+    return prod(program.mesh.sizes.get(name, 1) for names in axes for name in names)

@@ -1,0 +1,222 @@
+"""Proposals for the most expensive collectives, from the shardings before and after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain, zip_longest
+
+from sdyopt.analysis.changes.edits import Change, Edit, place_of
+from sdyopt.analysis.changes.effect import bytes_of_runs
+from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
+from sdyopt.analysis.figures.execution_counts import functions_in
+from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
+
+_REDUCTIONS = (AllReduceOp, ReduceScatterOp)
+
+# So many lines are looked at, those that send most, and so many kinds of collectives of one.
+_MAX_LINES, _MAX_KINDS = 8, 3
+
+
+@proposal("collectives", share=8)
+def collectives(program: ProposedOn) -> Iterator[Change]:
+    """What may make the most expensive collectives of a program cheaper, in turns for each line."""
+    lines: dict[str, dict[tuple[str, str, str], Fraction]] = {}
+    for place, size in program.outcome.sent.items():
+        if size:
+            lines.setdefault(place[0], {})[place] = size
+    order = sorted(lines.values(), key=lambda places: -sum(places.values()))
+    kinds = (sorted(places, key=lambda each: -places[each])[:_MAX_KINDS] for places in order[:_MAX_LINES])
+    return _in_turns(_in_turns(at_place(program, each) for each in places) for places in kinds)
+
+
+def at_place(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
+    """What may make the collective of a place cheaper that sends most."""
+    pairs = zip(counted_collectives(program.outcome.module), program.outcome.report.collectives, strict=True)
+    of_place = [(bytes_of_runs(each), op) for op, each in pairs if place_of_collective(each) == place]
+    if of_place:
+        _, op = max(of_place, key=lambda pair: pair[0])
+        for edit in dict.fromkeys(_for_collective(program, op)):
+            yield program.alike(edit)
+
+
+def _in_turns(changes: Iterable[Iterable[Change]]) -> Iterator[Change]:
+    """The first of each, then the second of each, and so on."""
+    return (change for change in chain.from_iterable(zip_longest(*changes)) if change is not None)
+
+
+def _for_collective(program: ProposedOn, op: Op) -> Iterator[Edit]:
+    """Edits that may make a collective unnecessary or smaller, the most likely ones first."""
+    if not isinstance(op, CollectiveOp):
+        return
+    source, last = producer(op), last_of_chain(op)
+    before, after = program.shapes.sharding(source), program.shapes.sharding(last)
+    if after is None:
+        return
+    if isinstance(op, _REDUCTIONS):
+        yield from _for_reduction(program, op, source, after)
+    elif before is not None:
+        yield from _for_reshard(program, op, source, before, after)
+
+
+def _for_reduction(program: ProposedOn, op: Op, source: Value, after: TensorSharding) -> Iterator[Edit]:
+    """The result sharded along the axes, too, so that it is reduce-scattered; or the operands not.
+
+    If the result is a gradient, so is the argument that it updates, or what jax.grad returns.
+    """
+    axes = op.reduction_axes if isinstance(op, AllReduceOp) else ()
+    place = program.originals.place(source)
+    used = {axis.name for dim in after.dims for axis in dim.axes}
+    added = tuple([axis for axis in axes if axis.name not in used])
+    if added:
+        argument = _updated(program, source)
+        found = argument, None if place is None else _sum_of(place), place
+        places = [each for each in dict.fromkeys(found) if each is not None]
+        for number, dim in enumerate(after.dims):
+            dims = _replaced(after, number, (*dim.axes, *added))
+            for each in places:
+                yield from _change(program, each, after, dims)
+    if isinstance(source, OpResult):
+        for operand in source.op.operands:
+            argument = program.origins.argument(operand)
+            if argument is not None:
+                yield from _without(program, argument, tuple(axes))
+
+
+def _for_reshard(
+    program: ProposedOn, op: CollectiveOp, source: Value, before: TensorSharding, after: TensorSharding
+) -> Iterator[Edit]:
+    """The sharding that is needed, at the value itself; or the one that it has, where it is needed."""
+    argument, written = program.origins.argument(source), program.originals.value(source)
+    is_view = argument is not None
+    if argument is None and written is not None:
+        # Halos are exchanged for a slice of an argument.
+        argument = _after(program, program.written_origins.argument(written))
+    if argument is not None:
+        old = {axis for dim in before.dims for axis in dim.axes}
+        kept = {axis for dim in after.dims for axis in dim.axes}
+        yield from _without(program, argument, tuple(axis for axis in old if axis not in kept))
+    if not is_view and written is not None:
+        # What a loop takes is resharded before it, if it does not change there.
+        owner = written.owner.parent_op if isinstance(written, BlockArgument) else None
+        if isinstance(owner, WhileOp) and isinstance(written, BlockArgument):
+            entering = owner.operands[written.index]
+            if isinstance(entering, OpResult | BlockArgument):
+                yield from _change(program, place_of(entering), after, _dims(after))
+        yield from _change(program, place_of(written), after, _dims(after))
+    for user in consumers(op):
+        if isinstance(user, FuncReturnOp):
+            yield from _for_result(program, user, op, before)
+        for result in user.results[:1]:
+            if (place := program.originals.place(result)) is None:
+                continue
+            if isinstance(result.type, RankedShapedType) and result.type.rank == len(before.dims):
+                yield from _change(program, place, before, _dims(before))
+        break
+    # What a product gives is sharded as its operands are.
+    moved = tuple(
+        {axis: None for one, other in ((before, after), (after, before)) for axis in _lost(one, other)}
+    )
+    for operand in source.op.operands if isinstance(source, OpResult) else ():
+        if (argument := program.origins.argument(operand)) is not None:
+            yield from _without(program, argument, moved)
+
+
+def _after(program: ProposedOn, argument: BlockArgument | None) -> BlockArgument | None:
+    """The argument that one of the written program is after the passes."""
+    return None if argument is None else program.arguments.get(argument)
+
+
+def _updated(program: ProposedOn, gradient: Value) -> OpResult | BlockArgument | None:
+    """The argument of the written program that a gradient updates, if it has its type."""
+    argument = program.origins.updated_argument(gradient)
+    if argument is None or argument.type is not gradient.type:
+        return None
+    return program.originals.value(argument)
+
+
+def _for_result(program: ProposedOn, user: Op, op: CollectiveOp, before: TensorSharding) -> Iterator[Edit]:
+    """A result of the program with the sharding that the returned value has."""
+    function = user.parent_op
+    if not isinstance(function, FuncOp):
+        return
+    written = [each for each in functions_in(program.originals.module) if each.sym_name == function.sym_name]
+    for use in last_of_chain(op).uses:
+        if use.owner is user:
+            for each in written:
+                yield from _change(program, FunctionResult(each, use.index), before, _dims(before))
+
+
+def _without(program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRef]) -> Iterator[Edit]:
+    """An argument that is not sharded along axes; or sharded along them in another dimension."""
+    sharding, place = program.shapes.sharding(argument), program.originals.value(argument)
+    if sharding is None or place is None:
+        return
+    names = {axis.name for axis in axes}
+    kept = [tuple([axis for axis in dim.axes if axis.name not in names]) for dim in sharding.dims]
+    moved = [axis for dim in sharding.dims for axis in dim.axes if axis.name in names]
+    if not moved:
+        return
+    for number, dim in enumerate(sharding.dims):
+        if not any(axis in dim.axes for axis in moved):
+            dims = [*kept[:number], (*kept[number], *moved), *kept[number + 1 :]]
+            yield from _change(program, place, sharding, dims)
+    yield from _change(program, place, sharding, kept)
+
+
+def _change(
+    program: ProposedOn, place: Subject, like: TensorSharding, dims: Sequence[tuple[AxisRef, ...]]
+) -> Iterator[Edit]:
+    """The change to these axes, on the mesh of another sharding, if they divide the dimensions."""
+    mesh = find_mesh(like.mesh_or_ref, program.originals.module)
+    type = place.type
+    if mesh is None or not isinstance(type, RankedShapedType) or type.rank != len(dims):
+        return
+    if any(axis.sub_axis is not None or not mesh.has_axis(axis.name) for axes in dims for axis in axes):
+        return
+    new = [DimensionSharding(axes) for axes in dims]
+    if all(size % dim.sharded_size(mesh) == 0 for size, dim in zip(type.shape, new, strict=True)):
+        yield Edit(place, TensorSharding(like.mesh_or_ref, tuple(new)), mesh)
+
+
+def _sum_of(place: Subject) -> Subject:
+    """The sum of the gradients of a value that several statements use; else the gradient itself."""
+    while isinstance(place, OpResult) and place.has_one_use:
+        (user,) = place.users
+        if not isinstance(user, AddOp) or source_location(user.location).phase is not Phase.BACKWARD:
+            break
+        place = user.results[0]
+    return place
+
+
+def _lost(before: TensorSharding, after: TensorSharding) -> list[AxisRef]:
+    """The axes of dimensions that do not have them afterwards."""
+    pairs = zip(before.dims, after.dims, strict=True)
+    return [axis for old, new in pairs for axis in old.axes if axis not in new.axes]
+
+
+def _dims(sharding: TensorSharding) -> list[tuple[AxisRef, ...]]:
+    return [tuple(dim.axes) for dim in sharding.dims]
+
+
+def _replaced(
+    sharding: TensorSharding, number: int, axes: tuple[AxisRef, ...]
+) -> Sequence[tuple[AxisRef, ...]]:
+    dims = _dims(sharding)
+    dims[number] = axes
+    return dims

@@ -1,0 +1,56 @@
+"""Proposals for large values that lack an axis of a neighbour: a constraint with the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.changes.axes import axes_of_sharding
+from sdyopt.analysis.changes.edits import Change, Edit, is_input, place_of
+from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.analysis.sharding_record.absences import absences
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.ir.value import OpResult
+
+# Of so many of the largest values, so many that lack an axis get constraints.
+_LOOKED_AT, _VALUES = 200, 6
+
+
+@proposal("missing axes", share=2)
+def missing_axes(program: ProposedOn) -> Iterator[Change]:
+    """The shardings of large values with the axes that an operation needs at them."""
+    run = program.run
+    if run is None:
+        return
+    seen: set[object] = set()
+    count = 0
+    sized = [(bytes_of(each.type) or 0, each) for each in run.final if isinstance(each, OpResult)]
+    # Of equal sizes, the first in the program: the sort is stable.
+    for size, subject in sorted(sized, key=lambda pair: -pair[0])[:_LOOKED_AT]:
+        written, own = program.originals.value(subject), run.final[subject]
+        key = subject.type, own
+        if not size or key in seen or written is None or is_input(written) or count == _VALUES:
+            continue
+        changes: dict[object, Change] = {}
+        for absence in absences(run, subject):
+            neighbour = run.final.get(absence.neighbor)
+            if absence.dim < 0 or neighbour is None or absence.axis.sub_axis is not None:
+                continue
+            rank = rank_of(subject.type)
+            current = axes_of_sharding(own, rank)
+            like = [axis.name for axis in neighbour.dims[absence.neighbor_dim].axes if axis.sub_axis is None]
+            mesh = find_mesh(neighbour.mesh_or_ref, program.module)
+            if current is None or mesh is None or not all(map(mesh.has_axis, like)):
+                continue
+            kept = [tuple(name for name in names if name not in like) for names in current]
+            kept[absence.dim] = tuple(like)
+            if program.mesh.mesh is mesh and program.mesh.fits(tuple(kept), written.type.shape):  # type: ignore[attr-defined]
+                sharding = TensorSharding(neighbour.mesh_or_ref, program.mesh.sharding(tuple(kept)).dims)
+                change = program.alike(Edit(place_of(written), sharding, mesh))
+                changes.setdefault(change.key, change)
+        if changes:
+            seen.add(key)
+            count += 1
+            yield from changes.values()

@@ -1,0 +1,103 @@
+"""Proposals for roles: one sharding for all places of a role, near to the one that they have.
+
+It differs in an axis: added to a dimension, removed, moved to another dimension, swapped with another axis,
+or replaced by an unused one, there or in another dimension; a constraint that replicates gets pairs of axes.
+Roles of equal shape also lend each other their shardings, and a role gets that of its values in the program
+after the passes. Roles for which most is sent come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, first_dimensions_first, neighbours, pairs
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.changes.roles import Role, is_uniform
+
+# Values without annotations: so many roles are looked at, those for which most is sent.
+_MAX_OTHERS = 16
+# A constraint is to blame for what is sent for its role if that is this share of all.
+_BLAMED = Fraction(1, 10)
+# So many constraints are blamed.
+_CONSTRAINTS = 2
+
+
+@proposal("roles", share=6)
+def roles(program: ProposedOn) -> Iterator[Change]:
+    """Changes of the roles that have annotations, or arguments."""
+    for role in _by_bytes(program):
+        if _is_annotated(role):
+            for axes in _near(role, program):
+                yield program.at(role.places, axes)
+
+
+@proposal("values", share=3)
+def values(program: ProposedOn) -> Iterator[Change]:
+    """Constraints on values without annotations, which are near to what propagation gives them.
+
+    There are none on literals, such as `0.1` in `0.1 * x`.
+    """
+    others = [role for role in _by_bytes(program) if not _is_annotated(role)]
+    for role in others[:_MAX_OTHERS]:
+        if not program.outcome.wire_bytes(role):
+            break
+        if all(is_uniform(each.first) and len(each.ops) == 1 for each in role.classes):
+            continue
+        current = _computed(role, program)[:1]
+        for axes in current and (current[0], *neighbours(current[0], program.mesh.sizes)):
+            if program.mesh.fits(axes, role.shape):
+                yield program.at([place._replace(sharding=None) for place in role.places], axes)
+
+
+@proposal("constraints", share=3)
+def constraints(program: ProposedOn) -> Iterator[Change]:
+    """The constraints that most is sent for, with an axis that they lack or have elsewhere.
+
+    What the role's values have without them comes first, then axes in the first dimensions.
+    """
+    constrained = (role for role in _by_bytes(program) if any(each.constraints for each in role.classes))
+    for role, _ in zip(constrained, range(_CONSTRAINTS), strict=False):
+        if program.outcome.wire_bytes(role) <= _BLAMED * program.outcome.figures.wire_bytes:
+            break
+        places = [place for each in role.classes for place in each.constraints]
+        for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
+            near = sorted(neighbours(current, program.mesh.sizes), key=first_dimensions_first)
+            for axes in dict.fromkeys([*_computed(role, program), *near]):
+                if program.mesh.fits(axes, role.shape):
+                    yield program.at(places, axes)
+
+
+def _by_bytes(program: ProposedOn) -> list[Role]:
+    return sorted(program.roles, key=lambda role: -program.outcome.wire_bytes(role))
+
+
+def _is_annotated(role: Role) -> bool:
+    return role.is_input or any(place.sharding is not None for place in role.places)
+
+
+def _computed(role: Role, program: ProposedOn) -> list[Axes]:
+    """What the values of a role have after propagation: that may differ from a constraint in several axes."""
+    shardings = filter(None, map(program.outcome.sharding, role.classes))
+    return [axes for each in shardings if (axes := axes_of_sharding(each, len(role.shape))) is not None]
+
+
+def _near(role: Role, program: ProposedOn) -> Iterator[Axes]:
+    """The shardings that are near to those of the places of a role."""
+    sizes = program.mesh.sizes
+    lent = [
+        *_computed(role, program),
+        *(
+            place.axes
+            for other in program.roles
+            if other.shape == role.shape
+            for place in other.places
+            if place.axes is not None
+        ),
+    ]
+    for current in dict.fromkeys(place.axes for place in role.places if place.axes is not None):
+        two = pairs(current, sizes) if not any(current) and not role.is_input else ()
+        for axes in dict.fromkeys((*lent, *neighbours(current, sizes), *two)):
+            if program.mesh.fits(axes, role.shape):
+                yield axes

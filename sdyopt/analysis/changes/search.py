@@ -1,0 +1,352 @@
+"""The search that check, lint, explain and advise share: the changes of a program that pay, the best first.
+
+    search = Search(Trials(module, pipeline, topology), CHECK)
+    for trial in search.ranked: ...
+    search.at_line("model.py:12")      # the best one of them that this line sends less with
+    search.together                    # those that go together, as one
+
+All commands try the same changes in the same order, each as many as its budget allows. A change pays if the
+estimated time falls, and if neither memory nor FLOPs rise by more than a tenth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from math import prod
+from time import monotonic
+from typing import NamedTuple
+
+from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
+from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, joined
+from sdyopt.analysis.changes.effect import NOISE, Figures
+from sdyopt.analysis.changes.layers import with_fewer_layers
+from sdyopt.analysis.changes.names import Names
+from sdyopt.analysis.changes.order import each_place_once, less_sent_first, without_equals
+from sdyopt.analysis.changes.proposals import ProposedOn, proposals
+from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
+from sdyopt.analysis.changes.roles import Place, Role, roles_of
+from sdyopt.analysis.changes.trials import Trial, Trials, work_of
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
+
+# Memory and FLOPs may rise by this share.
+_MAY_RISE = Fraction(1, 10)
+# A change is one for a place that sends so much less with it.
+_LEAST_AT_PLACE = Fraction(1, 10)
+# So many changes are made together, and so many of those that pay, and of others, are tried for the next one.
+_MAX_TOGETHER, _LOOKED_AT = 4, 6
+# Trials that process fewer operations together do not share the work among processes.
+_MIN_SHARED = 5_000
+# So many of the changes that are best with fewer layers are tried on the whole program.
+_MAX_LIKELY = 12
+
+
+class Budget(NamedTuple):
+    """All trials together process so many operations; there are at least `least` and at most `most`."""
+
+    operations: int
+    least: int
+    most: int
+
+    def trials(self, size: int) -> int:
+        """The number of trials on a program of so much work, in operations."""
+        return max(self.least, min(self.most, self.operations // max(size, 1)))
+
+
+CHECK, LINT, ADVISE = Budget(60_000, 12, 96), Budget(100_000, 12, 96), Budget(500_000, 24, 400)
+
+
+class Search:
+    """The changes of one program, as far as a budget allows.
+
+    `memory` is a limit of peak memory. `moves_whole`: reshards of activations count as if whole tensors were
+    moved. `jobs` trials run at the same time, and `seconds` end the search. `keeps_slower`: the trials of
+    slower programs are looked at, too. `show` gets the number of trials, and of how many.
+    """
+
+    def __init__(
+        self,
+        trials: Trials,
+        budget: Budget = ADVISE,
+        *,
+        memory: int | None = None,
+        moves_whole: bool = True,
+        jobs: int = 1,
+        seconds: int = 0,
+        keeps_slower: bool = False,
+        show: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self.trials = trials
+        self.memory = memory
+        self.moves_whole = moves_whole
+        self.seconds = seconds
+        self._budget = budget
+        self._jobs = jobs
+        self._keeps_slower = keeps_slower
+        self._show = show
+        self._start = monotonic()
+        self.limit = self._further = budget.trials(self._size)
+        # The numbers of trials, of proposed changes, of those whose pipeline fails, and of those with fewer
+        # layers; and whether some changes are not in the order of what they save.
+        self.tried = self.proposed = self.failed = self.reduced = 0
+        self.is_out_of_time = self.prefers_less = self.has_others = False
+        self._known: dict[object, Trial] = {}
+
+    @cached_property
+    def _size(self) -> int:
+        return work_of(self.trials.module)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the places of the program."""
+        return Names(self.trials.module)
+
+    @cached_property
+    def mesh(self) -> MeshOfProgram | None:
+        """The mesh that changes are on."""
+        return mesh_of(self.trials.module)
+
+    @cached_property
+    def roles(self) -> list[Role]:
+        """The roles of the values of the program."""
+        return roles_of(self.trials.module)
+
+    @property
+    def can_try(self) -> bool:
+        """Whether there is anything to try: the program can be partitioned, for several devices."""
+        is_possible = self.trials.can_try and self.mesh is not None and bool(self.mesh.sizes)
+        return is_possible and self.trials.outcome is not None
+
+    @cached_property
+    def program(self) -> ProposedOn:
+        """The program to propose changes of."""
+        return self.proposed_on(self.trials)
+
+    def proposed_on(self, trials: Trials) -> ProposedOn:
+        """The program after changes, to propose further ones."""
+        outcome = trials.outcome
+        assert self.mesh is not None and outcome is not None
+        return ProposedOn(trials.module, self.mesh, outcome, trials.run, self.roles, trials.made)
+
+    # --- What pays ----------------------------------------------------------------------------------
+
+    @cached_property
+    def ranked(self) -> list[Trial]:
+        """The changes that pay, the best first, in words."""
+        if not self.can_try:
+            return []
+        likely = self.likely(self.trials, list(proposals(self.program)))
+        return self._ordered(self.tries(self.trials, likely))
+
+    def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
+        paying = [self.names.worded(each, self.trials) for each in trials if self.pays(each)]
+        paying.sort(key=self.rank)
+        if not self.is_above_memory:
+            paying.sort(key=lambda each: -each.saved(self.moves_whole))
+        paying = list(without_equals(paying))
+        if not self.is_above_memory:
+            ordered = less_sent_first(paying, self.moves_whole)
+            self.prefers_less, paying = ordered != paying, ordered
+            ordered = each_place_once(paying)
+            self.has_others, paying = ordered != paying, ordered
+        return paying
+
+    @property
+    def is_above_memory(self) -> bool:
+        """Whether the program needs more memory than the limit: then changes lower its peak."""
+        return self.trials.figures is not None and self.excess(self.trials.figures) > 0
+
+    @cached_property
+    def together(self) -> Trial | None:
+        """The changes that go together, at least two, as one: the best one, and what is best after it.
+
+        These are others that pay, and what the most expensive collectives need that are left.
+        """
+        if not self.ranked or self.is_above_memory:
+            return None
+        best, parts = self.ranked[0], [self.ranked[0].change]
+        while len(parts) < _MAX_TOGETHER and not self.is_over():
+            after = self.trials.after(*parts)
+            made = frozenset().union(*[part.subjects for part in parts])
+            further = [each.change for each in self.ranked[1:_LOOKED_AT]]
+            if after.outcome is not None:
+                further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
+            free = [each for each in further if not each.subjects & made and not each.turns_sharding_off]
+            least = self.cost(best.after) - NOISE * self.cost(best.before)
+            tried = self.trials_of([joined([*parts, each]) for each in free if each.edits or each.words[0]])
+            better = [each for each in tried if self.pays(each) and self.cost(each.after) < least]
+            if not better:
+                break
+            best = min(better, key=self.rank)
+            parts = list(best.change.parts)
+        return self.names.worded(best, self.trials) if len(parts) > 1 else None
+
+    # --- Places -------------------------------------------------------------------------------------
+
+    def at_line(self, line: str) -> Trial | None:
+        """The best change with which a line sends less; a line is what stands for it in `Sent`."""
+        return self._at(lambda place: place[0] == line)
+
+    def at_place(self, place: tuple[str, str, str]) -> Trial | None:
+        """The best change with which a line sends less for collectives of a kind and axes, or at all."""
+        if self.can_try:
+            self.ranked = self._with_tried(at_place(self.program, place))
+        return self._at(lambda each: each == place) or self.at_line(place[0])
+
+    def _at(self, is_there: Callable[[tuple[str, str, str]], bool]) -> Trial | None:
+        for trial in (*self.ranked, *filter(None, [self.together])):
+            before, after = self.sent_at(None, is_there), self.sent_at(trial, is_there)
+            if before and before - after >= _LEAST_AT_PLACE * before:
+                return trial
+        return None
+
+    def sent_at(self, trial: Trial | None, is_there: Callable[[tuple[str, str, str]], bool]) -> Fraction:
+        """What a device sends at some places, after a trial or without a change."""
+        outcome = self.trials.outcome
+        assert outcome is not None
+        sent = outcome.sent if trial is None else trial.sent or {}
+        return sum((size for place, size in sent.items() if is_there(place)), Fraction(0))
+
+    def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
+        """The changes that pay, those that are proposed for a place included."""
+        ranked = self.ranked
+        new = [each for each in changes if each.edits and each.key not in self._known]
+        new = [each for each in new if not each.turns_sharding_off]
+        return self._ordered([*ranked, *self.trials_of(new)]) if new else ranked
+
+    def trials_of(self, changes: Iterable[Change]) -> list[Trial]:
+        """The trials of further changes, as many as the budget has; and of those that were tried before."""
+        found = list({each.key: each for each in changes}.values())
+        new = [each for each in found if each.key not in self._known][: self._further]
+        self.limit += len(new)
+        self._further -= len(new)
+        for _ in self.tries(self.trials, new):
+            pass
+        return [self._known[each.key] for each in found if each.key in self._known]
+
+    # --- Proposals that are asked for ---------------------------------------------------------------
+
+    def with_axis(self, value: Value, axis: str) -> Iterator[Change]:
+        """One axis more at what is like a value after the passes, in each dimension that it divides."""
+        written = self.program.originals.place(value) if self.can_try else None
+        if written is not None and isinstance(written.type, RankedTensor):
+            current = axes_of_sharding(annotation_of(written), written.type.rank)
+            yield from self._with_axis(Place(written, written.type.shape, None), current, axis)
+
+    def inputs_with_axis(self, axis: str) -> Iterator[Change]:
+        """One axis more at inputs, in each dimension that it divides, the largest inputs first."""
+        inputs = [role for role in self.roles if role.is_input] if self.can_try else []
+        for role in sorted(inputs, key=lambda role: -prod(role.shape)):
+            yield from self._with_axis(role.places[0], role.places[0].axes, axis)
+
+    def _with_axis(self, place: Place, current: Axes | None, axis: str) -> Iterator[Change]:
+        assert self.mesh is not None
+        for dim in range(len(current or ())):
+            if current is not None and not any(axis in names for names in current):
+                axes = with_axis(current, dim, axis)
+                if axis in self.mesh.sizes and self.mesh.fits(axes, place.shape):
+                    yield self.program.alike(Edit(place.subject, self.mesh.sharding(axes), self.mesh.mesh))
+
+    # --- Trials -------------------------------------------------------------------------------------
+
+    def tries(
+        self, trials: Trials, changes: Sequence[Change], cut: Fraction | None = None
+    ) -> Iterator[Trial]:
+        """The trials of the first of the changes, as many as allowed; what takes `cut` seconds is cut.
+
+        That is what takes no less than without a change, unless the program needs too much memory.
+        """
+        before = trials.figures
+        assert before is not None
+        self.proposed += len(changes)
+        chosen = changes[: max(0, self.limit - self.tried)]
+        if cut is None and not self._keeps_slower and not self.excess(before):
+            cut = before.seconds
+        total = self.tried + len(chosen)
+        if self.is_over():
+            return
+        jobs = self._jobs if len(chosen) * self._size > _MIN_SHARED else 1
+        for trial in trials.of_changes(chosen, jobs, cut):
+            self.tried += 1
+            self._show(self.tried, total)
+            self.failed += trial.has_failed
+            if trials is self.trials:
+                self._known[trial.change.key] = trial
+            yield trial
+            if self.is_over():
+                break
+
+    def is_over(self) -> bool:
+        """Whether the time of the search has passed."""
+        self.is_out_of_time |= self.has_passed(self.seconds)
+        return self.is_out_of_time
+
+    def has_passed(self, limit: float) -> bool:
+        """Whether the seconds of a limit have passed; not for 0, which is no limit."""
+        return limit > 0 and monotonic() - self._start > limit
+
+    def likely(self, trials: Trials, possible: Sequence[Change]) -> Sequence[Change]:
+        """The changes of a program; if it has too many, those that are best with fewer layers."""
+        if len(possible) <= self.limit or trials.made:
+            return possible
+        reduced = with_fewer_layers(trials.module)
+        if reduced is None:
+            return possible
+        small = trials.on(reduced.module)
+        if small.figures is None or trials.figures is None:
+            return possible
+        original: dict[tuple[Edit, ...], Change] = {}
+        for change in possible:
+            if change.edits and (fewer := reduced.change(change)).edits:
+                original.setdefault(fewer.edits, change)
+        limit, memory = self.limit, self.memory
+        if memory is not None:
+            self.memory = memory * small.figures.peak_bytes // trials.figures.peak_bytes
+        self.limit = self.tried + self._budget.trials(work_of(reduced.module))
+        found: list[tuple[tuple[object, ...], Change]] = []
+        for trial in self.tries(small, [Change(edits) for edits in original]):
+            if trial.figures is not None:
+                change = original[trial.change.edits]
+                found.append((self.rank(trial._replace(change=change)), change))
+            if self.has_passed(self.seconds / 2):
+                # The other half is for the whole program.
+                break
+        found.sort(key=lambda each: each[0])
+        self.memory, self.reduced = memory, self.tried
+        self.limit = self.tried + limit
+        return [change for _, change in found[: min(limit, _MAX_LIKELY)]]
+
+    # --- Comparison -----------------------------------------------------------------------------------
+
+    def pays(self, trial: Trial) -> bool:
+        """Whether a change is worth it on the whole."""
+        before, after = trial.before, trial.figures
+        if after is None:
+            return False
+        if excess := self.excess(before):
+            return self.excess(after) < excess
+        # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
+        least, most = 1 - NOISE, 1 + _MAY_RISE
+        is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least
+        # A limit says how much memory there is.
+        fits = self.memory is not None or after.peak_bytes <= before.peak_bytes * most
+        return is_faster and fits and after.flops <= before.flops * most
+
+    def rank(self, trial: Trial) -> tuple[object, ...]:
+        """The sort key of changes."""
+        after = trial.after
+        return self.cost(after), after.conflicts, after.peak_bytes, *trial.change.size
+
+    def cost(self, figures: Figures) -> Fraction:
+        """Seconds, those between steps and of reshards that a partitioner may do otherwise included.
+
+        Excess of memory comes first.
+        """
+        return figures.at_most(self.moves_whole) + self.excess(figures)
+
+    def excess(self, figures: Figures) -> int:
+        """The bytes above the limit of the peak."""
+        return 0 if self.memory is None else max(0, figures.peak_bytes - self.memory)
