@@ -25,10 +25,12 @@ from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file,
 _FORMAT = 1
 _MAX_CACHE = 1 << 30
 _FILES = {
-    "hlo": ("*after_optimizations_after_buffer_assignment.txt", "*_after_optimizations.txt"),
+    "hlo": ("*after_optimizations_after_buffer_assignment.txt", "*after_optimizations.txt"),
     "assignment": ("*after_optimizations-buffer-assignment.txt",),
     "live_ranges": ("*after_optimizations-live-range.txt",),
 }
+# How XLA begins the error of a program that needs more memory than a device has.
+_EXHAUSTED = "RESOURCE_EXHAUSTED"
 _INSTALL = {
     "tpu": "pip install 'sdyopt[tpu]'",
     "cuda": "pip install 'sdyopt[gpu]'",
@@ -86,12 +88,17 @@ class Compiler:
         kept = None if path is None else _read(path)
         if kept is not None:
             return kept
-        with TemporaryDirectory(prefix="sdyopt-compiled-", ignore_cleanup_errors=True) as folder:
-            answer = self._run("compile_ahead", {**request, "dump": folder})
-            if "cannot" in answer:
-                raise NotValidated(answer["cannot"])
-            texts = {name: _largest(Path(folder), patterns) for name, patterns in _FILES.items()}
-            compiled = CompiledText(compiler=versions[0], **texts)
+        try:
+            with TemporaryDirectory(prefix="sdyopt-compiled-", ignore_cleanup_errors=True) as folder:
+                answer = self._run("compile_ahead", {**request, "dump": folder})
+                failure = answer.get("cannot", "")
+                # A program that does not fit has its buffers, too: how many bytes they need is the answer.
+                if failure and _EXHAUSTED not in failure:
+                    raise NotValidated(failure)
+                texts = {name: _largest(Path(folder), each, failure) for name, each in _FILES.items()}
+        except OSError as problem:
+            raise NotValidated(f"no room for what the compiler writes: {problem.strerror}") from None
+        compiled = CompiledText(compiler=versions[0], **texts)
         if path is not None:
             _write(path, compiled)
         return compiled
@@ -118,13 +125,13 @@ class Compiler:
         return f"{_INSTALL[self.target.platform]}, or name a Python that has it with --jax-python"
 
 
-def _largest(folder: Path, patterns: tuple[str, ...]) -> str:
-    """The text of the largest file: others are of small programs of a compiler's own."""
+def _largest(folder: Path, patterns: tuple[str, ...], failure: str) -> str:
+    """The text of the largest file: others are of small programs of a compiler's own. Raises NotValidated."""
     for pattern in patterns:
         paths = sorted(folder.glob(pattern), key=lambda path: path.stat().st_size)
         if paths:
             return paths[-1].read_text(encoding="utf-8", errors="replace")
-    raise NotValidated("the compiler ended without writing its HLO and buffers")
+    raise NotValidated(failure or "the compiler ended without writing its HLO and buffers")
 
 
 # --- The cache --------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def compilation_error(program: Op, failure: NoJax | NotValidated) -> DiagnosticE
     if isinstance(failure, NoJax):
         error = DiagnosticError.at(program.location, f"cannot compile: {failure}").help(failure.help)
     else:
-        error = DiagnosticError.at(program.location, f"the compiler rejects the program: {failure}")
+        error = DiagnosticError.at(program.location, f"not compiled: {failure}")
     error.diagnostic.id = NOT_VALIDATED
     return error
 

@@ -47,10 +47,14 @@
 // MISSING:      error: cannot compile: cannot run 'no-such-python'
 // MISSING-NEXT: help: pip install 'sdyopt[tpu]', or name a Python that has it with --jax-python
 
-// What the compiler says of a program that it does not compile is the error.
-// RUN: sed 's/@main/@main_of_large_model/; s/%%x:/%%large:/; s/%%x,/%%large,/' %s > %t.large.mlir
-// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %t.large.mlir --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=LARGE
-// LARGE: error: the compiler rejects the program: RESOURCE_EXHAUSTED: it needs 20.00G of 15.75G hbm
+// What the compiler says of a program that it does not compile is the error. A program that needs more memory than there
+// is has its buffers, though: then the answer is that it does not fit, and what takes the memory.
+// RUN: sed 's/@main/@main_of_wrong_model/' %s > %t.wrong.mlir
+// RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %t.wrong.mlir --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=WRONG
+// WRONG: compiled.mlir.tmp.wrong.mlir:{{[0-9]+:[0-9]+}}: error: not compiled: INVALID_ARGUMENT: no such operation
+// RUN: sed 's/@main/@main_of_large_model/' %s > %t.large.mlir
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %t.large.mlir --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=LARGE
+// LARGE: does not fit in 9.77 KiB of device memory: 16.0 KiB with all arguments
 sdy.mesh @mesh = <["x"=4]>
 func.func public @main(
     %x: tensor<8x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},

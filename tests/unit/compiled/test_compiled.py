@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -105,9 +106,24 @@ def test_a_cache_that_cannot_be_written_is_none(cache: Path) -> None:
 
 
 def test_a_failure_of_the_compiler_is_its_message(cache: Path) -> None:
-    with pytest.raises(NotValidated, match="RESOURCE_EXHAUSTED"):
-        compiler().compile(f"{TEXT} large", [4], 4)
+    with pytest.raises(NotValidated, match="INVALID_ARGUMENT"):
+        compiler().compile(f"{TEXT} @main_of_wrong_model", [4], 4)
     assert not cache.exists()
+
+
+def test_a_program_that_does_not_fit_has_its_buffers(cache: Path) -> None:
+    """How many bytes they take is the answer."""
+    compiled = compiler().compile(f"{TEXT} @main_of_large_model", [4], 4)
+    assert read_buffers(compiled.assignment, compiled.live_ranges).total == 16384
+
+
+def test_without_room_for_what_is_compiled(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ahead_of_time, "TemporaryDirectory", full)
+    with pytest.raises(NotValidated, match="no room for what the compiler writes: No space left on device"):
+        compiler().compile(TEXT, [4], 4)
 
 
 def test_without_the_compiler_the_help_says_what_to_install(tmp_path: Path) -> None:
