@@ -153,6 +153,8 @@ def test_add_an_analysis(checkout: Path) -> None:
 
 def test_add_a_lint_rule(checkout: Path) -> None:
     assert len(follow(checkout, "Add a lint rule")) == 3
+    run(checkout, "docs.lint_pages")
+    run(checkout, "pytest", "-q", "-p", "no:cacheprovider", "tests/unit/lint/test_lint_pages.py")
     assert "unused-argument" in run(checkout, "sdyopt", "--help-lint").stdout
 
 
