@@ -17,8 +17,8 @@ _SHOWING = ("report", "check", "budget", "mesh-sweep")
 class Options(AnalysisOptions):
     """The compilation of the program as it was read, for the machine of --topology.
 
-    Once the options are prepared, `speeds` is the file of --topology, `jax` the Python with the compiler and
-    its limits, of seconds and of GiB. `is_shown`: another analysis shows the figures.
+    Once the options are prepared, `speeds` is the file of --topology, `memory` the bytes of a device, `jax`
+    the Python with the compiler and its limit in seconds. `is_shown`: another analysis shows the figures.
     """
 
     order, group = 30, REPORTS
@@ -34,6 +34,7 @@ class Options(AnalysisOptions):
         "libtpu, or the CUDA plugin of jax",
     )
     speeds: TextFile | None = None
+    memory: int | None = None
     jax: tuple[str, int] = "", 600
     rows: int = 5
     is_shown: bool = False
@@ -56,7 +57,7 @@ class Options(AnalysisOptions):
         if self.compiled != STDOUT and PurePath(self.compiled).suffix not in SUFFIXES:
             message = f"for the --compiled option: '{self.compiled}' has the suffix of no format"
             raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
-        from sdyopt.analysis.figures.machines import topology_file
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         speeds = topology_file(request)
         if speeds is None:
@@ -66,6 +67,7 @@ class Options(AnalysisOptions):
         return replace(
             self,
             speeds=speeds,
+            memory=memory_size("device-memory", request["device-memory"]),
             jax=(request["jax-python"] or "", request["validate-timeout"]),
             rows=request["report-rows"],
             is_shown=any(request[name] for name in _SHOWING),

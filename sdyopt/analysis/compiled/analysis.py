@@ -52,6 +52,8 @@ class Compiling(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         if not self.options.is_shown:
             report = report_on(program.op, self._topology)
+            if self.options.memory is not None:
+                report.device_memory = self.options.memory
             compiled = self._figures(program, report)
             if self.options.replaces_output:
                 assert self._compilation.comparison is not None
