@@ -16,14 +16,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
-_INDEX = re.compile(r"\[\d+\]")
-_PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
-_ROOT = re.compile(r"result\[\d+\]|\w+")
+_INDEX = constant_pattern(r"\[\d+\]")
+_PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
+_ROOT = constant_pattern(r"result\[\d+\]|\w+")
 _ARGUMENT_INFO, _RESULT_INFO = "jax.arg_info", "jax.result_info"
 
 

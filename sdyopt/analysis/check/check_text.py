@@ -32,6 +32,7 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.pages.section import ReportTable
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.value_names import pattern_of
 from sdyopt.shardy.notation.partition_spec import specs_of
 
@@ -50,7 +51,7 @@ _SHORTER = (
     (", which is sharded", " sharded"),
     (" on both sides", ""),
 )
-_NEEDED = re.compile(r"(.*?) needs? this sharding")
+_NEEDED = constant_pattern(r"(.*?) needs? this sharding")
 _INDENT = "   "
 _UNLIMITED = 1000
 _NO_FUNCTION = "has no function"
@@ -59,8 +60,8 @@ _NO_MESH = (
     "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
 )
 _UNVERIFIED = "not verified with XLA"
-_PART = re.compile(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
-_NAME = re.compile(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+_PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
+_NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
 # What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
 # subject, its results and its figures.
 _SHORTER_TRIAL = (
@@ -77,12 +78,12 @@ _SHORTER_TRIAL = (
     (2, "constraint at ", ""),
     (4, " memory", " mem"),
 )
-_FILE = re.compile(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
+_FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
 # And so much of what was tried.
 _LEAST_OF_SUBJECT = 16
-_SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
+_SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 def check_text(check: Check, width: int) -> str:

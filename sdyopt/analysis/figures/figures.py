@@ -6,16 +6,16 @@ is unknown. A total sums the known figures and counts the unknown ones.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.pages.section import Section
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.patterns import constant_pattern
 
-_AXIS_NAME = re.compile(r'"([^"]*)"')
-_AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
+_AXIS_NAME = constant_pattern(r'"([^"]*)"')
+_AXIS_SIZE = constant_pattern(r'"([^"]*)"=(\d+)')
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.interface import Request
 from sdyopt.base.diagnostics.usage import UsageError, nearest
+from sdyopt.base.patterns import constant_pattern
 
 NAMES: Final = (
     *("tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x", "a100", "h100", "h200", "b200", "gb200"),
@@ -29,9 +30,9 @@ MACHINES = {name: f'machine = "{name}"\n' for name in NAMES}
 # The topology for changes of a program, where none is given.
 ASSUMED_MACHINE = "tpu-v5e"
 
-_TARGET = re.compile(r"(?P<name>[a-z0-9-]+)(?::(?P<shape>[^,]*))?(?:,slices=(?P<slices>.*))?", re.ASCII)
-_SHAPE = re.compile(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){0,2}", re.ASCII)
-_SLICES = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+_TARGET = constant_pattern(r"(?P<name>[a-z0-9-]+)(?::(?P<shape>[^,]*))?(?:,slices=(?P<slices>.*))?", re.ASCII)
+_SHAPE = constant_pattern(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){0,2}", re.ASCII)
+_SLICES = constant_pattern(r"[1-9][0-9]{0,5}", re.ASCII)
 # The slices that are smaller than a cube of 4x4x4.
 _SMALL_CUBES = ((1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 4), (2, 4, 4))
 

@@ -7,7 +7,6 @@ first.
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePath
@@ -21,6 +20,7 @@ from sdyopt.base.diagnostics.location import (
     NameLoc,
     resolve_file_location,
 )
+from sdyopt.base.patterns import constant_pattern
 
 
 class Phase(StrEnum):
@@ -148,10 +148,10 @@ def _frames(location: Location) -> tuple[tuple[Frame, ...], list[str]]:
 
 
 # The name stack of a traced program starts with what traced it, or has a transformation.
-_IS_TRACED = re.compile(r"\b(?:jit|pjit|pmap|jvp|vmap)\(")
+_IS_TRACED = constant_pattern(r"\b(?:jit|pjit|pmap|jvp|vmap)\(")
 # What JAX puts around the names of scopes, and between them.
-_TRANSFORMATION = re.compile(r"(?:jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp)\(")
-_STRUCTURE = re.compile(
+_TRANSFORMATION = constant_pattern(r"(?:jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp)\(")
+_STRUCTURE = constant_pattern(
     r"(?:while|body|cond|scan|eval_jaxpr|closed_call|core_call|remat2?|checkpoint|rematted_computation|jit|pjit|"
     r"shard_map|custom_[jv][a-z]*_call|branch_\d+_fun|jit\(.*|[^/]*->.*|[^/]*:|)"
 )

@@ -13,19 +13,20 @@ from sdyopt.analysis.figures.units import Dimension, parse_quantity
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.base.patterns import constant_pattern
 
 _HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
 # The number of names that a dotted key may have.
 _MAX_NAMES = 256
-_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_POSITION = constant_pattern(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
 _PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
-_KEY = re.compile(rf"\s*({_PATH})\s*=")
-_HEADER = re.compile(rf"\s*\[+\s*({_PATH})\s*\]+")
-_PART = re.compile(_NAME)
+_KEY = constant_pattern(rf"\s*({_PATH})\s*=")
+_HEADER = constant_pattern(rf"\s*\[+\s*({_PATH})\s*\]+")
+_PART = constant_pattern(_NAME)
 _ANY_NAME = r"""(?:"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|[\w-]++)"""
 # A comment, a string of several lines, or what may be a key.
-_KEY_OR_OTHER = re.compile(
+_KEY_OR_OTHER = constant_pattern(
     r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|'{3}(?:[^']|'(?!''))*+(?:'{3})?|'''
     rf"(?P<key>{_ANY_NAME}(?:[ \t]*+\.[ \t]*+{_ANY_NAME})*+)",
     re.DOTALL,

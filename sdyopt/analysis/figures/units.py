@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import Times
 from sdyopt.analysis.figures.totals import Total
+from sdyopt.base.patterns import constant_pattern
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP")
@@ -95,7 +95,7 @@ def _decimal(value: Fraction, digits: int) -> str:
 
 _DECIMAL = {prefix: 1000**power for power, prefix in enumerate(("", "k", "M", "G", "T", "P"))}
 _BINARY = {f"{prefix}i": 1024**power for power, prefix in enumerate(("K", "M", "G", "T", "P"), 1)}
-_QUANTITY = re.compile(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z/µ]*)\s*")
+_QUANTITY = constant_pattern(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z/µ]*)\s*")
 
 
 class Dimension(NamedTuple):

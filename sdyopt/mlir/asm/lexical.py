@@ -6,7 +6,7 @@ depends on a flag (`\w` and `\d` would).
 
 from __future__ import annotations
 
-import re
+from sdyopt.base.patterns import constant_pattern
 
 # Whitespace alone, and whitespace with comments.
 WHITESPACE = r"[ \t\r\n]*"
@@ -43,7 +43,7 @@ UNCLOSED_EXTENT = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+'
 STRING_EXTENT = f'{UNCLOSED_EXTENT}"'
 SYMBOL = rf"@(?:{BARE_ID}|{STRING})"
 
-_BARE_ID = re.compile(BARE_ID)
+_BARE_ID = constant_pattern(BARE_ID)
 
 
 def is_bare_id(name: str) -> bool:
@@ -58,9 +58,9 @@ def symbol_text(name: str) -> str:
     return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
 
 
-_ESCAPE = re.compile(ESCAPE)
+_ESCAPE = constant_pattern(ESCAPE)
 _SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
-_SPECIAL = re.compile(r'[^\x20-\x7e]|["\\]')
+_SPECIAL = constant_pattern(r'[^\x20-\x7e]|["\\]')
 
 
 def unescape(text: str) -> str:

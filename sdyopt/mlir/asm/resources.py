@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.parser.asm_parser import STRING_LITERAL, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import name_text
 from sdyopt.mlir.ir.attribute import nested_attributes
@@ -14,7 +14,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
 # Does not match pairs of digits: a repeated group needs memory for each repetition.
-_HEX_BLOB = re.compile(r'"0x[0-9A-Fa-f]*+"')
+_HEX_BLOB = constant_pattern(r'"0x[0-9A-Fa-f]*+"')
 _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
 

@@ -10,11 +10,11 @@ A PartitionSpec has no sub-axes and no priorities, and an open dimension of it h
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -28,9 +28,9 @@ _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
 _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 
 # `[{"x", "y"}, {}]`.
-_DIMS = re.compile(r"\[((?:\{[^{}]*\}(?:, )?)*)\]")
-_DIM = re.compile(r"\{([^{}]*)\}")
-_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
+_DIMS = constant_pattern(r"\[((?:\{[^{}]*\}(?:, )?)*)\]")
+_DIM = constant_pattern(r"\{([^{}]*)\}")
+_SHAPE = constant_pattern(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
 

@@ -8,17 +8,18 @@ from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.location import FileRange, Source
+from sdyopt.base.patterns import constant_pattern
 
 T = TypeVar("T")
 
 # The largest size, device id and number of devices.
 MAX_NUMBER = 1 << 62
 
-_SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"\d+", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
-_STRING = re.compile(r"\"([^\"\\\n]*)\"|'([^'\\\n]*)'")
-_TOKEN = re.compile(r"\w+|\"[^\"]*\"|'[^']*'|\S|\Z")
+_SPACE = constant_pattern(r"\s*")
+_NUMBER = constant_pattern(r"\d+", re.ASCII)
+_NAME = constant_pattern(r"[A-Za-z_][A-Za-z0-9_.$-]*")
+_STRING = constant_pattern(r"\"([^\"\\\n]*)\"|'([^'\\\n]*)'")
+_TOKEN = constant_pattern(r"\w+|\"[^\"]*\"|'[^']*'|\S|\Z")
 
 
 def error_at_range(source: Source, start: int, end: int, message: str) -> DiagnosticError:

@@ -23,6 +23,7 @@ from sdyopt.base.diagnostics.ids import FILE_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.patterns import keep_patterns
 from sdyopt.tools.cli.arguments import Arguments, read_arguments, with_files
 from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import (
@@ -76,6 +77,7 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
         code = TERMINATED
     except KeyboardInterrupt:  # before or after the run itself, which handles it
         code = INTERRUPTED
+    keep_patterns()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
     if sys.stderr is not None:

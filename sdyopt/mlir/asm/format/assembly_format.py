@@ -18,9 +18,9 @@ of MLIR's declarative format and are not declared. A format is parsed when it is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.format_elements import (
     AllOperands,
@@ -129,9 +129,9 @@ def assembly(
     return Assembly(format, directives, since, before)
 
 
-_TOKEN = re.compile(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
-_DIRECTIVE = re.compile(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
-_FIELD = re.compile(r"\$(\w+)")
+_TOKEN = constant_pattern(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
+_DIRECTIVE = constant_pattern(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
+_FIELD = constant_pattern(r"\$(\w+)")
 
 
 class _FormatReader:

@@ -7,13 +7,13 @@ locations are parsed by an `AttributeParser`, which caches them by their text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location, Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape
 from sdyopt.mlir.asm.parser.lexer import attribute_extent, find_lexical_error, location_extent, type_extent
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
@@ -21,13 +21,13 @@ from sdyopt.mlir.ir.types import Type
 
 T = TypeVar("T")
 
-LEADING_TRIVIA = re.compile(TRIVIA)
+LEADING_TRIVIA = constant_pattern(TRIVIA)
 _TRIVIA_STARTS = " \t\r\n/"
-KEYWORD = re.compile(f"{TRIVIA}({BARE_ID})")
-STRING_LITERAL = re.compile(f"{TRIVIA}({STRING})")
-_INTEGER = re.compile(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
-_FLOAT = re.compile(f"{TRIVIA}(-?{FLOAT})")
-_SYMBOL = re.compile(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
+KEYWORD = constant_pattern(f"{TRIVIA}({BARE_ID})")
+STRING_LITERAL = constant_pattern(f"{TRIVIA}({STRING})")
+_INTEGER = constant_pattern(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
+_FLOAT = constant_pattern(f"{TRIVIA}(-?{FLOAT})")
+_SYMBOL = constant_pattern(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
 # The maximum length of an integer literal, which is checked before it is converted.
 MAX_DIGITS = 100
 

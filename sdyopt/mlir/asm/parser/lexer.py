@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import (
     ATTRIBUTE_ID,
     BARE_ID,
@@ -30,32 +31,32 @@ from sdyopt.mlir.asm.lexical import (
 )
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS
 
-_KEYWORD = re.compile(BARE_ID)
-_DIALECT_SYMBOL = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_KEYWORD = constant_pattern(BARE_ID)
+_DIALECT_SYMBOL = constant_pattern(f"{ATTRIBUTE_ID}|{TYPE_ID}")
 _SYMBOL = rf"@(?:{STRING_EXTENT}|{BARE_ID})"
-_SYMBOL_REFERENCE = re.compile(f"{_SYMBOL}(?:{TRIVIA}::{TRIVIA}{_SYMBOL})*")
-_NUMBER = re.compile(f"(?:-{TRIVIA})?+{NUMBER}")
-_STRING = re.compile(STRING_EXTENT)
+_SYMBOL_REFERENCE = constant_pattern(f"{_SYMBOL}(?:{TRIVIA}::{TRIVIA}{_SYMBOL})*")
+_NUMBER = constant_pattern(f"(?:-{TRIVIA})?+{NUMBER}")
+_STRING = constant_pattern(STRING_EXTENT)
 
 
-_OPEN = re.compile(f"{TRIVIA}<")
-_PAREN = re.compile(rf"{TRIVIA}\(")
-_SQUARE = re.compile(rf"{TRIVIA}\[")
-_ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
-_COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
+_OPEN = constant_pattern(f"{TRIVIA}<")
+_PAREN = constant_pattern(rf"{TRIVIA}\(")
+_SQUARE = constant_pattern(rf"{TRIVIA}\[")
+_ARROW = constant_pattern(f"{TRIVIA}->{TRIVIA}")
+_COLON = constant_pattern(f"{TRIVIA}:{TRIVIA}")
 # Brackets, and tokens whose brackets do not count: strings, comments, arrows, affine comparisons.
 # A list of numbers between `dense<` and `>` is skipped as a whole, and so is the `<…>` after `#x` or `!x`.
-_BRACKET = re.compile(
+_BRACKET = constant_pattern(
     rf'{STRING_EXTENT}?|//[^\r\n]*|(?P<symbol>[#!]{SUFFIX_ID})<|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]'
 )
-_BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+_BODY_BRACKET = constant_pattern(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 # Fast paths: common tensor and function types and sdy shardings, whose brackets are balanced.
-_PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
+_PLAIN_TENSOR = constant_pattern(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _TENSOR = r"tensor<[\w?]*+>"
 _TENSORS = f"(?:{_TENSOR}(?:, {_TENSOR})*+)?"
-PLAIN_FUNCTION = re.compile(rf"\({_TENSORS}\) -> (?:{_TENSOR}|\({_TENSORS}\))(?!=)", re.ASCII)
+PLAIN_FUNCTION = constant_pattern(rf"\({_TENSORS}\) -> (?:{_TENSOR}|\({_TENSORS}\))(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
-_PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
+_PLAIN_BODY = constant_pattern(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})
@@ -249,7 +250,7 @@ END = "end"
 # Kinds of tokens that exist only where the grammar allows them.
 CONTEXTUAL_KINDS = ("SHAPE", "VECTOR_SHAPE", "ELEMENTS", "BODY")
 
-_TOKEN = re.compile(
+_TOKEN = constant_pattern(
     TRIVIA
     + rf"(?:(?P<WORD>{BARE_ID})"
     + rf"|(?P<FLOAT>{FLOAT})"
@@ -263,16 +264,18 @@ _TOKEN = re.compile(
     + rf"|(?P<BLOCK>{BLOCK_ID})"
     + r"|(?P<OTHER>[\s\S]))"
 )
-_INTEGER_TYPE = re.compile(INTEGER_TYPE)
+_INTEGER_TYPE = constant_pattern(INTEGER_TYPE)
 _DIMENSION = rf"(?:\?|\d+){TRIVIA}x{TRIVIA}"
 _PATTERNS = {
-    "SHAPE": re.compile(rf"{TRIVIA}(?:\*(?:{TRIVIA}x{TRIVIA})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII),
-    "VECTOR_SHAPE": re.compile(
+    "SHAPE": constant_pattern(
+        rf"{TRIVIA}(?:\*(?:{TRIVIA}x{TRIVIA})?|(?:{_DIMENSION})*(?:\?|\d+)?)", re.ASCII
+    ),
+    "VECTOR_SHAPE": constant_pattern(
         rf"{TRIVIA}(?:(?:\[{TRIVIA}\d+{TRIVIA}\]|\d+){TRIVIA}x{TRIVIA})*(?:\[{TRIVIA}\d*{TRIVIA}\]?|\d+)?",
         re.ASCII,
     ),
     # Not the type in `dense<tensor<2xi32> : …>`.
-    "ELEMENTS": re.compile(
+    "ELEMENTS": constant_pattern(
         TRIVIA + rf'(?!(?:tensor|vector|memref)\b|!)(?:[^<>"/!#{{}};]++|{STRING_EXTENT}|//[^\r\n]*)*+',
         re.ASCII,
     ),
@@ -338,7 +341,7 @@ def _word_kind(word: str, keywords: frozenset[str]) -> str:
 
 def _span_of_end(text: str, end: int) -> tuple[int, int]:
     """The empty span at the start of the token after `end`."""
-    match = re.compile(TRIVIA).match(text, end)
+    match = constant_pattern(TRIVIA).match(text, end)
     start = end if match is None else match.end()
     return start, start
 
@@ -353,7 +356,7 @@ def _lex_error(text: str, start: int) -> LexError:
 
 def _string_error(text: str, start: int) -> LexError:
     """The error of the string literal that starts at a quote."""
-    valid = re.compile(UNCLOSED_STRING).match(text, start)
+    valid = constant_pattern(UNCLOSED_STRING).match(text, start)
     offset = len(text) if valid is None else valid.end()
     if text.startswith("\\", offset):
         return LexError("unknown escape in string literal", offset)

@@ -6,12 +6,12 @@ A statement in a region is built from a template if an equal one has been parsed
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
@@ -44,9 +44,9 @@ from sdyopt.mlir.ir.value import LazyLocation
 # The maximum nesting depth of regions.
 MAX_REGION_DEPTH = 1000
 
-_REST_OF_LINE = re.compile(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
-_LABEL = re.compile(BLOCK_ID)
-_INTEGER_TYPE = re.compile(INTEGER_TYPE)
+_REST_OF_LINE = constant_pattern(r"[ \t\r]*(?://[^\r\n]*\r?)?(?:\n|\Z)")
+_LABEL = constant_pattern(BLOCK_ID)
+_INTEGER_TYPE = constant_pattern(INTEGER_TYPE)
 
 
 @dataclass(frozen=True)

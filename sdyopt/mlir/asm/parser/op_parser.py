@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser, AttributeParser
 from sdyopt.mlir.asm.parser.ssa_scope import Scope, with_definitions
@@ -31,9 +32,9 @@ from sdyopt.mlir.ir.types import I32, FunctionType, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 from sdyopt.mlir.ir.verify_signature import attribute_problem
 
-_SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
-_PLAIN_ARGUMENT = re.compile(rf"{TRIVIA}({SSA_ID}): (tensor<[\w?]*+>)(?=[,) ])", re.ASCII)
-_RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
+_SSA_ID = constant_pattern(f"{TRIVIA}({SSA_ID})")
+_PLAIN_ARGUMENT = constant_pattern(rf"{TRIVIA}({SSA_ID}): (tensor<[\w?]*+>)(?=[,) ])", re.ASCII)
+_RESULT_NUMBER = constant_pattern(f"{TRIVIA}#({SUFFIX_ID})")
 _LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location, Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
@@ -19,10 +20,10 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument
 
-_ALIAS_NAME = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_ALIAS_NAME = constant_pattern(f"{ATTRIBUTE_ID}|{TYPE_ID}")
 # The definition of a location, on a line of its own.
-_LOCATION_DEFINITION = re.compile(rf"#({SUFFIX_ID}) = (loc\([^\n]*\))(?=\n)")
-_LOCATION_ALIAS = re.compile(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
+_LOCATION_DEFINITION = constant_pattern(rf"#({SUFFIX_ID}) = (loc\([^\n]*\))(?=\n)")
+_LOCATION_ALIAS = constant_pattern(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
 
 T = TypeVar("T")
 

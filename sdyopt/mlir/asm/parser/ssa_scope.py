@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location, Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import INTEGER, SSA_ID, TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.ir.block import Block
@@ -142,8 +142,8 @@ def replace_all_uses(old: Value, new: Value) -> None:
         use.link(new)
 
 
-_NAME = re.compile(SSA_ID)
-_COUNT = re.compile(f"{TRIVIA}({INTEGER})")
+_NAME = constant_pattern(SSA_ID)
+_COUNT = constant_pattern(f"{TRIVIA}({INTEGER})")
 
 
 class ResultGroup(NamedTuple):

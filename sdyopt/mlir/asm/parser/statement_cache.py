@@ -9,11 +9,11 @@ operation. A constant is also built from the template of one with another value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SSA_ID
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block
@@ -23,10 +23,10 @@ from sdyopt.mlir.ir.operation import Op, build, build_at_offset
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 # Splits a line into text, name, text, name, …, text.
-NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
+NAMES = constant_pattern(rf"({SSA_ID}(?:#[0-9]+)?)")
 
 # Elements of a tensor type.
-_CONSTANT = re.compile(r'dense<[^<>"/\n]*> : tensor<[^<>"/\n]*>')
+_CONSTANT = constant_pattern(r'dense<[^<>"/\n]*> : tensor<[^<>"/\n]*>')
 
 # A longer line, such as that of a big constant, has no template: few are equal, and each would be stored.
 MAX_TEMPLATE_LENGTH = 50_000

@@ -16,13 +16,13 @@ and if a statement with holes is printed as it is written, all statements of the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple, cast
 
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.interning import Interned
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
@@ -38,22 +38,22 @@ from sdyopt.mlir.ir.value import Value
 
 # Splits a key into text, type, text, type, …, text. The types are written as they are printed.
 _SIZE = r"(?:0|[1-9][0-9]{0,17}|\?)"
-_TYPES = re.compile(
+_TYPES = constant_pattern(
     rf"(tensor<(?<![\w$.!#-]tensor<)(?:{_SIZE}x)*+(?![su]?i0)[a-z][A-Za-z0-9]{{0,12}}>)(?![>=])"
 )
-_OPERAND_OR_MARK = re.compile("[\n\0]")
+_OPERAND_OR_MARK = constant_pattern("[\n\0]")
 # No type has such a text, and none has a shorter one.
 _HOLE_TEXT = "tensor<{}>"
 # The symbol of a call, and the one in the statement with holes.
-_CALLEE = re.compile(rf"(?<=[ .]call @){BARE_ID}(?=\()")
+_CALLEE = constant_pattern(rf"(?<=[ .]call @){BARE_ID}(?=\()")
 _SYMBOL_HOLE = "sdyopt.callee"
 # A number in a list, as it is printed.
-_NUMBER = re.compile(r"(?<=[\[ :])(?:0|[1-9][0-9]{0,17})(?=[\],:])")
+_NUMBER = constant_pattern(r"(?<=[\[ :])(?:0|[1-9][0-9]{0,17})(?=[\],:])")
 _NUMBER_HOLE_TEXT = "7{:017}"
-_NUMBER_HOLE = re.compile("7[0-9]{17}")
+_NUMBER_HOLE = constant_pattern("7[0-9]{17}")
 # What stands for a type, the symbol, or a number, in the key of a form. No program has a NUL character.
 _CALLEE_MARK, _NUMBER_MARK = "\0@\0", "\0#\0"
-_MARK = re.compile("\0(?:[0-9]+|[@#])\0")
+_MARK = constant_pattern("\0(?:[0-9]+|[@#])\0")
 
 
 class Holes(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from sdyopt.base.interning import Interned
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import escape
 from sdyopt.mlir.asm.printer.aliases import MAX_UNNAMED_TUPLE
 from sdyopt.mlir.ir.affine import (
@@ -57,7 +58,7 @@ from sdyopt.mlir.ir.types import (
     VectorType,
 )
 
-_PRETTY_SYMBOL = re.compile(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
+_PRETTY_SYMBOL = constant_pattern(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
 # The text of an attribute, in which nested attributes, types and locations stand for their text.
 Parts = list[str | Interned]

@@ -7,17 +7,17 @@ names (`%cst`, `%iterArg`), which get a suffix `_0`, `_1`, … if they are in us
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from sdyopt.base.diagnostics.location import NameLoc
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SUFFIX_ID
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
-_SUFFIX_ID = re.compile(SUFFIX_ID)
+_SUFFIX_ID = constant_pattern(SUFFIX_ID)
 
 
 class _Names(dict[Value, str]):

@@ -10,7 +10,6 @@ is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -21,6 +20,7 @@ from weakref import WeakSet
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.interning import derived_field
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -311,8 +311,8 @@ def are_there_unreduced_axes() -> bool:
 
 
 # `<@mesh, [{"x"}, {?}]>`.
-_PLAIN = re.compile(rf"<@({BARE_ID}), \[([^\[\]\n]*)\]>")
-_PLAIN_DIMENSION = re.compile(r'(?:"([A-Za-z0-9_]+(?:", "[A-Za-z0-9_]+)*)"(, \?)?)?|(\?)')
+_PLAIN = constant_pattern(rf"<@({BARE_ID}), \[([^\[\]\n]*)\]>")
+_PLAIN_DIMENSION = constant_pattern(r'(?:"([A-Za-z0-9_]+(?:", "[A-Za-z0-9_]+)*)"(, \?)?)?|(\?)')
 
 
 def _parse_plain(text: str, offset: int) -> tuple[TensorSharding, int] | None:

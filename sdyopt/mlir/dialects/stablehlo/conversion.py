@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
@@ -176,7 +177,7 @@ class BitcastConvertOp(Op):
             )
 
 
-_FORMAT = re.compile(r"e(\d+)m(\d+)", re.ASCII)
+_FORMAT = constant_pattern(r"e(\d+)m(\d+)", re.ASCII)
 
 
 def _parse_format(op_parser: OpAsmParser) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
@@ -80,7 +80,7 @@ class GetTupleElementOp(Op):
 
 # --- Composites -----------------------------------------------------------------------------
 
-_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
+_NAME = constant_pattern(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
 def _parse_regions(op_parser: OpAsmParser) -> None:

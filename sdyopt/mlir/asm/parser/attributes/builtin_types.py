@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import COMMENT
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.mlir.ir.affine import AffineMapAttr
@@ -31,9 +32,9 @@ from sdyopt.mlir.ir.types import (
 )
 
 _LARGEST_DIMENSION = (1 << 63) - 1
-_DIMENSION = re.compile(r"\?|\d+")
-_VECTOR_DIMENSION = re.compile(r"(\[\s*+)?(\d+)")
-_COMMENT = re.compile(COMMENT)
+_DIMENSION = constant_pattern(r"\?|\d+")
+_VECTOR_DIMENSION = constant_pattern(r"(\[\s*+)?(\d+)")
+_COMMENT = constant_pattern(COMMENT)
 
 
 @action("integer_type")

@@ -7,6 +7,7 @@ from binascii import unhexlify
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import FLOAT, unescape
 from sdyopt.mlir.asm.parser.attributes.element_literals import (
     ElementList,
@@ -45,9 +46,9 @@ from sdyopt.mlir.ir.types import (
     tensor,
 )
 
-_FLOATS = re.compile(f"(?:-?{FLOAT},)*")
+_FLOATS = constant_pattern(f"(?:-?{FLOAT},)*")
 # Without `-0`, which is out of range for MLIR.
-_DECIMALS = re.compile(r"(?:(?!-0)-?\d{1,18},)*", re.ASCII)
+_DECIMALS = constant_pattern(r"(?:(?!-0)-?\d{1,18},)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ mnemonic. The body of an unregistered dialect is stored as text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -21,6 +20,7 @@ from sdyopt.base.diagnostics.location import (
     UnknownLoc,
     fused,
 )
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, unescape
 from sdyopt.mlir.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
@@ -32,7 +32,7 @@ from sdyopt.mlir.ir.types import NONE, OpaqueType
 T = TypeVar("T")
 
 # `#dialect.mnemonic` before `<`.
-_PRETTY_ATTRIBUTE = re.compile(rf"#([A-Za-z$_][A-Za-z0-9_$-]*)\.({BARE_ID})(?=<)")
+_PRETTY_ATTRIBUTE = constant_pattern(rf"#([A-Za-z$_][A-Za-z0-9_$-]*)\.({BARE_ID})(?=<)")
 
 _UNREGISTERED = (
     " created with unregistered dialect. If this is intended, please call "

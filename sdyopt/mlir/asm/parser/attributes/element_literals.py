@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import COMMENT, NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
@@ -116,10 +117,12 @@ def _needs_dot(context: ActionContext, offset: int) -> DiagnosticError:
     return context.error(message, offset).note("add a trailing dot to make the literal a float")
 
 
-_COMMENT = re.compile(COMMENT)
-_NUMBER = re.compile(f"(?:-{WHITESPACE}+)?+(?:{NUMBER}|true|false)")
+_COMMENT = constant_pattern(COMMENT)
+_NUMBER = constant_pattern(f"(?:-{WHITESPACE}+)?+(?:{NUMBER}|true|false)")
 _WITHOUT_WHITESPACE = str.maketrans("", "", " \t\r\n")
-_TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII)
+_TOKEN = constant_pattern(
+    rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII
+)
 
 
 @dataclass(slots=True)
@@ -292,7 +295,7 @@ class ElementParser:
 
 # Without `-0`, which is out of range for MLIR.
 _DECIMAL = r" *(?!-0)-?\d{1,18} *"
-_DECIMALS = re.compile(f"{_DECIMAL}(?:,{_DECIMAL})*+", re.ASCII)
+_DECIMALS = constant_pattern(f"{_DECIMAL}(?:,{_DECIMAL})*+", re.ASCII)
 
 
 @action("array_type")

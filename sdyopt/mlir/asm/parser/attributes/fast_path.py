@@ -19,6 +19,7 @@ from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
@@ -63,27 +64,27 @@ from sdyopt.mlir.ir.types import (
 from sdyopt.mlir.ir.types import NONE as NONE_TYPE
 
 _ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
-_TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
-_INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
-_INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
-_FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
+_TENSOR = constant_pattern(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
+_INTEGER_TYPE = constant_pattern(r"[su]?i\d{1,5}", re.ASCII)
+_INTEGER = constant_pattern(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
+_FLOAT = constant_pattern(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
 # A float that Python and MLIR accept; both read a zero for each digit that is left out.
-_SPLAT_FLOAT = re.compile(r"-?\d{1,20}\.\d{0,20}(?:[eE][-+]?\d{1,5})?", re.ASCII)
-_STRING = re.compile(f'"({UNESCAPED})"')
-_SYMBOL = re.compile(f"@({BARE_ID})")
+_SPLAT_FLOAT = constant_pattern(r"-?\d{1,20}\.\d{0,20}(?:[eE][-+]?\d{1,5})?", re.ASCII)
+_STRING = constant_pattern(f'"({UNESCAPED})"')
+_SYMBOL = constant_pattern(f"@({BARE_ID})")
 _DENSE, _AFTER_ELEMENTS = "dense<", "> : "
 # Without `-0`, which is out of range for MLIR.
 _ARRAY_INTEGER = r"(?!-0)-?\d{1,9}"
-_ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
+_ARRAY = constant_pattern(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
 
 # A name with a dot belongs to a dialect.
 _PLAIN_ALIAS = r"[\w$-]+"
-_NAME_OR_FILE_LOCATION = re.compile(
+_NAME_OR_FILE_LOCATION = constant_pattern(
     rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|'
     r":(\d{1,9}):(\d{1,9})(?: to (\d{1,9})?:(\d{1,9}))?)?\)",
     re.ASCII,
 )
-_CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
+_CALL_SITE = constant_pattern(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
 
 _WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
 
@@ -305,10 +306,10 @@ def _has_only_floats(text: str, count: int) -> bool:
     )
 
 
-_DICTIONARY_KEY = re.compile(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
-_AFTER_ENTRY = re.compile(f"{WHITESPACE}([,}}])")
-_SPACE = re.compile(WHITESPACE)
-_AFTER_ELEMENT = re.compile(rf"{WHITESPACE}([,\]]){WHITESPACE}")
+_DICTIONARY_KEY = constant_pattern(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
+_AFTER_ENTRY = constant_pattern(f"{WHITESPACE}([,}}])")
+_SPACE = constant_pattern(WHITESPACE)
+_AFTER_ELEMENT = constant_pattern(rf"{WHITESPACE}([,\]]){WHITESPACE}")
 
 
 def dictionary_at(

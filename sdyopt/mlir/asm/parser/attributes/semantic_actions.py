@@ -9,12 +9,12 @@ The value of a token is its text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, WHITESPACE
 from sdyopt.mlir.asm.parser.asm_parser import AttributeParser, end_of_previous
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -31,7 +31,7 @@ A = TypeVar("A", bound=Action)
 _actions: dict[str, Action] = {}
 
 # The name of a dialect attribute before its value.
-_NAMED_VALUE = re.compile(rf"(?<![\w$.])({BARE_ID}){WHITESPACE}={WHITESPACE}\Z")
+_NAMED_VALUE = constant_pattern(rf"(?<![\w$.])({BARE_ID}){WHITESPACE}={WHITESPACE}\Z")
 _LONGEST_NAME = 100
 
 
