@@ -37,7 +37,7 @@ class LoopInvariantCodeMotion(Pass):
     def run(self, op: Op) -> bool:
         rewriter = Rewriter()
         if self.stablehlo_loops:
-            for loop in [each for each in op.walk_post_order() if isinstance(each, WhileOp)]:
+            for loop in [inner for inner in op.walk_post_order() if isinstance(inner, WhileOp)]:
                 _hoist_from(loop, rewriter)
         return rewriter.changed
 
@@ -59,8 +59,11 @@ def _can_hoist(op: Op, loop: WhileOp) -> bool:
     """Whether an operation has no effects, and what it uses is defined outside of the loop or in itself."""
     if TERMINATOR in op.traits or not all(map(is_pure, op.walk())):
         return False
-    used = (value for each in op.walk() for value in each.operands)
-    return all(op.is_ancestor(each) or not loop.is_ancestor(each) for each in map(_definition, used))
+    used = (value for inner in op.walk() for value in inner.operands)
+    return all(
+        op.is_ancestor(definition) or not loop.is_ancestor(definition)
+        for definition in map(_definition, used)
+    )
 
 
 def _definition(value: Value) -> Op:

@@ -138,10 +138,13 @@ class _Liveness:
             if function not in self.calls:
                 return ()
             assert function is not None
-            return [each.operand_at(value.index) for each in returns_of(function)]
+            return [terminator.operand_at(value.index) for terminator in returns_of(function)]
         if isinstance(op, IfOp):
             yields = [region.blocks[0].terminator for region in op.regions if region.blocks]
-            return [op.condition, *(each.operand_at(value.index) for each in yields if each is not None)]
+            return [
+                op.condition,
+                *(terminator.operand_at(value.index) for terminator in yields if terminator is not None),
+            ]
         return op.operands
 
     def _sources_of_argument(self, argument: BlockArgument) -> Iterable[Value]:

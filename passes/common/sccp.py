@@ -212,11 +212,11 @@ class _Analysis:
         if not folded:
             self._set_not_constant(op.results)
             return
-        for result, each in zip(op.results, folded, strict=True):
-            if isinstance(each, Attribute):
-                self._join(result, _Constant(each, op.dialect))
+        for result, outcome in zip(op.results, folded, strict=True):
+            if isinstance(outcome, Attribute):
+                self._join(result, _Constant(outcome, op.dialect))
             else:
-                self._join_all([result], [each])
+                self._join_all([result], [outcome])
 
 
 def _folded(op: Op, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:

@@ -40,12 +40,12 @@ class ImportHloShardings(Pass):
             return changed
         pipeline = Pipeline()
         pipeline.add_nested(lookup(kind.pipeline).build(kind.options))
-        for each in pipeline.passes():
+        for step in pipeline.passes():
             targets: list[Op] = [module]
-            if each.anchor == FUNCTION:
+            if step.anchor == FUNCTION:
                 targets = [op for op in module.block.ops if isinstance(op, FuncOp)]
             for target in targets:
-                changed |= each.run(target)
+                changed |= step.run(target)
         return changed
 
 
@@ -56,8 +56,8 @@ def _import_aliases(module: ModuleOp) -> bool:
     if main is None or not isinstance(aliases, ArrayAttr):
         return False
     rewriter = Rewriter()
-    for each in aliases:
-        pair = _argument_and_result(each)
+    for name in aliases:
+        pair = _argument_and_result(name)
         if pair is not None and pair[0] < len(main.argument_attributes):
             rewriter.set_argument_attribute(main, pair[0], _ALIASING_OUTPUT, integer(pair[1], I32))
     return rewriter.changed

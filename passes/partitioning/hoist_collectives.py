@@ -102,14 +102,18 @@ class _Invariants:
         found: dict[Op, None] = {}
         pending = [op]
         while pending:
-            each = pending.pop()
-            if each in found:
+            reached = pending.pop()
+            if reached in found:
                 continue
-            if not self._may_be_hoisted(each):
+            if not self._may_be_hoisted(reached):
                 return None
-            found[each] = None
-            definitions = (value.defining_op for value in each.operands)
-            pending += [each for each in definitions if each is not None and each.parent is self._body]
+            found[reached] = None
+            definitions = (value.defining_op for value in reached.operands)
+            pending += [
+                definition
+                for definition in definitions
+                if definition is not None and definition.parent is self._body
+            ]
         return list(found)
 
     def _may_be_hoisted(self, op: Op) -> bool:
@@ -163,7 +167,7 @@ def _users(op: Op) -> Iterator[Op]:
 
 def _op_in(block: Block, op: Op) -> Op:
     """The operation of a block that is or contains another one."""
-    return next(each for each in (op, *op.ancestors()) if each.parent is block)
+    return next(ancestor for ancestor in (op, *op.ancestors()) if ancestor.parent is block)
 
 
 def _live_outside(loop: WhileOp) -> Iterator[Value]:

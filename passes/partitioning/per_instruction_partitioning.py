@@ -193,7 +193,7 @@ class InstructionPartitioner:
         inputs = inputs_of(op)
         shardings = self._shardings(op, inputs)
         body = self._local_body(op, inputs, shardings)
-        padded = [self._padded(op, *each) for each in zip(inputs, shardings.inputs, strict=True)]
+        padded = [self._padded(op, *pair) for pair in zip(inputs, shardings.inputs, strict=True)]
         types = [
             self._types.padded_type(result.type, sharding)
             for result, sharding in zip(op.results, shardings.results, strict=True)
@@ -206,8 +206,8 @@ class InstructionPartitioner:
         builder = self._padder.builder(op)
         computation = builder.create(ManualComputationOp, padded, types, attributes, [body])
         cut = [
-            self._cut(op, *each)
-            for each in zip(computation.results, op.results, shardings.results, strict=True)
+            self._cut(op, *part)
+            for part in zip(computation.results, op.results, shardings.results, strict=True)
         ]
         self._rewriter.replace(op, cut)
 
@@ -265,8 +265,8 @@ class InstructionPartitioner:
             outlined = outline(op, inputs, shardings.inputs, shardings.results)
             rewriter, function = Rewriter(), outlined.function
             for pass_ in self._passes:
-                for each in _anchors(pass_, outlined.module):
-                    pass_.run(each)
+                for anchor in _anchors(pass_, outlined.module):
+                    pass_.run(anchor)
             while calls := [inner for inner in function.walk() if isinstance(inner, CallOp)]:
                 for call in calls:
                     inline_call(call, called_function(call), rewriter, move_body=False)
@@ -325,7 +325,7 @@ def parse_filter(text: str) -> OpFilter:
     limits: dict[str, int] = {}
     names = []
     for part in filter(None, map(str.strip, text.split(","))):
-        prefix = next((each for each in (_LOW, _HIGH) if part.startswith(each)), None)
+        prefix = next((start for start in (_LOW, _HIGH) if part.startswith(start)), None)
         if prefix is None:
             names.append(part)
             continue

@@ -186,7 +186,7 @@ class ResolvePermutationFactors(Pass):
             if isinstance(op, ConcatenateOp):
                 slices = [_definition(value) for value in op.operands]
                 self._resolve(op, context)
-                erase_unused([each for each in slices if isinstance(each, SliceOp)], context.rewriter)
+                erase_unused([sliced for sliced in slices if isinstance(sliced, SliceOp)], context.rewriter)
 
     def _resolve(self, op: Op, context: HaloContext) -> None:
         """Exchanges halos, or replicates the dimensions that the operation needs whole."""
@@ -242,7 +242,7 @@ def _replicate(op: Op, dims: Sequence[Dim], types: LocalTypes, rewriter: Rewrite
     changes: list[tuple[int, TensorSharding]] = []
     for number, value in enumerate(values):
         sharding = types.sharding(value)
-        whole = {each.dim for each in dims if each.tensor % len(values) == number}
+        whole = {dim.dim for dim in dims if dim.tensor % len(values) == number}
         if sharding is not None and any(sharding.dims[dim].axes for dim in whole):
             changes.append((number, _without_axes(sharding, whole)))
     first_result = len(op.operands)

@@ -230,7 +230,7 @@ def _partition_until(
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
         ConvertGlobalToLocal(replica_count=replica_count, partition_count=partition_count),
     ]
-    last = next(number for number, each in enumerate(passes) if each.flag == f"sdy-{stage}")
+    last = next(number for number, step in enumerate(passes) if step.flag == f"sdy-{stage}")
     passes = passes[: last + 1]
     if stage == "convert-global-to-local":
         # For runtimes, the module keeps the shardings of the arguments and results of `@main`.

@@ -226,7 +226,9 @@ def _erase_while(op: WhileOp, rewriter: Rewriter) -> bool:
     """Erases an unused loop that does not run, if nothing in it but calls may have effects."""
     if any(result.has_uses for result in op.results) or not _never_runs(op):
         return False
-    inner = [each for each in op.walk() if not each.regions and not isinstance(each, CallOp | ReturnOp)]
+    inner = [
+        nested for nested in op.walk() if not nested.regions and not isinstance(nested, CallOp | ReturnOp)
+    ]
     if not all(map(is_memory_effect_free, inner)):
         return False
     rewriter.erase(op)
@@ -242,8 +244,8 @@ def _inline_case(op: CaseOp, rewriter: Rewriter) -> bool:
     block = op.regions[number if 0 <= number < len(op.regions) else -1].blocks[0]
     end = block.last
     assert isinstance(end, ReturnOp)
-    for each in [each for each in block.ops if each is not end]:
-        rewriter.move(each, before=op)
+    for inner in [inner for inner in block.ops if inner is not end]:
+        rewriter.move(inner, before=op)
     rewriter.replace(op, end.operands)
     return True
 

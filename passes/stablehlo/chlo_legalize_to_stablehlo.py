@@ -51,7 +51,7 @@ class ChloLegalizeToStablehlo(Pass):
 
     def run(self, function: Op) -> bool:
         rewriter = Rewriter()
-        for op in [each for each in function.walk_post_order() if each.dialect_name == "chlo"]:
+        for op in [op for op in function.walk_post_order() if op.dialect_name == "chlo"]:
             values = _decomposed(op, rewriter)
             if values is not None:
                 rewriter.replace(op, values)

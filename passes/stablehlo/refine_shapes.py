@@ -155,8 +155,12 @@ class _Refinement:
         self.refine(key)
         function = key.function
         constants = _constant_results(function)
-        if all(each is not None for each in constants) and self._effect_free[function]:
-            new = [create_constant(each, call, rewriter).results[0] for each in constants if each is not None]
+        if all(constant is not None for constant in constants) and self._effect_free[function]:
+            new = [
+                create_constant(constant, call, rewriter).results[0]
+                for constant in constants
+                if constant is not None
+            ]
             rewriter.replace(call, new)
             return True
         changed = refine_results(call, function.function_type.results)
@@ -214,8 +218,8 @@ def _constant_results(function: FuncOp) -> list[DenseElements | None]:
         return [None] * len(function.result_attributes)
     returned = [constant_value(value.defining_op) for value in returns[0].operands]
     return [
-        each if isinstance(each, DenseElements) and isinstance(each.type.element, IntegerType) else None
-        for each in returned
+        value if isinstance(value, DenseElements) and isinstance(value.type.element, IntegerType) else None
+        for value in returned
     ]
 
 
@@ -237,7 +241,9 @@ def _replace_constant_arguments(key: _Key) -> None:
     if not erased:
         return
     types = [type for index, type in enumerate(function.function_type.inputs) if index not in erased]
-    attributes = [each for index, each in enumerate(function.argument_attributes) if index not in erased]
+    attributes = [
+        attribute for index, attribute in enumerate(function.argument_attributes) if index not in erased
+    ]
     for index in reversed(erased):
         rewriter.erase_argument(function.entry.arguments[index])
     set_function_type(function, types, function.function_type.results, rewriter)
@@ -256,5 +262,5 @@ def _erase_constant_operands(call: CallOp, key: _Key, rewriter: Rewriter) -> Non
     rewriter.erase_operands(call, erased)
     attributes = call.attribute("arg_attrs")
     if isinstance(attributes, ArrayAttr):
-        kept = [each for index, each in enumerate(attributes.elements) if index not in erased]
+        kept = [element for index, element in enumerate(attributes.elements) if index not in erased]
         rewriter.set_attribute(call, "arg_attrs", ArrayAttr(tuple(kept)))

@@ -29,7 +29,8 @@ class StablehloTargetIndependentOptimization(StablehloAggressiveFolder):
         limit = self.fold_op_element_limit
         patterns = folds(FoldOptions(limit, self.optimize_float), self.assume_no_undeclared_side_effects)
         first = {
-            op_class: [replace(pattern, benefit=2) for pattern in each] for op_class, each in patterns.items()
+            op_class: [replace(pattern, benefit=2) for pattern in folds]
+            for op_class, folds in patterns.items()
         }
         options = GreedyOptions()
         changed, converged = apply_greedily(function, simplifications(limit, first), options)

@@ -66,7 +66,7 @@ def _patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
 
 def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
     type = function.function_type
-    if not any(isinstance(each, TupleType) for each in (*type.inputs, *type.results)):
+    if not any(isinstance(part, TupleType) for part in (*type.inputs, *type.results)):
         return
     block = function.body.blocks[0]
     terminator = block.terminator
@@ -79,7 +79,7 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
     for argument, kept in zip(old, function.argument_attributes, strict=True):
         types = _leaf_types(argument.type)
         is_tuple = isinstance(argument.type, TupleType)
-        new = [rewriter.add_argument(block, each, argument.lazy_location) for each in types]
+        new = [rewriter.add_argument(block, part, argument.lazy_location) for part in types]
         point: InsertionPoint = {"at_start_of": block} if first is None else {"before": first}
         packed = _packed(iter(new), argument.type, argument.lazy_location, point, rewriter)
         rewriter.replace_all_uses(argument, packed)
@@ -102,7 +102,7 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
 
 def _leaf_types(type: Type) -> list[Type]:
     return (
-        [leaf for each in type.types for leaf in _leaf_types(each)] if isinstance(type, TupleType) else [type]
+        [leaf for part in type.types for leaf in _leaf_types(part)] if isinstance(type, TupleType) else [type]
     )
 
 
@@ -112,7 +112,7 @@ def _packed(
     """The next of these values, or a tuple of as many as its type has."""
     if not isinstance(type, TupleType):
         return next(values)
-    elements = [_packed(values, each, location, point, rewriter) for each in type.types]
+    elements = [_packed(values, part, location, point, rewriter) for part in type.types]
     return rewriter.create(TupleOp, elements, [type], location=location, **point).results[0]
 
 

@@ -152,9 +152,9 @@ class _Importer:
             name = self._names_of_devices[device] = SymbolRef(fresh.take(f"maximal_mesh_{device}"))
             meshes.append((name, Mesh((), (device,))))
         last: Op | None = None
-        for name, each in meshes:
+        for name, listed in meshes:
             point: InsertionPoint = {"at_start_of": module.block} if last is None else {"after": last}
-            attributes = {"sym_name": string(name.root), "mesh": each}
+            attributes = {"sym_name": string(name.root), "mesh": listed}
             last = rewriter.create(MeshOp, (), (), attributes, location=module.lazy_location, **point)
 
     def import_function(self, function: FuncOp) -> None:
@@ -183,7 +183,7 @@ class _Importer:
         if len(texts) != len(types):
             raise op.error(f"sharding {text} is for {len(texts)} values, not for {len(types)} results")
         pairs = zip(texts, types, strict=True)
-        return ShardingPerValue(tuple([self._sharding(op, each, rank_of(type)) for each, type in pairs]))
+        return ShardingPerValue(tuple([self._sharding(op, text, rank_of(type)) for text, type in pairs]))
 
     def _sharding(self, op: Op, text: str, rank: int) -> TensorSharding:
         tiling = self._tilings.get(text)

@@ -330,7 +330,7 @@ def _combination(op: Op) -> CustomCallOp | None:
     if len(op.results) != 2:
         return None
     users = [list(result.users) for result in op.results]
-    if any(len(each) != 1 for each in users) or users[0][0] is not users[1][0]:
+    if any(len(user) != 1 for user in users) or users[0][0] is not users[1][0]:
         return None
     user = users[0][0]
     return user if isinstance(user, CustomCallOp) and _is_combination(user) else None

@@ -81,7 +81,7 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return asdict(value)
     if isinstance(value, dict):
-        return {_plain(key): _plain(each) for key, each in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
 
 

@@ -80,7 +80,7 @@ def path_parts(name: str) -> tuple[str, ...]:
 def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:
     """The arguments and results that have this name, with either kind of quotes; `[*]` is any index."""
     wanted = re.compile(re.escape(_spelled(text)).replace(r"\[\*\]", _INDEX.pattern))
-    return [each for name, each in _named(module) if wanted.fullmatch(_spelled(name))]
+    return [value for name, value in _named(module) if wanted.fullmatch(_spelled(name))]
 
 
 def similar_names(module: Op, text: str) -> list[str]:

@@ -126,7 +126,7 @@ def _cost(value: Value, target: TensorSharding, mesh: Mesh, types: LocalTypes) -
     if source is None or sharding is None or source.mesh_or_ref is not target.mesh_or_ref:
         return None
     shape = shape_of(value)
-    now, then = (elements_of_reshard(shape, source, each, mesh) for each in (sharding, target))
+    now, then = (elements_of_reshard(shape, source, goal, mesh) for goal in (sharding, target))
     return (then - now) * _bits(value)
 
 

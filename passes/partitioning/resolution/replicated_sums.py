@@ -34,7 +34,7 @@ from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:
     """Removes the axes of replicated reduction factors from the all-reduces of results."""
-    reduced = (each.tensor.defining_op for each in module.nested(AllReduceOp))
+    reduced = (op.tensor.defining_op for op in module.nested(AllReduceOp))
     for op in dict.fromkeys(op for op in reduced if op is not None):
         all_reduces = [
             use.owner for result in op.results for use in result.uses if isinstance(use.owner, AllReduceOp)

@@ -52,7 +52,9 @@ def reshard_reshape(op: ReshapeOp, types: LocalTypes, rewriter: Rewriter) -> Non
         return
     targets = [_target(use) or after for use in result.uses]
     shardings = (source, before, after, *targets)
-    if any(each.mesh_or_ref is not source.mesh_or_ref or each.unreduced_axes for each in shardings):
+    if any(
+        sharding.mesh_or_ref is not source.mesh_or_ref or sharding.unreduced_axes for sharding in shardings
+    ):
         return
     if 0 in shape_of(operand) or (source is before and set(targets) == {after}):
         return
@@ -120,8 +122,8 @@ def _reshaped(
         if not sharded:
             continue
         old, new = (
-            next((dim for dim in each if sizes[dim] != 1), None)
-            for each, sizes in ((operand_dims, shape), (result_dims, result_shape))
+            next((dim for dim in group if sizes[dim] != 1), None)
+            for group, sizes in ((operand_dims, shape), (result_dims, result_shape))
         )
         if new is None or sharded != [old]:
             return None

@@ -102,7 +102,7 @@ class _Result:
         rule = sharding_rule_of(self._op)
         if rule is None or not rule.reduction:
             return ()
-        replicated = {(each.tensor, each.dim) for each in dims_to_replicate(self._op, self._types, True)}
+        replicated = {(place.tensor, place.dim) for place in dims_to_replicate(self._op, self._types, True)}
         axes: dict[AxisRef, None] = {}
         for number, (value, mapping) in enumerate(zip(self._op.operands, rule.operands, strict=True)):
             for dim, (dim_axes, factors) in enumerate(

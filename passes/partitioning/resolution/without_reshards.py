@@ -114,8 +114,8 @@ def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
         if slices and sharding is not None:
             rewriter.set_attribute(op, SHARDING, sharding)
         return False
-    for each in slices:
-        rewriter.replace(each, values)
+    for sliced in slices:
+        rewriter.replace(sliced, values)
     rewriter.replace(op, values)
     erase_unused([gather for gather in gathers if gather is not None], rewriter)
     return True
@@ -144,7 +144,7 @@ def _slices_of(op: Op, types: LocalTypes) -> Sequence[ReshardOp]:
     before = types.sharding(op.results[0])
     if before is None or not slices or len(slices) != len(owners):
         return []
-    is_same = all(each.sharding is slices[0].sharding for each in slices)
+    is_same = all(sliced.sharding is slices[0].sharding for sliced in slices)
     return slices if is_same and _is_prefix(before, slices[0].sharding) else []
 
 

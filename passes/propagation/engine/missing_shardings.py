@@ -43,7 +43,7 @@ def _has_sharding(op: Op) -> bool:
     if isinstance(op, MeshOp) or _has_attribute(op, SHARDING):
         return True
     values = [value for _, value in op.signature.attributes.entries]
-    return any(isinstance(each, TensorSharding) or _is_non_empty(each) for each in values)
+    return any(isinstance(value, TensorSharding) or _is_non_empty(value) for value in values)
 
 
 def _is_non_empty(attribute: Attribute) -> bool:

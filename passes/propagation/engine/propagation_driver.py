@@ -67,7 +67,7 @@ class PropagationDriver:
         mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
         active = active_recorder()
         self._run_recorder = None if active is None else active.start_run(mesh_of)
-        self._recorders = [each for each in (recorder, self._run_recorder) if each is not None]
+        self._recorders = [active for active in (recorder, self._run_recorder) if active is not None]
         run = self._run_recorder
         self._ops = list(module.walk())
         # The index of an operation is its `order`, which suits its block as well.
@@ -265,11 +265,11 @@ class PropagationDriver:
             former = self._sites[index] = self._former_sites.pop(index)
             return former
         site = self._sites[index] = self._site_factory.site(op)
-        each = site
-        while each is not None:
-            self._indices_by_category[each.kind.category].append(index)
-            self.sharding_map.add_reader(index, each.slots)
-            each = each.fallback
+        current = site
+        while current is not None:
+            self._indices_by_category[current.kind.category].append(index)
+            self.sharding_map.add_reader(index, current.slots)
+            current = current.fallback
         return site
 
     def erased(self, op: Op) -> None:

@@ -206,10 +206,10 @@ class RecordedShardingMap(ShardingMap):
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
         old = None if slot == UNSHARDABLE else self.shardings[slot]
         changed = super().set(slot, sharding)
-        for each in changed:
-            new = self.shardings[each]
+        for value in changed:
+            new = self.shardings[value]
             assert new is not None
-            self._recorder.changed(each, old if each == slot else None, new)
+            self._recorder.changed(value, old if value == slot else None, new)
         return changed
 
 

@@ -47,7 +47,7 @@ def _sum_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -> 
     if count == DYNAMIC:
         return None
     batching, contracting = (
-        tuple([each - (each > dimension) for each in dimensions])
+        tuple([other - (other > dimension) for other in dimensions])
         for dimensions in (dims.rhs_batching, dims.rhs_contracting)
     )
     dims = DotDimensions(dims.lhs_batching, batching, dims.lhs_contracting, contracting)
@@ -88,7 +88,7 @@ def _dot(
 ) -> Value:
     attributes: dict[str, Attribute] = {"dot_dimension_numbers": dims}
     if op.precision_config is not None:
-        precisions = [Precision(each.value) for each in op.precision_config]
+        precisions = [Precision(precision.value) for precision in op.precision_config]
         attributes["precision_config"] = ArrayAttr(tuple(precisions))
     return builder.create(DotGeneralOp, operands, type, **attributes)
 
@@ -135,16 +135,16 @@ class _Groups:
     def _positions_of_rows(self, ragged: int) -> Number:
         """The index along the ragged dimension, with size 1 in all others."""
         size, rank = self._type.shape[ragged], self._type.rank
-        type = RankedTensor(tuple([size if each == ragged else 1 for each in range(rank)]), I64)
+        type = RankedTensor(tuple([size if dim == ragged else 1 for dim in range(rank)]), I64)
         dimension = IntegerAttr(ragged, I64)
         if size != DYNAMIC:
             value = self._builder.create(IotaOp, (), type, iota_dimension=dimension)
             return Number(value, self._builder)
         sizes = [
-            as_row(dimension_size(self._lhs, each, self._builder), self._builder)
-            if each == ragged
+            as_row(dimension_size(self._lhs, dim, self._builder), self._builder)
+            if dim == ragged
             else constant_integers(1, (1,), self._builder)
-            for each in range(rank)
+            for dim in range(rank)
         ]
         shape = concatenated(sizes, self._builder)
         value = self._builder.create(DynamicIotaOp, [shape], type, iota_dimension=dimension)
@@ -168,13 +168,13 @@ class _Groups:
 def _rhs_slice(rhs: Value, group: int, index: int, builder: OpBuilder) -> Value:
     """The slice of rhs for a group, without the group dimension."""
     type = ranked(rhs)
-    shape = [1 if each == group else size for each, size in enumerate(type.shape)]
+    shape = [1 if dim == group else size for dim, size in enumerate(type.shape)]
     slice_type = RankedTensor(tuple(shape), type.element)
-    kept = [each for each in range(type.rank) if each != group]
-    result = RankedTensor(tuple([shape[each] for each in kept]), type.element)
+    kept = [dim for dim in range(type.rank) if dim != group]
+    result = RankedTensor(tuple([shape[dim] for dim in kept]), type.element)
     if type.has_static_shape:
-        starts = [index if each == group else 0 for each in range(type.rank)]
-        limits = [index + 1 if each == group else size for each, size in enumerate(type.shape)]
+        starts = [index if dim == group else 0 for dim in range(type.rank)]
+        limits = [index + 1 if dim == group else size for dim, size in enumerate(type.shape)]
         value = builder.create(
             SliceOp,
             [rhs],
@@ -185,16 +185,16 @@ def _rhs_slice(rhs: Value, group: int, index: int, builder: OpBuilder) -> Value:
         )
         return builder.create(ReshapeOp, [value], result)
     starts_and_limits = []
-    for each in range(type.rank):
-        start = constant_integers(index if each == group else 0, (1,), builder)
-        if each == group:
+    for dim in range(type.rank):
+        start = constant_integers(index if dim == group else 0, (1,), builder)
+        if dim == group:
             limit = constant_integers(index + 1, (1,), builder)
         else:
-            limit = as_row(dimension_size(rhs, each, builder), builder)
+            limit = as_row(dimension_size(rhs, dim, builder), builder)
         starts_and_limits.append((start, limit))
     start = concatenated([start for start, _ in starts_and_limits], builder)
     limit = concatenated([limit for _, limit in starts_and_limits], builder)
     strides = constant_integers(1, (type.rank,), builder)
     value = builder.create(RealDynamicSliceOp, [rhs, start, limit, strides], slice_type)
-    new_shape = concatenated([starts_and_limits[each][1] for each in kept], builder)
+    new_shape = concatenated([starts_and_limits[dim][1] for dim in kept], builder)
     return builder.create(DynamicReshapeOp, [value, new_shape], result)

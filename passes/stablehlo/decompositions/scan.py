@@ -111,29 +111,29 @@ def _fill_body(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> Non
 def _slice(value: Value, dimension: int, position: Number, builder: OpBuilder) -> Value:
     """The slice of an input at a position, without the scanned dimension."""
     type = ranked(value)
-    shape = tuple([1 if each == dimension else size for each, size in enumerate(type.shape)])
+    shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
     slice_type = RankedTensor(shape, type.element)
     zero = constant_integers(0, (), builder)
-    starts = [position.value if each == dimension else zero for each in range(type.rank)]
+    starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
     if type.has_static_shape:
         sizes = dense_array(I64, shape)
         sliced = builder.create(DynamicSliceOp, [value, *starts], slice_type, slice_sizes=sizes)
     else:
         start = _row_of(starts, builder)
-        limits = [_limit(value, each, dimension, position, builder) for each in range(type.rank)]
+        limits = [_limit(value, dim, dimension, position, builder) for dim in range(type.rank)]
         limit = _row_of(limits, builder)
         strides = constant_integers(1, (type.rank,), builder)
         sliced = builder.create(RealDynamicSliceOp, [value, start, limit, strides], slice_type)
-    kept = tuple([size for each, size in enumerate(shape) if each != dimension])
+    kept = tuple([size for dim, size in enumerate(shape) if dim != dimension])
     return builder.create(ReshapeOp, [sliced], RankedTensor(kept, type.element))
 
 
-def _limit(value: Value, each: int, dimension: int, position: Number, builder: OpBuilder) -> Value:
-    size = ranked(value).shape[each]
-    if each == dimension:
+def _limit(value: Value, dim: int, dimension: int, position: Number, builder: OpBuilder) -> Value:
+    size = ranked(value).shape[dim]
+    if dim == dimension:
         one = Number(constant_integers(1, (), builder), builder)
         return (position + one).value
-    return dimension_size(value, each, builder) if size == DYNAMIC else _constant_size(size, builder)
+    return dimension_size(value, dim, builder) if size == DYNAMIC else _constant_size(size, builder)
 
 
 def _row_of(scalars: Sequence[Value], builder: OpBuilder) -> Value:
@@ -142,8 +142,8 @@ def _row_of(scalars: Sequence[Value], builder: OpBuilder) -> Value:
 
 def _update(output: Value, element: Value, dimension: int, position: Number, builder: OpBuilder) -> Value:
     type = ranked(output)
-    shape = tuple([1 if each == dimension else size for each, size in enumerate(type.shape)])
+    shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
     row = builder.create(ReshapeOp, [element], RankedTensor(shape, type.element))
     zero = constant_integers(0, (), builder)
-    starts = [position.value if each == dimension else zero for each in range(type.rank)]
+    starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
     return builder.create(DynamicUpdateSliceOp, [output, row, *starts], type)

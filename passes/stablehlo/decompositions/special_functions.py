@@ -33,7 +33,7 @@ def bessel_i1e(x: Number) -> Number:
     small_series = _BESSEL_SMALL_F64 if is_double else _BESSEL_SMALL_F32
     large_series = _BESSEL_LARGE_F64 if is_double else _BESSEL_LARGE_F32
     size = abs(x)
-    half, two, thirty_two, eight = (x.like(each) for each in (0.5, 2.0, 32.0, 8.0))
+    half, two, thirty_two, eight = (x.like(number) for number in (0.5, 2.0, 32.0, 8.0))
     small = size * _chebyshev(half * size - two, small_series)
     large = _chebyshev(thirty_two / size - two, large_series) / sqrt(size)
     result = (size <= eight).select(small, large)

@@ -38,7 +38,7 @@ def _merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -
     inner = op.operand.defining_op
     if not isinstance(inner, DynamicBroadcastInDimOp):
         return False
-    merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
+    merged = integers([op.broadcast_dimensions[dim] for dim in inner.broadcast_dimensions])
     empty = integers([])
     attributes = {
         "broadcast_dimensions": merged,

@@ -270,7 +270,7 @@ def _compare_floats(
     assert isinstance(element, FloatType)
     format, is_splat = element.format, left.is_splat and right.is_splat
     pairs = [(left.data, right.data)] if is_splat else list(zip(cells(left), cells(right), strict=True))
-    numbers = [[decode_to_double(int.from_bytes(each, "little"), format) for each in pair] for pair in pairs]
+    numbers = [[decode_to_double(int.from_bytes(part, "little"), format) for part in pair] for pair in pairs]
     return dense(type, bytes([compare(*pair) for pair in numbers]))
 
 
@@ -371,7 +371,7 @@ def _fold_concatenate(op: Op, options: FoldOptions) -> DenseElements | None:
     type = result_type(op)
     if not is_foldable(type, options) or type.num_elements > options.max_elements:
         return None
-    constants = [each for each in map(constant_of, op.operands) if each is not None]
+    constants = [constant for constant in map(constant_of, op.operands) if constant is not None]
     if len(constants) != len(op.operands):
         return None
     rows = prod(type.shape[: op.dimension])
@@ -426,7 +426,7 @@ def _fold_slice(op: Op, options: FoldOptions) -> DenseElements | None:
     if value.is_splat:
         return resized(value, type)
     ranges = zip(op.start_indices, op.limit_indices, op.strides, strict=True)
-    return dense(type, b"".join(sliced(value, [range(*each) for each in ranges])))
+    return dense(type, b"".join(sliced(value, [range(*bounds) for bounds in ranges])))
 
 
 def sliced(value: DenseElements, indices: Sequence[Sequence[int]]) -> Iterator[bytes]:

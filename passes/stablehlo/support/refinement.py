@@ -135,7 +135,7 @@ def _flattened(types: Sequence[Type]) -> list[Type]:
 
 def _unflattened(type: Type, flat: Iterator[Type]) -> Type:
     if isinstance(type, TupleType):
-        return TupleType(tuple([_unflattened(each, flat) for each in type.types]))
+        return TupleType(tuple([_unflattened(part, flat) for part in type.types]))
     return next(flat)
 
 

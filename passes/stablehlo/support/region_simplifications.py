@@ -185,7 +185,7 @@ def _drop_unused_sorted(op: SortOp, rewriter: Rewriter) -> bool:
         regions=[region],
     )
     rewriter.take_body(op.regions[0], region)
-    for argument in [each for each in block.arguments if each.index // 2 not in kept]:
+    for argument in [argument for argument in block.arguments if argument.index // 2 not in kept]:
         rewriter.erase_argument(argument)
     return _replace_kept(op, new, kept, rewriter)
 

@@ -57,7 +57,7 @@ def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, BroadcastInDimOp) or inner.signature.cached(is_reshape):
         return False
-    merged = integers([op.broadcast_dimensions[each] for each in inner.broadcast_dimensions])
+    merged = integers([op.broadcast_dimensions[dim] for dim in inner.broadcast_dimensions])
     return replace_with_new(op, BroadcastInDimOp, inner.operands, rewriter, {"broadcast_dimensions": merged})
 
 
@@ -73,7 +73,7 @@ def _broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     source, dimensions = tensor_type(op.operand), op.broadcast_dimensions
     if not _have_same_size(source, result_type(op)) or source.rank != result_type(op).rank:
         return False
-    inverse = [list(dimensions).index(each) for each in range(source.rank)]
+    inverse = [list(dimensions).index(dim) for dim in range(source.rank)]
     return replace_with_new(op, TransposeOp, op.operands, rewriter, {"permutation": integers(inverse)})
 
 
@@ -94,7 +94,7 @@ def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, TransposeOp):
         return False
-    merged = integers([inner.permutation[each] for each in op.permutation])
+    merged = integers([inner.permutation[dim] for dim in op.permutation])
     return replace_with_new(op, TransposeOp, inner.operands, rewriter, {"permutation": merged})
 
 
@@ -107,7 +107,7 @@ def _transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     source = tensor_type(op.operand)
     if not source.has_static_shape or not result_type(op).has_static_shape:
         return False
-    moved = [each for each in op.permutation if source.shape[each] != 1]
+    moved = [dim for dim in op.permutation if source.shape[dim] != 1]
     if moved != sorted(moved):
         return False
     return replace_with_new(op, ReshapeOp, op.operands, rewriter, keeps_attributes=False)
@@ -118,7 +118,7 @@ def _remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
     is_static = source.has_static_shape
     if not (
         splat_of(op.operand) is not None
-        or (is_static and all(source.shape[each] == 1 for each in op.dimensions))
+        or (is_static and all(source.shape[dimension] == 1 for dimension in op.dimensions))
         or not op.dimensions
         or (is_static and source.num_elements == 0)
     ):
@@ -199,7 +199,7 @@ def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
 
 def _dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
     source = tensor_type(op.operand)
-    numbers = [constant_integers(each) for each in op.start_indices]
+    numbers = [constant_integers(start_index) for start_index in op.start_indices]
     if not source.has_static_shape:
         return False
     starts = []

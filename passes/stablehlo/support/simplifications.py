@@ -71,7 +71,7 @@ def _is_integer(*numbers: int) -> Property:
         number = number_of_splat(constant)
         if number is None or not isinstance(element, IntegerType):
             return False
-        return any(unsigned(number, element) == unsigned(each, element) for each in numbers)
+        return any(unsigned(number, element) == unsigned(other, element) for other in numbers)
 
     return matches
 
@@ -221,7 +221,7 @@ def _select_constant(max_elements: int) -> Any:
         if not on_true.type is on_false.type is type:
             return False
         rows = zip(cells(condition), cells(on_true), cells(on_false), strict=True)
-        data = b"".join([true if each[0] else false for each, true, false in rows])
+        data = b"".join([true if predicate[0] else false for predicate, true, false in rows])
         rewriter.replace(op, create_constant(dense(type, data), op, rewriter))
         return True
 

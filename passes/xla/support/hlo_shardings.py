@@ -99,15 +99,15 @@ def shardings_by_axes(op: Op, text: str, types: Sequence[Type]) -> ShardingPerVa
     if len(texts) != len(types):
         raise op.error(f"sharding {text} is for {len(texts)} values, the operation has {len(types)} results")
     ranks = [rank_of(type) for type in types]
-    found = [sharding_by_axes(op, each, rank) for each, rank in zip(texts, ranks, strict=True)]
-    mesh = next((each.mesh_or_ref for each in found if each is not None), None)
+    found = [sharding_by_axes(op, text, rank) for text, rank in zip(texts, ranks, strict=True)]
+    mesh = next((sharding.mesh_or_ref for sharding in found if sharding is not None), None)
     if mesh is None:
         return None
     return ShardingPerValue(
         tuple(
             [
-                fully_replicated(rank, mesh, is_closed=False) if each is None else each
-                for each, rank in zip(found, ranks, strict=True)
+                fully_replicated(rank, mesh, is_closed=False) if sharding is None else sharding
+                for sharding, rank in zip(found, ranks, strict=True)
             ]
         )
     )

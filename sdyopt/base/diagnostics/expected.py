@@ -138,8 +138,8 @@ class ExpectedDiagnostics:
         """Matches a diagnostic and its notes with the expectations; advice is ignored."""
         if diagnostic.id in ADVICE:
             return
-        for each in (diagnostic, *diagnostic.notes):
-            self._check(each)
+        for note in (diagnostic, *diagnostic.notes):
+            self._check(note)
 
     def finish_chunk(self) -> None:
         """Reports the diagnostics that are missing in the chunk."""

@@ -181,7 +181,7 @@ def note_line(note: NoteRecord, run: RunSummary) -> str:
 def _distinct_positions(record: Record | NoteRecord) -> list[Position]:
     """The distinct positions, without those in stdin."""
     found = dict.fromkeys((record.location, record.input_location))
-    return [each for each in found if each is not None and each.file not in STDIN_NAMES]
+    return [location for location in found if location is not None and location.file not in STDIN_NAMES]
 
 
 SCHEMA = "sdy-opt-diagnostics"
@@ -199,7 +199,7 @@ def to_json(records: Sequence[Record], run: RunSummary) -> str:
         "tool": {"name": "sdy-opt", "version": run.version},
         "input": run.input or None,
         "exit_code": run.exit_code,
-        "diagnostics": [_diagnostic(each) for each in records],
+        "diagnostics": [_diagnostic(record) for record in records],
     }
     return dump(document)
 
@@ -330,7 +330,7 @@ def to_sarif(records: Sequence[Record], run: RunSummary) -> str:
         "exitCode": run.exit_code,
     }
     for kind in dict.fromkeys(_NOTIFICATIONS.values()):
-        if found := [_notification(each) for each in records if _NOTIFICATIONS.get(each.id) == kind]:
+        if found := [_notification(record) for record in records if _NOTIFICATIONS.get(record.id) == kind]:
             invocation[kind] = found
     results = [record for record in records if record.id not in _NOTIFICATIONS]
     rules = list(dict.fromkeys(record.id for record in results))
@@ -365,8 +365,8 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
         result["locations"] = [_physical_location(first, run, _logical_locations(record))]
     related = [_related("the same operation", secondary_position(record, run), run)]
     related += [_related(note.message, primary_position(note, run), run) for note in record.notes]
-    if located := [each for each in related if each is not None]:
-        result["relatedLocations"] = [{"id": number, **each} for number, each in enumerate(located)]
+    if located := [location for location in related if location is not None]:
+        result["relatedLocations"] = [{"id": number, **location} for number, location in enumerate(located)]
     properties = {"pass": record.pass_flag, "operation": record.operation}
     named: Json = {name: value for name, value in properties.items() if value}
     if record.is_promoted:

@@ -120,7 +120,7 @@ class _Renderer:
         """The source line and caret line of a location; empty if it is not in the source."""
         point = resolve_file_location(location)
         sources = (self._own, self._source)
-        source = next((each for each in sources if each and point and each.name == point.file), None)
+        source = next((source for source in sources if source and point and source.name == point.file), None)
         if point is None or source is None:
             return ""
         start = source.offset_of(point.line, point.column)

@@ -54,7 +54,7 @@ class ExportedFunction(NamedTuple):
 
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
-        return ", ".join("unspecified" if each is None else str(each) for each in value) or "none"
+        return ", ".join("unspecified" if item is None else str(item) for item in value) or "none"
     return str(value)
 
 
@@ -158,7 +158,7 @@ def _sharding_of_older_file(table: _Table) -> str | None:
 
 def _sharding(table: _Table) -> str:
     mesh, spec = table.table(0), table.table(1)
-    parts = [_axes(each) for each in (() if spec is None else spec.tables(0))]
+    parts = [_axes(table) for table in (() if spec is None else spec.tables(0))]
     if spec is not None:
         parts += [f"reduced={set(spec.strings(1))}"] if spec.strings(1) else []
         parts += [f"unreduced={set(spec.strings(2))}"] if spec.strings(2) else []

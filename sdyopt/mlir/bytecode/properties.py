@@ -75,7 +75,7 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
         layout = _layout(op_class, [field for field in fields if field is not None])
         yield layout
         for later in _later(op_class):
-            layout = tuple(each for each in layout if each.name != later)
+            layout = tuple(entry for entry in layout if entry.name != later)
             yield layout
 
 
@@ -89,7 +89,7 @@ def _followed_layout(op_class: type[Op], version: int) -> Layout:
     fields = list(op_class.fields.values())
     layout = _layout(op_class, fields)
     if not Behavior.REDUCTION_KINDS.active:
-        layout = tuple(each for each in layout if each.name not in _LATER.get(op_class.name, ()))
+        layout = tuple(entry for entry in layout if entry.name not in _LATER.get(op_class.name, ()))
     return _in_version(layout, version)
 
 
@@ -115,8 +115,8 @@ def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
     return tuple(found)
 
 
-def _name(each: Property) -> str:
-    return each.name
+def _name(entry: Property) -> str:
+    return entry.name
 
 
 def read_properties(op_class: type[Op], reader: EntryReader) -> dict[str, Attribute]:
@@ -138,28 +138,28 @@ def read_properties(op_class: type[Op], reader: EntryReader) -> dict[str, Attrib
 
 def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
     attributes: dict[str, Attribute] = {}
-    for each in _in_version(layout, reader.version):
+    for entry in _in_version(layout, reader.version):
         start = reader.position
-        if each.segments and reader.version >= SEGMENT_SIZES:
-            attributes[each.name] = DenseArray(I32, _read_sparse(reader, each.segments))
+        if entry.segments and reader.version >= SEGMENT_SIZES:
+            attributes[entry.name] = DenseArray(I32, _read_sparse(reader, entry.segments))
             continue
-        value = reader.optional_attribute() if each.is_optional else reader.attribute()
+        value = reader.optional_attribute() if entry.is_optional else reader.attribute()
         if value is None:
             continue
-        if each.constraint is not None and not each.constraint.has_storage_class(value):
-            reader.fail(f"the attribute '{each.name}' is of another class", start)
-        attributes[each.name] = value
+        if entry.constraint is not None and not entry.constraint.has_storage_class(value):
+            reader.fail(f"the attribute '{entry.name}' is of another class", start)
+        attributes[entry.name] = value
     reader.finish()
     return attributes
 
 
 def write_properties(op_class: type[Op], attributes: DictAttr, writer: EntryWriter) -> None:
     """Writes inherent attributes as properties."""
-    for each in _followed_layout(op_class, writer.version):
-        value = attributes.get(each.name)
-        if each.segments and writer.version >= SEGMENT_SIZES:
-            _write_sparse(writer, value.values if isinstance(value, DenseArray) else (0,) * each.segments)
-        elif each.is_optional:
+    for entry in _followed_layout(op_class, writer.version):
+        value = attributes.get(entry.name)
+        if entry.segments and writer.version >= SEGMENT_SIZES:
+            _write_sparse(writer, value.values if isinstance(value, DenseArray) else (0,) * entry.segments)
+        elif entry.is_optional:
             writer.optional_attribute(value)
         else:
             writer.attribute(UNIT if value is None else value)

@@ -96,7 +96,7 @@ _CLASSES: tuple[type[Any], ...] = (
     *(ChannelHandle, ComparisonDirection, ComparisonType, ConvDimensions, DotDimensions, FftType),
     *(GatherDimensions, Precision, RngAlgorithm, RngDistribution, ScatterDimensions, Transpose),
 )
-add_shared(stablehlo, {each.__name__: each for each in _CLASSES})
+add_shared(stablehlo, {encoded.__name__: encoded for encoded in _CLASSES})
 stablehlo.attribute(13, Bounds, SIGNED_LIST)
 stablehlo.attribute(14, OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
 stablehlo.attribute(15, DotAlgorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, BOOL)

@@ -186,7 +186,7 @@ def _used(expression: AffineExpr) -> set[AffineExpr]:
             operands = {current.lhs, current.rhs} - visited
             pending.extend(operands)
             visited |= operands
-    return {each for each in visited if isinstance(each, AffineDim | AffineSymbol)}
+    return {expr for expr in visited if isinstance(expr, AffineDim | AffineSymbol)}
 
 
 def _compose(applied: AppliedMap) -> AppliedMap | None:

@@ -186,7 +186,7 @@ class FromElementsOp(Op):
         type, count = signature[FromElementsOp.out], len(signature.operand_types)
         if not type.has_static_shape or type.num_elements != count:
             raise signature.op_error(f"number of operands ({count}) does not match {plain_type(type)}")
-        if any(each is not type.element for each in signature.operand_types):
+        if any(operand_type is not type.element for operand_type in signature.operand_types):
             raise signature.op_error("operand types must be the element type of the result")
 
     def name_results(self) -> list[tuple[int, str]]:

@@ -86,7 +86,7 @@ def _axis_help(case: Case, axis: str) -> str:
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     if mesh is None or sharding is None:
         return ""
-    names = [each.name for each in mesh.axes]
+    names = [axis.name for axis in mesh.axes]
     return sentences(
         did_you_mean(axis, names, lambda name: f'"{name}"'), f"{_mesh_name(sharding)} has {_axes(mesh)}"
     )
@@ -96,9 +96,9 @@ def _shardings(op: Op | None) -> Iterator[TensorSharding]:
     """The shardings in the attributes of an operation."""
     if op is not None:
         for dictionary in (op.inherent_attributes(), op.attributes):
-            for each in nested_attributes(dictionary):
-                if isinstance(each, TensorSharding):
-                    yield each
+            for nested_attribute in nested_attributes(dictionary):
+                if isinstance(nested_attribute, TensorSharding):
+                    yield nested_attribute
 
 
 def _mesh_name(sharding: TensorSharding) -> str:
@@ -266,7 +266,11 @@ def _undefined_manual_axis(op: Op | None) -> str | None:
     mesh = None if sharding is None or op is None else mesh_of(sharding, op)
     if op is None or mesh is None:
         return None
-    manual = (each for each in nested_attributes(op.inherent_attributes()) if isinstance(each, ManualAxes))
+    manual = (
+        nested_attribute
+        for nested_attribute in nested_attributes(op.inherent_attributes())
+        if isinstance(nested_attribute, ManualAxes)
+    )
     known = {axis.name for axis in mesh.axes}
     return next((name for axes in manual for name in axes.names if name not in known), None)
 

@@ -217,13 +217,13 @@ class OpOffsets:
         found = self._by_location.get(location, [])
         if op is None or not found:
             return found[0].offset if found else None
-        best = max(_resemblance(each, op) for each in found)
-        similar = [each for each in found if _resemblance(each, op) == best]
+        best = max(_resemblance(candidate, op) for candidate in found)
+        similar = [candidate for candidate in found if _resemblance(candidate, op) == best]
         if isinstance(location, UnknownLoc) and not all(best):
             return None
         if len(similar) > 1:
             number = _number(op)
-            similar = [each for each in similar if each.number == number] or similar
+            similar = [candidate for candidate in similar if candidate.number == number] or similar
         return similar[0].offset
 
 
@@ -241,4 +241,4 @@ def _number(op: Op) -> int:
     root = op
     while (parent := root.parent_op) is not None:
         root = parent
-    return next(number for number, each in enumerate(root.walk()) if each is op)
+    return next(number for number, other in enumerate(root.walk()) if other is op)

@@ -62,7 +62,7 @@ def first_of(*steps: Narrowing) -> Narrowing:
     """The piece that the first successful step finds."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        return next((found for each in steps if (found := each(statement, span)) is not None), None)
+        return next((found for step in steps if (found := step(statement, span)) is not None), None)
 
     return step
 
@@ -72,8 +72,8 @@ def within(*steps: Narrowing) -> Narrowing:
 
     def step(statement: Statement, span: Span) -> Span | None:
         found: Span | None = span
-        for each in steps:
-            found = None if found is None else each(statement, found)
+        for step in steps:
+            found = None if found is None else step(statement, found)
         return found
 
     return step

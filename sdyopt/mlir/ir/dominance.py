@@ -131,7 +131,7 @@ def _immediate_dominators(entry: Block) -> dict[Block, Block]:
     while changed:
         changed = False
         for index in range(1, len(order)):
-            known = [each for each in predecessors[index] if immediate[each] != unknown]
+            known = [predecessor for predecessor in predecessors[index] if immediate[predecessor] != unknown]
             common = known[0]
             for other in known[1:]:
                 while common != other:

@@ -224,8 +224,8 @@ class _Driver:
                 break
             ancestor = region.parent if region is not None else None
         if ancestor is not None:
-            for each in ancestors:
-                self._worklist.setdefault(each)
+            for pushed in ancestors:
+                self._worklist.setdefault(pushed)
 
     def inserted(self, op: Op) -> None:
         self._push(op)

@@ -89,10 +89,10 @@ class IRPrinter(Instrument):
         self._counters[op] = self._counters.get(op, -1) + 1
         path = [op, *op.ancestors()][::-1]
         folders = [
-            f"{each.signature.name.replace('.', '_')}_{_sanitized(_symbol_name(each) or 'no-symbol-name')}"
-            for each in path
+            f"{part.signature.name.replace('.', '_')}_{_sanitized(_symbol_name(part) or 'no-symbol-name')}"
+            for part in path
         ]
-        numbers = "_".join(str(self._counters.setdefault(each, 0)) for each in path)
+        numbers = "_".join(str(self._counters.setdefault(part, 0)) for part in path)
         return "/".join([self._options.tree_directory, *folders, f"{numbers}_{pass_.flag}.mlir"])
 
 

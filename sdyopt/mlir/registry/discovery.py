@@ -274,8 +274,8 @@ def load_any_plugin(name: str) -> None:
     """
     failure = f"Failed to load plugin from '{name}'"
     if name.endswith(".toml"):
-        for each in _listed_plugins(name, failure):
-            load_any_plugin(each)
+        for listed_plugin in _listed_plugins(name, failure):
+            load_any_plugin(listed_plugin)
     elif name.endswith(".py"):
         dialect = getattr(_module_of_file(name, failure), "DIALECT", None)
         if isinstance(dialect, Dialect):
@@ -305,10 +305,10 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
         raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
     for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):
         listed = listed.get(key) if isinstance(listed, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(plugin, str) for plugin in listed):
         help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
         raise UsageError(f"{failure}: the file lists no plugins", help)
-    return [str(path.parent / each) if each.endswith(".py") else each for each in listed]
+    return [str(path.parent / plugin) if plugin.endswith(".py") else plugin for plugin in listed]
 
 
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:

@@ -44,7 +44,7 @@ def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
 def annotation_spec(on_mesh: ShardingOnMesh) -> str:
     """`P('x')`: the PartitionSpec of a sharding as short as JAX accepts it. Raises NotExpressible."""
     entries, keywords = _parts(on_mesh)
-    return _short_text([each.replace("PartitionSpec.", "P.") for each in entries], keywords)
+    return _short_text([entry.replace("PartitionSpec.", "P.") for entry in entries], keywords)
 
 
 def _parts(on_mesh: ShardingOnMesh) -> tuple[list[str], list[str]]:

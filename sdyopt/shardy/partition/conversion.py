@@ -171,6 +171,6 @@ def _shards_any(
         return True
     projection = project_tensor(mapping, sharding, rule.factor_sizes, mesh)
     shardings = [projection.factors[factor] for factor in factors if factor in projection.factors]
-    return any(each.overflow_axes for each in shardings) or any(
+    return any(sharding.overflow_axes for sharding in shardings) or any(
         projection.factors[factor].axes for factor in crossing.intersection(factors)
     )

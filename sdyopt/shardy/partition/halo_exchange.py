@@ -182,7 +182,7 @@ def _take_at(body: ShardedBody, value: Value, dim: int, start: Value | int, coun
     if isinstance(start, int):
         start = body.index(start)
     zero = body.index(0)
-    starts = [start if each == dim else zero for each in range(ranked(value).rank)]
+    starts = [start if other == dim else zero for other in range(ranked(value).rank)]
     return body.dynamic_slice(value, starts, shape_along(value, dim, count))
 
 

@@ -49,7 +49,7 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> li
     dims = types.dims_to_replicate.get(key)
     if dims is None:
         dims = types.dims_to_replicate[key] = tuple(_find_dims(op, types, keep_local_windows))
-    return [Dim(*each) for each in dims]
+    return [Dim(*dim) for dim in dims]
 
 
 def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
@@ -63,7 +63,7 @@ def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]
     elif crosses_shards.has(type(op), "has_windows") and not keep_local_windows:
         find = by_rule
     dims = [*find(op, types), *_differently_sharded(op, axes)]
-    return [each for each in dict.fromkeys(dims) if axes[each.tensor][each.dim]]
+    return [dim for dim in dict.fromkeys(dims) if axes[dim.tensor][dim.dim]]
 
 
 def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
@@ -96,7 +96,7 @@ def _shared(rule: OpShardingRule) -> object:
         for tensor in rule.tensors
     ]
     types = (rule.reduction, rule.need_replication, rule.permutation, rule.blocked_propagation)
-    return dims, [sorted(numbers[factor] for factor in each if factor in numbers) for each in types]
+    return dims, [sorted(numbers[factor] for factor in type if factor in numbers) for type in types]
 
 
 def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:
@@ -126,8 +126,8 @@ def has_different_meshes(op: Op, types: LocalTypes) -> bool:
     Explicit reshards do not change an operation of the second kind, and do not all-reduce its results.
     """
     shardings = [types.sharding(value) for value in (*op.operands, *op.results)]
-    found = [(each, types.mesh(each)) for each in shardings if each is not None]
-    sharded = {mesh for each, mesh in found if not each.is_fully_replicated}
+    found = [(sharding, types.mesh(sharding)) for sharding in shardings if sharding is not None]
+    sharded = {mesh for sharding, mesh in found if not sharding.is_fully_replicated}
     axes = {mesh.axes for _, mesh in found if mesh is not None and not mesh.is_empty}
     return len(sharded) > 1 or len(axes) > 1
 

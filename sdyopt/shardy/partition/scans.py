@@ -54,7 +54,7 @@ def scan_of(op: ReduceWindowOp, windows: Sequence[WindowDimension], axes: Sequen
     size = shape_of(op.inputs[0])[dim]
     forward, backward = WindowDimension(size, low=size - 1), WindowDimension(size, high=size - 1)
     combiners = [binary_body(op.body, number) for number in range(len(op.inputs))]
-    known = [each for each in combiners if each is not None]
+    known = [combiner for combiner in combiners if combiner is not None]
     has_identities = len(known) == len(combiners) and all(map(is_identity, known, op.init_values))
     if windows[dim] not in (forward, backward) or not has_identities:
         return None
@@ -76,7 +76,7 @@ def exchange_totals(scan: Scan, context: HaloContext) -> Values:
     totals = _totals_of_others(body, scan, sums, inits, axes)
     results = []
     for combiner, total, value in zip(scan.combiners, totals, sums, strict=True):
-        kept = [each for each in range(ranked(value).rank) if each != dim]
+        kept = [other for other in range(ranked(value).rank) if other != dim]
         results.append(body.binary(combiner, body.broadcast(total, ranked(value), kept), value))
     return body.finish(results)
 
@@ -110,7 +110,7 @@ def _totals_of_others(
         others = body.compare(index, own, "GT" if scan.is_reversed else "LT")
         mask = body.broadcast(others, tensor(shape_of(totals), I1), [dim])
         masked.append(body.select(mask, totals, body.broadcast(init, ranked(totals))))
-    shape = [size for each, size in enumerate(shape_of(masked[0])) if each != dim]
+    shape = [size for other, size in enumerate(shape_of(masked[0])) if other != dim]
     types = [tensor(tuple(shape), ranked(value).element) for value in masked]
     attributes = {"dimensions": dense_array(I64, [dim])}
     return body.create(ReduceOp, [*masked, *inits], types, attributes, [_body_of(scan, body)]).results

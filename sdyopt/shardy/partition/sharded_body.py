@@ -260,9 +260,11 @@ def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
     unreduced.
     """
     shardings = [context.types.sharding(value) for value in (*op.operands, *op.results)]
-    sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
-    meshes = {each.mesh_or_ref for each in sharded}
-    if len(meshes) != 1 or any(each.unreduced_axes for each in sharded):
+    sharded = [
+        sharding for sharding in shardings if sharding is not None and not sharding.is_fully_replicated
+    ]
+    meshes = {sharding.mesh_or_ref for sharding in sharded}
+    if len(meshes) != 1 or any(sharding.unreduced_axes for sharding in sharded):
         return None
     if has_different_meshes(op, context.types):
         return None

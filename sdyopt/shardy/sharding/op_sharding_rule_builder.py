@@ -189,7 +189,7 @@ def _dims_without_factors(type: Type) -> _Tensor:
 @lru_cache(maxsize=4096)
 def _tensor_mapping(factors: tuple[tuple[int, ...], ...]) -> TensorMapping:
     """The mapping of a tensor whose dimensions have these factors. Operations have few distinct ones."""
-    return TensorMapping(tuple([DimMapping(each) for each in factors]))
+    return TensorMapping(tuple([DimMapping(factor) for factor in factors]))
 
 
 def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:

@@ -72,13 +72,13 @@ class Advice(Generic[T]):
 
         rows = [
             [
-                as_html(each.text),
-                as_html(each.now),
-                _change(each.before.seconds, each.after.seconds, seconds_text),
-                _change(each.before.wire_bytes, each.after.wire_bytes, bytes_text),
-                _change(each.before.peak_bytes, each.after.peak_bytes, bytes_text),
+                as_html(change.text),
+                as_html(change.now),
+                _change(change.before.seconds, change.after.seconds, seconds_text),
+                _change(change.before.wire_bytes, change.after.wire_bytes, bytes_text),
+                _change(change.before.peak_bytes, change.after.peak_bytes, bytes_text),
             ]
-            for each in self.changes
+            for change in self.changes
         ]
         lines = [f"<p>{as_html(line)}</p>" for line in header_of(self.ir)]
         columns = ["change", "now", "time", "sent", "memory"]

@@ -147,12 +147,12 @@ def _attribute_of(value: AttributeValue) -> ir.Attribute:
         case str():
             return ir.StringAttr(value)
         case Mapping():
-            return ir.dictionary({name: _attribute_of(each) for name, each in value.items()})
+            return ir.dictionary({name: _attribute_of(item) for name, item in value.items()})
         case Sequence():
-            shardings = tuple([each.ir for each in value if isinstance(each, Sharding)])
+            shardings = tuple([item.ir for item in value if isinstance(item, Sharding)])
             if shardings and len(shardings) == len(value):
                 return ShardingPerValue(shardings)
-            return ir.array([_attribute_of(each) for each in value])
+            return ir.array([_attribute_of(item) for item in value])
     raise TypeError(f"no attribute has the value {value!r}")
 
 

@@ -131,7 +131,9 @@ class Check:
             ("memory",) if check.fits is False else (),
         )
         if check.wire.high:
-            parts = wire_totals(check.report.collectives, lambda each: f"{each.kind} {each.group}")
+            parts = wire_totals(
+                check.report.collectives, lambda collective: f"{collective.kind} {collective.group}"
+            )
             yield bar([(name, float(part.high / check.wire.high)) for name, part in parts.items()])
         axes, rows = list(axis_sizes(check.report.mesh)), []
         for place, shown in zip(check.places, self.places, strict=True):
@@ -206,13 +208,13 @@ class MeshSweep:
         from sdyopt.analysis.mesh_sweep.sweep import best_text, sweep_table
 
         header, *rows = sweep_table(self.ir)
-        peaks = max((each.peak_bytes or 0 for each in self.rows), default=0) or 1
+        peaks = max((row.peak_bytes or 0 for row in self.rows), default=0) or 1
         cells = []
-        for each, row in zip(self.rows, rows, strict=True):
+        for check, row in zip(self.rows, rows, strict=True):
             found = list(map(as_html, row))
-            found[-2] = "" if each.peak_bytes is None else fill(each.peak_bytes / peaks)
+            found[-2] = "" if check.peak_bytes is None else fill(check.peak_bytes / peaks)
             cells.append(found)
-        best = [number for number, each in enumerate(self.rows) if each in self.best]
+        best = [number for number, check in enumerate(self.rows) if check in self.best]
         columns = list(map(as_html, header))
         shown = table(columns, cells, len(columns) - 2, best=best)
         page = details("the page, with charts", frame(self.to_html(), "mesh sweep"))

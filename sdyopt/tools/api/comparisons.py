@@ -110,7 +110,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
 
-        meshes = (mesh for each in (self.ir.before, self.ir.after) for mesh in each.meshes.values())
+        meshes = (mesh for side in (self.ir.before, self.ir.after) for mesh in side.meshes.values())
         axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
         header = "\n".join([coloured(line, axes) for line in header_of(self.ir)])
         return html_fragment([f"<pre>{header}</pre>", *sections(sections_of(self.ir), axes, MAX_ROWS)])
@@ -147,9 +147,9 @@ class Comparable:
 
         with as_parse_error(SNAPSHOT_ERROR):
             found = check_module(self._module, path_text("path", path))
-        for each in found:
-            identify(each, SNAPSHOT_DIFFERENCE)
-        return tuple([diagnostic_of(each, each.source) for each in found])
+        for diagnostic in found:
+            identify(diagnostic, SNAPSHOT_DIFFERENCE)
+        return tuple([diagnostic_of(diagnostic, diagnostic.source) for diagnostic in found])
 
 
 def _change(change: comparison.ShardingChange) -> ShardingChange:

@@ -56,10 +56,10 @@ def parent_of(point: ir.InsertionPoint) -> Op | None:
 
 def locate(op: Op, location: LazyLocation) -> None:
     """Gives a location to all that has none in the text that was inserted."""
-    for each in op.walk():
-        if isinstance(each.lazy_location, tuple):
-            each.location = location
-        for region in each.regions:
+    for inner in op.walk():
+        if isinstance(inner.lazy_location, tuple):
+            inner.location = location
+        for region in inner.regions:
             for block in region.blocks:
                 for argument in block.arguments:
                     if isinstance(argument.lazy_location, tuple):

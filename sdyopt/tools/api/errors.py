@@ -110,7 +110,7 @@ class Error(Exception):
 
     @property
     def _first(self) -> Diagnostic:
-        errors = (each for each in self.diagnostics if each.severity is Severity.ERROR)
+        errors = (diagnostic for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR)
         return next(errors, self.diagnostics[0])
 
     @property

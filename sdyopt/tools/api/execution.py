@@ -85,11 +85,11 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     with program.session(discard), execution_errors(program):
         for function in validate(program.module, after.module, options, after.verifier):
             found = findings(function, program.module, options)
-            diagnostics += [diagnostic_of(each, program.source) for each in found]
+            diagnostics += [diagnostic_of(diagnostic, program.source) for diagnostic in found]
             results += function.results
             devices = max(devices, function.devices)
             differs |= function.differs
-            is_known &= not function.reason and not any(each.is_unstable for each in function.results)
+            is_known &= not function.reason and not any(result.is_unstable for result in function.results)
     is_equal = False if differs else (True if is_known else None)
     errors = tuple([result.error for result in results])
     return Validation(is_equal, errors, devices, tuple(diagnostics))

@@ -167,13 +167,13 @@ def sections(
         yield f"<p><strong>{coloured(section.heading, axes)}</strong></p>"
         yield from (f"<p>{coloured(sentence, axes)}</p>" for sentence in section.sentences)
         is_open = False
-        for each in section.tables:
-            cells = [[coloured(cell, axes) for cell in row] for row in each.rows[:rows]]
-            content = table(list(map(as_html, each.columns)), cells, each.figures)
-            if len(each.rows) > rows:
-                content += f"<p>… and {len(each.rows) - rows:,} more</p>"
-            if is_open or each.title in closed:
-                yield details(each.title or section.heading, content)
+        for shown in section.tables:
+            cells = [[coloured(cell, axes) for cell in row] for row in shown.rows[:rows]]
+            content = table(list(map(as_html, shown.columns)), cells, shown.figures)
+            if len(shown.rows) > rows:
+                content += f"<p>… and {len(shown.rows) - rows:,} more</p>"
+            if is_open or shown.title in closed:
+                yield details(shown.title or section.heading, content)
             else:
                 is_open = True
                 yield content

@@ -37,15 +37,20 @@ class Findings(tuple[Diagnostic, ...]):
         return found
 
     def __str__(self) -> str:
-        return "".join([*(each.text for each in self), self.summary])
+        return "".join([*(finding.text for finding in self), self.summary])
 
     def __repr__(self) -> str:
         return str(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         rows = [
-            [as_html(each.location.short), as_html(each.id), as_html(each.message), as_html(each.help)]
-            for each in self
+            [
+                as_html(finding.location.short),
+                as_html(finding.id),
+                as_html(finding.message),
+                as_html(finding.help),
+            ]
+            for finding in self
         ]
         last = self.summary.rstrip("\n").rpartition("\n")[2].partition(";")[0]
         shown = [table(["where", "rule", "finding", "what helps"], rows)] if rows else []
@@ -70,5 +75,5 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
     with program.session(discard):
         module, _ = parse_module(source, program.dialects, program.options)
         result = Linter(settings, source, program.dialects, program.options).run(module, module)
-    found = [diagnostic_of(each, source) for each in result.diagnostics]
+    found = [diagnostic_of(diagnostic, source) for diagnostic in result.diagnostics]
     return Findings(found, summary_text(result))

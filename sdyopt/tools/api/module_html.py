@@ -33,9 +33,9 @@ def _parts(text: str, meshes: Sequence[Mesh], functions: Sequence[Function]) -> 
     for mesh in meshes:
         of_mesh = f"@{mesh.name}: {mesh}, {counted(mesh.size, 'device')}"
         yield f"<p>{coloured(of_mesh, axes)}</p>"
-    public = [each for each in functions if not each.is_private and each.arguments]
-    yield from (_function(each, axes) for each in public)
-    private = [f"@{each.symbol_name}" for each in functions if each not in public]
+    public = [function for function in functions if not function.is_private and function.arguments]
+    yield from (_function(function, axes) for function in public)
+    private = [f"@{function.symbol_name}" for function in functions if function not in public]
     if private and public:
         more = f" and {len(private) - 8} more" if len(private) > 8 else ""
         yield f"<p>other functions: {as_html(', '.join(private[:8]))}{more}</p>"
@@ -57,7 +57,10 @@ _Row = tuple[str, str, str, str]
 
 def _function(function: Function, axes: Sequence[str]) -> str:
     """The arguments and results of a function, with those of all layers in one row."""
-    arguments = [_row(name_of(each.ir) or each.name, each.type, each.sharding) for each in function.arguments]
+    arguments = [
+        _row(name_of(argument.ir) or argument.name, argument.type, argument.sharding)
+        for argument in function.arguments
+    ]
     results = [
         _row(name_of_result(function.ir, number) or f"result {number}", type, sharding)
         for number, (type, sharding) in enumerate(

@@ -126,8 +126,8 @@ def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -
         raise pipeline_error(problem)
     combined = Pipeline()
     try:
-        for each in passes:
-            combined.add_nested(_elements(each))
+        for step in passes:
+            combined.add_nested(_elements(step))
     except UsageError as error:
         raise pipeline_error(error) from None
     return combined
@@ -161,7 +161,7 @@ def _option_values(entry: PassEntry | PipelineEntry, given: Mapping[str, object]
 def _checked(option: Option, value: object) -> OptionValue:
     """The value of an option, given as a Python value or as text. Raises UsageError if it is invalid."""
     if option.is_list and isinstance(value, list | tuple):
-        elements = [_checked(replace(option, is_list=False), each) for each in value]
+        elements = [_checked(replace(option, is_list=False), item) for item in value]
         return tuple([element for element in elements if not isinstance(element, tuple)])
     if not isinstance(value, Scalar):
         raise UsageError(f"for the --{option.flag} option: {value!r} is not a value of an option")

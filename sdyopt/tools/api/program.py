@@ -191,7 +191,7 @@ def unpickled(pickled: Pickled) -> Program:
         text = Source(pickled.name, pickled.text)
         op, resources = parse_module(text, dialects, pickled.options)
         ops = list(op.walk())
-        numbers = {each: number for number, each in enumerate(ops)}
+        numbers = {op: number for number, op in enumerate(ops)}
         for index, value in enumerate(_values_with_uses(op)):
             order = None if pickled.order is None else pickled.order[index]
             uses = order or sorted(((numbers[use.owner], use.index) for use in value.uses), reverse=True)
@@ -206,7 +206,7 @@ def unpickled(pickled: Pickled) -> Program:
 
 def _orders_of_uses(root: Op) -> list[list[tuple[int, int]]]:
     """The uses of each value with several, as numbers of operations and operands."""
-    numbers = {each: number for number, each in enumerate(root.walk())}
+    numbers = {op: number for number, op in enumerate(root.walk())}
     return [[(numbers[use.owner], use.index) for use in value.uses] for value in _values_with_uses(root)]
 
 

@@ -185,8 +185,8 @@ class HloComparison:
         """The pairs, and the collectives without a counterpart, in the order of the report, then of XLA."""
         return tuple(
             [
-                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs), each.why)
-                for each in self.ir.matches
+                HloMatch(pair.reason, self._compared(pair.ours), self._compared(pair.theirs), pair.why)
+                for pair in self.ir.matches
             ]
         )
 
@@ -194,18 +194,18 @@ class HloComparison:
         return tuple(
             [
                 ComparedCollective(
-                    each.name,
-                    each.kind,
-                    self.ir.axes(each),
-                    each.group_size,
-                    each.bytes,
-                    round(each.wire_bytes_of_runs),
-                    None if each.times is None else Times(each.times.low, each.times.high),
-                    from_source(each.location),
-                    each.moved,
-                    () if each.hlo is None else tuple([(loop.name, loop.trips) for loop in each.hlo.loops]),
+                    entry.name,
+                    entry.kind,
+                    self.ir.axes(entry),
+                    entry.group_size,
+                    entry.bytes,
+                    round(entry.wire_bytes_of_runs),
+                    None if entry.times is None else Times(entry.times.low, entry.times.high),
+                    from_source(entry.location),
+                    entry.moved,
+                    () if entry.hlo is None else tuple([(loop.name, loop.trips) for loop in entry.hlo.loops]),
                 )
-                for each in found
+                for entry in found
             ]
         )
 
@@ -272,7 +272,7 @@ class Report:
     @property
     def collectives(self) -> tuple[Collective, ...]:
         """The operations that communicate, in the order of the text."""
-        return tuple([_collective(each) for each in self.ir.collectives])
+        return tuple([_collective(collective) for collective in self.ir.collectives])
 
     @property
     def compiled(self) -> Report | None:
@@ -366,7 +366,9 @@ class Report:
             of_mesh = f"{counted(self.devices, 'device')}, mesh {self.ir.mesh}"
             yield f"<p>{coloured(of_mesh, axes)}</p>"
         if total.high:
-            parts = wire_totals(self.ir.collectives, lambda each: f"{each.kind} {each.group}")
+            parts = wire_totals(
+                self.ir.collectives, lambda collective: f"{collective.kind} {collective.group}"
+            )
             yield bar([(name, float(part.high / total.high)) for name, part in parts.items()])
         yield from sections(sections_of(self.ir), axes, MAX_ROWS, ("by kind and axes",))
         # The page has the text of the program, and the notebook would store all of it.
@@ -439,9 +441,9 @@ def assumed_passes(program: Program) -> tuple[str, str]:
 
 def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     diagnostics = list(found)
-    for each in diagnostics:
-        identify(each, ids[each.severity])
-    return tuple([diagnostic_of(each, None) for each in diagnostics])
+    for diagnostic in diagnostics:
+        identify(diagnostic, ids[diagnostic.severity])
+    return tuple([diagnostic_of(diagnostic, None) for diagnostic in diagnostics])
 
 
 class Explanation(str):

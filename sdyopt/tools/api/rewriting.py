@@ -184,9 +184,9 @@ class Rewriter(ProgramView):
         values = [self._value(operand) for operand in operands]
         given = {key: Attribute.of(value).ir for key, value in (attributes or {}).items()}
         point, default = self._point(at)
-        types = None if result_types is None else [ir_type(each) for each in result_types]
+        types = None if result_types is None else [ir_type(result_type) for result_type in result_types]
         where = default if location is None else ir_location(location)
-        blocks = [region_of([ir_type(each) for each in arguments], where) for arguments in regions]
+        blocks = [region_of([ir_type(argument) for argument in arguments], where) for arguments in regions]
         if types is None:
             types = inferred_types(op_class, values, given)
         op = self._ir.create(op_class, values, types, given, location=where, regions=blocks, **point)
@@ -300,7 +300,7 @@ class Rewriter(ProgramView):
         location: Location | None = None,
     ) -> Function:
         """Adds a function at the end of the module. Its body is an empty block."""
-        inputs, results = ([ir_type(each) for each in types] for types in (argument_types, result_types))
+        inputs, results = ([ir_type(type) for type in types] for types in (argument_types, result_types))
         where = UNKNOWN if location is None else ir_location(location)
         attributes = {
             SYM_NAME: StringAttr(name),
@@ -402,7 +402,7 @@ class Rewriter(ProgramView):
         program, in each of which patterns match at most ten times per operation.
         """
         by_name: dict[str, list[Pattern]] = {}
-        for pattern in sorted(patterns, key=lambda each: -each.benefit):
+        for pattern in sorted(patterns, key=lambda pattern: -pattern.benefit):
             self._op_class(pattern.operation)
             by_name.setdefault(pattern.operation, []).append(pattern)
 
@@ -525,7 +525,7 @@ class Rewriter(ProgramView):
         op_class = self._program.dialects.op_class(name)
         if op_class is None:
             dialect = self._program.dialects.find(name.partition(".")[0])
-            known = [] if dialect is None else [each.name for each in dialect.ops.values()]
+            known = [] if dialect is None else [op.name for op in dialect.ops.values()]
             help = nearest_or_all(name, known) if known else "no such dialect is loaded"
             raise ValueError(f"there is no operation {name!r}; {help}")
         return op_class

@@ -201,7 +201,7 @@ class Sharding:
                 f"a sharding of rank {len(self.dimensions)} does not apply to shape {tuple(shape)}"
             )
         sizes = zip(shape, self.dimensions, strict=True)
-        return tuple([None if size is None else -(-size // each.num_shards) for size, each in sizes])
+        return tuple([None if size is None else -(-size // dim.num_shards) for size, dim in sizes])
 
     def devices(self) -> dict[tuple[int, ...], tuple[int, ...]]:
         """The ids of the devices that have each shard, by the index of the shard in each dimension."""
@@ -209,7 +209,7 @@ class Sharding:
         found: dict[tuple[int, ...], list[int]] = {}
         points = all_coordinates(mesh, [axis.name for axis in mesh.axes])
         for device, coordinates in zip(self.mesh.device_ids, points, strict=True):
-            shard = tuple([shard_index(each.axes, coordinates, mesh) for each in self.ir.dims])
+            shard = tuple([shard_index(dim.axes, coordinates, mesh) for dim in self.ir.dims])
             found.setdefault(shard, []).append(device)
         return {shard: tuple(found[shard]) for shard in sorted(found)}
 
@@ -222,7 +222,7 @@ class Sharding:
     def _repr_html_(self) -> str:
         devices = self.devices() if self.mesh.size <= MAX_DEVICES_IN_HTML else {}
         return sharding_html(
-            str(self), [str(each) for each in self.dimensions], devices, list(self.mesh.shape)
+            str(self), [str(dimension) for dimension in self.dimensions], devices, list(self.mesh.shape)
         )
 
 

@@ -72,8 +72,8 @@ def _address(plugin: Distribution) -> str | None:
         label, _, url = str(entry).partition(",")
         urls[label.strip().lower()] = url.strip()
     found = [urls[label] for label in _TRACKERS if label in urls]
-    others = [each for key in ("Home-page", "Author-email") for each in plugin.metadata.get_all(key) or ()]
-    return next((str(each) for each in (*found, *others) if each), None)
+    others = [text for key in ("Home-page", "Author-email") for text in plugin.metadata.get_all(key) or ()]
+    return next((str(text) for text in (*found, *others) if text), None)
 
 
 def _blamed_frame(error: Exception) -> _Frame:

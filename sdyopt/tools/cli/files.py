@@ -283,7 +283,7 @@ def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
     """Raises UsageError for an output file without a name, or that is an input or another flag's file."""
     written = [(flag.name, flag.writes) for flag in FLAGS.values() if flag.writes is not None]
     # First those that always name a file, last those that may replace the input.
-    written.sort(key=lambda each: (not each[1].example, each[1].may_replace_input))
+    written.sort(key=lambda entry: (not entry[1].example, entry[1].may_replace_input))
     names = ["o", *(name for name, _ in written), *(flag.name for flag in FLAGS.values() if flag.reads)]
     for name, writes in written:
         path = arguments[name]
@@ -296,7 +296,7 @@ def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
             continue
         help = f"write {writes.content} to a file of {'their' if writes.is_plural else 'its'} own"
         is_checked = path != STDOUT and not writes.may_replace_input
-        if is_checked and any(is_same_file(path, each) for each in inputs):
+        if is_checked and any(is_same_file(path, read) for read in inputs):
             raise UsageError(f"for the --{name} option: '{path}' is also the input", help)
         for other in names:
             other_path = arguments[other]

@@ -294,13 +294,13 @@ def analyses_of(
         if (minimum := FLAGS[name].minimum) and isinstance(value, int) and value < minimum:
             raise UsageError(f"for the --{name} option: {value} is too small", f"write at least {minimum}")
     given = [
-        _options(each, arguments)
-        for each in all_analyses()
-        if any(flag.name in arguments.values for flag in each.flags())
+        _options(analysis, arguments)
+        for analysis in all_analyses()
+        if any(flag.name in arguments.values for flag in analysis.flags())
     ]
     request = CommandLine(arguments, pipeline, build, given)
     prepared = [options.prepared(request) for options in given]
-    return tuple(each for each in prepared if each.is_needed), request.warnings
+    return tuple(analysis for analysis in prepared if analysis.is_needed), request.warnings
 
 
 def _options(options: type[AnalysisOptions], arguments: Arguments) -> AnalysisOptions:
@@ -336,8 +336,8 @@ class CommandLine:
     def pipeline_text(self) -> str:
         """The pipeline or the flags of passes, as they are given."""
         flags = [
-            f"-{each.name}={each.options}" if each.options else f"-{each.name}"
-            for each in self._arguments.passes
+            f"-{step.name}={step.options}" if step.options else f"-{step.name}"
+            for step in self._arguments.passes
         ]
         return self._arguments["pass-pipeline"] or " ".join(flags)
 
@@ -367,8 +367,8 @@ class CommandLine:
 
     def prints_other(self, options: AnalysisOptions) -> bool:
         """Whether another analysis replaces the program on stdout."""
-        others = [each for each in self._given if type(each) is not type(options)]
-        return any(each.replaces_output for each in others)
+        others = [other for other in self._given if type(other) is not type(options)]
+        return any(other.replaces_output for other in others)
 
 
 def flag_warnings(arguments: Arguments) -> Iterator[Diagnostic]:

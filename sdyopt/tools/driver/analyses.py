@@ -85,84 +85,86 @@ class Analyses:
     """The analyses of a job. The constructor raises DiagnosticError, UsageError and JobFailed."""
 
     def __init__(self, run: AnalysedRun, options: Sequence[AnalysisOptions]) -> None:
-        self._all: list[Analysis[Any]] = [each.start(run) for each in options]
+        self._all: list[Analysis[Any]] = [option.start(run) for option in options]
 
     @property
     def are_passed(self) -> bool:
         """Whether no check rejects a program."""
-        return all(each.is_passed for each in self._all)
+        return all(analysis.is_passed for analysis in self._all)
 
     @property
     def texts(self) -> list[str]:
         """The text for stdout."""
-        return [text for each in self._all for text in each.texts]
+        return [text for analysis in self._all for text in analysis.texts]
 
     def on_input(self, program: Program) -> None:
         """The program has been parsed and verified."""
-        for each in self._all:
-            each.on_input(program)
+        for analysis in self._all:
+            analysis.on_input(program)
 
     def prepare(self, program: Program) -> None:
         """Keeps the program before the passes, if that is needed. Raises UsageError unless it is a module."""
-        for each in self._all:
-            [flag, *_] = each.options.flags() or [None]
-            if each.options.needs_module and not isinstance(program.op, ModuleOp):
+        for analysis in self._all:
+            [flag, *_] = analysis.options.flags() or [None]
+            if analysis.options.needs_module and not isinstance(program.op, ModuleOp):
                 raise UsageError(
                     f"the --{flag and flag.name} option runs on a module", "remove --no-implicit-module"
                 )
         # Without given passes, some analyses read the program as it is, and others after assumed passes.
-        are_mixed = bool(program.assumption) and not all(each.options.needs_collectives for each in self._all)
-        if are_mixed or any(each.options.needs_before for each in self._all):
+        are_mixed = bool(program.assumption) and not all(
+            analysis.options.needs_collectives for analysis in self._all
+        )
+        if are_mixed or any(analysis.options.needs_before for analysis in self._all):
             program.before = Rewriter().clone(program.op) if program.pipeline.elements else program.op
 
     @property
     def need_passes(self) -> bool:
         """Whether an analysis reads the result of the passes."""
         return any(
-            getattr(type(each), hook) is not getattr(Analysis, hook)
-            for each in self._all
+            getattr(type(analysis), hook) is not getattr(Analysis, hook)
+            for analysis in self._all
             for hook in ("around_passes", "run_passes", "on_result", "on_output")
         )
 
     @property
     def need_collectives(self) -> bool:
         """Whether passes are to insert collectives if none are given."""
-        return any(each.options.needs_collectives for each in self._all)
+        return any(analysis.options.needs_collectives for analysis in self._all)
 
     def around_passes(self, program: Program) -> AbstractContextManager[object]:
         """The context in which passes run."""
         stack = ExitStack()
-        for each in self._all:
-            stack.enter_context(each.around_passes(program))
+        for analysis in self._all:
+            stack.enter_context(analysis.around_passes(program))
         return stack
 
     def before_passes(self, program: Program, phase: Phase) -> None:
         """The passes are to run."""
-        for each in self._all:
-            if type(each).before_passes is not Analysis.before_passes:
-                with phase(each.phase):
-                    each.before_passes(program)
+        for analysis in self._all:
+            if type(analysis).before_passes is not Analysis.before_passes:
+                with phase(analysis.phase):
+                    analysis.before_passes(program)
 
     def run_passes(self, program: Program) -> Op | None:
         """The program after passes that an analysis runs; None if none does."""
-        results = (each.run_passes(program) for each in self._all)
+        results = (analysis.run_passes(program) for analysis in self._all)
         return next((op for op in results if op is not None), None)
 
     def on_result(self, program: Program, phase: Phase) -> None:
         """The passes have run."""
-        for each in self._all:
-            if type(each).on_result is not Analysis.on_result:
-                with phase(each.phase):
-                    each.on_result(program)
+        for analysis in self._all:
+            if type(analysis).on_result is not Analysis.on_result:
+                with phase(analysis.phase):
+                    analysis.on_result(program)
 
     def on_output(self, program: Program, phase: Phase) -> None:
         """The program has been printed."""
-        for each in self._all:
-            if type(each).on_output is not Analysis.on_output:
-                with phase(each.phase):
-                    each.on_output(program)
+        for analysis in self._all:
+            if type(analysis).on_output is not Analysis.on_output:
+                with phase(analysis.phase):
+                    analysis.on_output(program)
 
     def on_end(self) -> None:
         """All programs are done."""
-        for each in self._all:
-            each.on_end()
+        for analysis in self._all:
+            analysis.on_end()

@@ -83,7 +83,7 @@ class ChunkRun:
         self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
-        is_recorded = any(each.needs_parse_record for each in job.analyses)
+        is_recorded = any(analysis.needs_parse_record for analysis in job.analyses)
         self._parse_record = ParseRecord() if is_recorded else None
         self.pipeline = job.pipeline
         # The flags of the passes that ran; collected only if passes dump the IR.

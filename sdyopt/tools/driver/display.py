@@ -131,7 +131,7 @@ class DiagnosticDisplay:
             note if self._python(note.location) is None else replace(note, culprit=None)
             for note in finding.notes
         ]
-        own, *others = (self._python(each.location) for each in (finding, *notes))
+        own, *others = (self._python(note.location) for note in (finding, *notes))
         culprit = finding.culprit if own is None else None
         text = next(filter(None, (own, *others)), None)
         return finding if text is None else replace(finding, source=text, culprit=culprit, notes=notes)

@@ -151,12 +151,12 @@ class Job:
     @property
     def hides_unchanged(self) -> bool:
         """Whether a program on which no named pass ran is only printed with -o."""
-        return any(each.hides_unchanged for each in self.analyses)
+        return any(analysis.hides_unchanged for analysis in self.analyses)
 
     @property
     def replaces_output(self) -> bool:
         """Whether stdout has the texts of analyses instead of the program."""
-        return any(each.replaces_output for each in self.analyses)
+        return any(analysis.replaces_output for analysis in self.analyses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _with_copy(root: Op, op: Op, before: Op) -> Op:
         return before
     rewriter = Rewriter()
     copy = rewriter.clone(root)
-    [replaced] = [twin for each, twin in zip(root.walk(), copy.walk(), strict=True) if each is op]
+    [replaced] = [twin for original, twin in zip(root.walk(), copy.walk(), strict=True) if original is op]
     rewriter.insert(before, before=replaced)
     rewriter.replace(replaced, before.results)
     return copy

@@ -63,7 +63,7 @@ def programs_in(path: str) -> list[DumpedProgram]:
     if own:
         return [DumpedProgram(from_native(folder.name), own)]
     found = [
-        DumpedProgram(from_native(each.name), _stages(each)) for each in _entries(folder) if each.is_dir()
+        DumpedProgram(from_native(entry.name), _stages(entry)) for entry in _entries(folder) if entry.is_dir()
     ]
     return [program for program in found if program.stages]
 
@@ -142,12 +142,12 @@ def _program(folder: str, name: str) -> DumpedProgram:
         raise DumpError(
             f"folder '{folder}' has {len(programs)} programs", f"choose one: {folder}:{_names(programs)[0]}"
         )
-    found = [each for each in programs if name in (each.name, each.short_name, each.number)]
+    found = [program for program in programs if name in (program.name, program.short_name, program.number)]
     if not found:
         help = nearest_or_all(name, _names(programs))
         raise DumpError(f"folder '{folder}' has no program '{name}'", help)
     if len(found) > 1:
-        names = " or ".join(f"{folder}:{each.number}" for each in found[:3])
+        names = " or ".join(f"{folder}:{stage.number}" for stage in found[:3])
         raise DumpError(f"folder '{folder}' has {len(found)} programs '{name}'", f"write {names}")
     return found[0]
 

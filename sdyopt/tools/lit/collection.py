@@ -56,12 +56,12 @@ class LitPlugin:
     @cached_property
     def features(self) -> Features:
         declared = self._config.hook.pytest_sdyopt_lit_features(config=self._config)
-        return Features({name: value for each in reversed(declared) for name, value in each.items()})
+        return Features({name: value for mapping in reversed(declared) for name, value in mapping.items()})
 
     @cached_property
     def substitutions(self) -> dict[str, str]:
         declared = self._config.hook.pytest_sdyopt_lit_substitutions(config=self._config)
-        return {name: value for each in reversed(declared) for name, value in each.items()}
+        return {name: value for mapping in reversed(declared) for name, value in mapping.items()}
 
     def with_plugins(self, stage: Stage) -> Stage:
         """A command of a RUN line, with the flags that load the plugins of the project."""

@@ -38,15 +38,15 @@ class LitTest:
 
     def reason_to_skip(self, features: Features) -> str | None:
         """The reason for which the test is skipped here; None if it runs."""
-        if missing := [each for each in self.required if not features.evaluate(each)]:
+        if missing := [feature for feature in self.required if not features.evaluate(feature)]:
             return f"requires {', '.join(missing)}"
-        if present := [each for each in self.unsupported if features.evaluate(each)]:
+        if present := [feature for feature in self.unsupported if features.evaluate(feature)]:
             return f"unsupported with {', '.join(present)}"
         return None
 
     def reason_to_fail(self, features: Features) -> str | None:
         """The reason for which the test should fail here; None if it should pass."""
-        if present := [each for each in self.failing if each == "*" or features.evaluate(each)]:
+        if present := [feature for feature in self.failing if feature == "*" or features.evaluate(feature)]:
             return "expected to fail" if "*" in present else f"expected to fail with {', '.join(present)}"
         return None
 

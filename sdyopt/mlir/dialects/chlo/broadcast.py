@@ -123,7 +123,7 @@ def _merge_dimensions(types: Sequence[RankedTensor]) -> list[Dimension] | Mismat
         others = dimensions_of(type)
         rank = max(len(merged), len(others))
         dimensions = []
-        pairs = list(zip(*(_padded(each, rank, _UNIT_DIMENSION) for each in (merged, others)), strict=True))
+        pairs = list(zip(*(_padded(dims, rank, _UNIT_DIMENSION) for dims in (merged, others)), strict=True))
         for left, right in reversed(pairs):
             sizes = [size if bound == DYNAMIC else bound for size, bound in (left, right)]
             if 1 in sizes:

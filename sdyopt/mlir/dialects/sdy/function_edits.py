@@ -28,7 +28,7 @@ def calls_of(function: FuncOp) -> list[CallOp]:
 def returns_of(function: FuncOp) -> list[Op]:
     """The operations that return from a function."""
     terminators = (block.terminator for block in function.body.blocks)
-    return [each for each in terminators if isinstance(each, ReturnOp)]
+    return [terminator for terminator in terminators if isinstance(terminator, ReturnOp)]
 
 
 def set_function_type(
@@ -111,7 +111,7 @@ def replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewri
 
 def _others(count: int, index: int) -> list[int]:
     """The indices of all items but one."""
-    return [each for each in range(count) if each != index]
+    return [position for position in range(count) if position != index]
 
 
 def _without(items: Sequence[T], index: int) -> list[T]:

@@ -63,7 +63,7 @@ def remove_sharding(value: Value, rewriter: Rewriter) -> bool:
     elif isinstance(shardings := op.attributes.get(SHARDING), ShardingPerValue):
         kept = list(shardings)
         kept[index] = _open(kept[index])
-        if all(each is _open(each) for each in kept):
+        if all(sharding is _open(sharding) for sharding in kept):
             rewriter.remove_attribute(op, SHARDING)
         else:
             rewriter.set_attribute(op, SHARDING, ShardingPerValue(tuple(kept)))

@@ -94,7 +94,8 @@ _FALSE, _EMPTY, _NO_TEXT = constant(BoolV1(False)), constant(ArrayV1(())), const
 _DEFAULT_PRECISION = PrecisionV1("DEFAULT")
 _PRECISIONS = Default(
     lambda attribute: (
-        isinstance(attribute, ArrayV1) and all(each is _DEFAULT_PRECISION for each in attribute.elements)
+        isinstance(attribute, ArrayV1)
+        and all(element is _DEFAULT_PRECISION for element in attribute.elements)
     ),
     lambda attributes: ArrayV1((_DEFAULT_PRECISION, _DEFAULT_PRECISION)),
 )
@@ -129,7 +130,7 @@ DEFAULTS: dict[str, dict[str, Default]] = {
     "compare": {"compare_type": constant(ComparisonTypeV1("NOTYPE"))},
     "composite": {"version": _integer(0), "composite_attributes": constant(DictV1(()))},
     "convolution": _CONVOLUTION,
-    "dynamic_conv": {name: each for name, each in _CONVOLUTION.items() if name != "padding"},
+    "dynamic_conv": {name: default for name, default in _CONVOLUTION.items() if name != "padding"},
     "custom_call": {
         "has_side_effect": _FALSE,
         "backend_config": Default(

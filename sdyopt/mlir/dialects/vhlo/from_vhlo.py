@@ -294,7 +294,7 @@ def stablehlo_attributes(base: str, op_class: type[Op], attributes: Attributes) 
 def _remove_defaults(base: str, attributes: Attributes) -> None:
     defaults = DEFAULTS.get(base, {})
     removed = [
-        name for name, each in defaults.items() if name in attributes and each.accepts(attributes[name])
+        name for name, default in defaults.items() if name in attributes and default.accepts(attributes[name])
     ]
     if base == "custom_call" and not {"operand_layouts", "result_layouts"} <= set(removed):
         removed = [name for name in removed if name not in ("operand_layouts", "result_layouts")]

@@ -206,8 +206,8 @@ def pad_collective(op: CollectiveOp, padder: Padder) -> Padded:
     shape = tuple(map(max, old, new))
     moved = {
         dim
-        for dim, each in enumerate(zip(before.dims, after.dims, old, new, strict=True))
-        if _borders_differ(*each)
+        for dim, parts in enumerate(zip(before.dims, after.dims, old, new, strict=True))
+        if _borders_differ(*parts)
     }
     if moved and isinstance(op, ReduceScatterOp):
         value, before = _all_reduced(op, before, padder)

@@ -96,7 +96,7 @@ def _sliced(value: Value, dim: int, types: LocalTypes) -> tuple[Value, int]:
     if not isinstance(op, SliceOp) or any(stride != 1 for stride in op.strides):
         return value, 0
     shapes = zip(shape_of(op.operand), shape_of(value), strict=True)
-    is_whole = all(old == new or each == dim for each, (old, new) in enumerate(shapes))
+    is_whole = all(old == new or other == dim for other, (old, new) in enumerate(shapes))
     if not is_whole or types.sharding(op.operand) is not types.sharding(value):
         return value, 0
     return op.operand, op.start_indices[dim]

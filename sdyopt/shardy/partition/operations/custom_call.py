@@ -40,10 +40,10 @@ def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
     )
     yield from dims_with_factors(rule, operand_factors ^ result_factors)
     if op.call_target_name in _MATRIX_TARGETS:
-        for each in all_dims(op):
-            type = (*op.operands, *op.results)[each.tensor].type
-            if isinstance(type, RankedTensor) and each.dim >= type.rank - 2:
-                yield each
+        for place in all_dims(op):
+            type = (*op.operands, *op.results)[place.tensor].type
+            if isinstance(type, RankedTensor) and place.dim >= type.rank - 2:
+                yield place
 
 
 def _are_compatible(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -> bool:

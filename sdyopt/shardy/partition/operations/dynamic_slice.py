@@ -235,10 +235,10 @@ def _as_i64(body: ShardedBody, index: Value) -> Value:
 def _shifted(body: ShardedBody, value: Value, dim: int, shift: Value, size: int) -> Value:
     """`size` elements of a value from position `shift` on; those outside of the value are zero."""
     zero, old_size = body.index(0), shape_of(value)[dim]
-    padding = [size if each == dim else 0 for each in range(ranked(value).rank)]
+    padding = [size if other == dim else 0 for other in range(ranked(value).rank)]
     padded = body.pad(value, body.sum_identity(scalar_type(value)), padding, padding)
     start = clamp_index(body, body.binary(AddOp, shift, body.index(size)), old_size + size)
-    starts = [start if each == dim else zero for each in range(ranked(value).rank)]
+    starts = [start if other == dim else zero for other in range(ranked(value).rank)]
     return body.dynamic_slice(padded, starts, shape_along(value, dim, size))
 
 

@@ -103,8 +103,8 @@ def pad_function(function: FuncOp, padder: Padder) -> None:
         ("argument", type.inputs, function.argument_attributes, inputs),
         ("result", type.results, function.result_attributes, results),
     ):
-        for number, (each, attributes) in enumerate(zip(types, dictionaries, strict=True)):
-            padded.append(_padded_io(function, each, attributes, f"{kind} #{number}", padder))
+        for number, (whole, attributes) in enumerate(zip(types, dictionaries, strict=True)):
+            padded.append(_padded_io(function, whole, attributes, f"{kind} #{number}", padder))
     new = FunctionType(tuple(inputs), tuple(results))
     if new is not type:
         padder.rewriter.set_attribute(function, "function_type", TypeAttr(new))

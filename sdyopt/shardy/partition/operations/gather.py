@@ -195,8 +195,8 @@ def pad_gather(op: GatherOp, padder: Padder) -> Padded:
             for dim in dims.start_index_map
         ]
         low, high = (
-            padder.with_sharding(broadcast_components(builder, each, type, dims.index_vector_dim), sharding)
-            for each in (lows, highs)
+            padder.with_sharding(broadcast_components(builder, part, type, dims.index_vector_dim), sharding)
+            for part in (lows, highs)
         )
         indices = builder.create(ClampOp, [low, op.start_indices, high], [type]).result
         padder.rewriter.set_operands(op, [op.operand, padder.with_sharding(indices, sharding)])

@@ -108,7 +108,7 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
         shard = body.shard_of(input, init)
         inputs.append(extend_all(body, shard, reads, padding_of(init, inside)))
     sides = inputs[0][1]
-    pairs, dilations = window_attributes([(each.low, each.high) for each in windows], windows, sides)
+    pairs, dilations = window_attributes([(window.low, window.high) for window in windows], windows, sides)
     attributes = {**attributes_of(op), "padding": pairs, "base_dilations": dilations}
     region = Region()
     body.rewriter.copy_region(op.body, region)
@@ -146,13 +146,13 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
     operand, source = body.shard_of(op.operand), body.shard_of(op.source)
     init = body.shard_of(op.init_value)
     zero = Padding(body.zero(scalar_type(operand)), is_zero=True)
-    for each in windows:
-        operand = exchange(body, operand, each.operand, zero)
-        source = exchange(body, source, each.source, zero)
-        operand = _fill(body, operand, each)
+    for window in windows:
+        operand = exchange(body, operand, window.operand, zero)
+        source = exchange(body, source, window.source, zero)
+        operand = _fill(body, operand, window)
     pairs = list(padding_pairs(op.signature, op.padding)) or [(0, 0)] * ranked(operand).rank
-    for each in windows:
-        pairs[each.operand.dim] = (0, each.high)
+    for window in windows:
+        pairs[window.operand.dim] = (0, window.high)
     numbers = [number for pair in pairs for number in pair]
     padding = dense_integers(tensor((len(pairs), 2), I64), numbers)
     regions = [Region(), Region()]
@@ -162,8 +162,8 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
     result: Value = body.create(
         SelectAndScatterOp, [operand, source, init], [operand.type], attributes, regions
     ).result
-    for each in windows:
-        result = _own_part(body, result, each, init)
+    for window in windows:
+        result = _own_part(body, result, window, init)
     return body.finish([result])
 
 
@@ -196,10 +196,10 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
             return None
         if windows[dim].low and any(window.size > 1 for window in windows[:dim]):
             return None  # NaN would come after other elements of a window, and be selected
-        each = _along(dim, windows[dim], (size, count), op, types)
-        if each is None:
+        along = _along(dim, windows[dim], (size, count), op, types)
+        if along is None:
             return None
-        found.append(each)
+        found.append(along)
     return found
 
 
@@ -252,11 +252,11 @@ def _reaching_windows(window: WindowDimension, shard_size: int, shards: int) -> 
     ]
 
 
-def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
+def _fill(body: ShardedBody, value: Value, windows: _Windows) -> Value:
     """Fills what is before the first element with NaN."""
-    if not each.window.low:
+    if not windows.window.low:
         return value
-    read, element = each.operand, ranked(value).element
+    read, element = windows.operand, ranked(value).element
     assert isinstance(element, FloatType)
     index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
     mask = body.compare(index, body.integers(ranked(index), [0]), "LT")
@@ -265,8 +265,8 @@ def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
     return body.select(mask, body.splat(ranked(value), bits), value)
 
 
-def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:
+def _own_part(body: ShardedBody, value: Value, windows: _Windows, init: Value) -> Value:
     """The elements of this device's shard. What no window reaches is the initial value."""
-    positions = each.operand.reads.positions
-    starts = [shard * each.shard_size - position for shard, position in enumerate(positions)]
-    return crop(body, value, each.operand, starts, each.shard_size, Padding(init, is_zero=False))
+    positions = windows.operand.reads.positions
+    starts = [shard * windows.shard_size - position for shard, position in enumerate(positions)]
+    return crop(body, value, windows.operand, starts, windows.shard_size, Padding(init, is_zero=False))

@@ -185,17 +185,17 @@ def groups_of_reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[ReshapeGroup
     shapes = [shape_of(value) for value in values]
     axes = [types.axes_per_dim(value) for value in values]
     for dims in reshape_groups(*shapes):
-        kept = [[dim for dim in each if shape[dim] != 1] for each, shape in zip(dims, shapes, strict=True)]
+        kept = [[dim for dim in group if shape[dim] != 1] for group, shape in zip(dims, shapes, strict=True)]
         is_kept = len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]
-        numbered = [Dim(number, dim) for number, each in enumerate(dims) for dim in each]
-        blocks = [_blocks(value, each, types) for value, each in zip(values, dims, strict=True)]
-        shards = [consecutive_shards(value, each, types) for value, each in zip(values, dims, strict=True)]
+        numbered = [Dim(number, dim) for number, group in enumerate(dims) for dim in group]
+        blocks = [_blocks(value, group, types) for value, group in zip(values, dims, strict=True)]
+        shards = [consecutive_shards(value, group, types) for value, group in zip(values, dims, strict=True)]
         if is_kept:
             # Dimensions of size 1 next to a dimension that is kept.
-            numbered = [each for each in numbered if shapes[each.tensor][each.dim] == 1]
+            numbered = [place for place in numbered if shapes[place.tensor][place.dim] == 1]
         elif any(before is not None and before == after for before, after in (blocks, shards)):
             numbered = []
-        sharded = [each for each in numbered if axes[each.tensor][each.dim]]
+        sharded = [place for place in numbered if axes[place.tensor][place.dim]]
         yield ReshapeGroup(*dims, sharded)
 
 

@@ -46,12 +46,16 @@ def assign_axes_to_factors(
     dependencies = _FactorDependencies(rule)
     candidates = _candidates(rule, tensors, sizes, mesh)
     while candidates:
-        available = (each for each in candidates if dependencies.are_fully_sharded(each.factor))
+        available = (
+            candidate for candidate in candidates if dependencies.are_fully_sharded(candidate.factor)
+        )
         forced, first = first, None
         if forced is None:
             best = max(available, key=_preference, default=None)
         else:
-            best = next((each for each in available if (each.factor, each.axes) == forced), None)
+            best = next(
+                (candidate for candidate in available if (candidate.factor, candidate.axes) == forced), None
+            )
         if best is None:
             break
         assigned[best.factor] = best.axes
@@ -71,7 +75,7 @@ def weighted_candidates(
 ) -> list[tuple[int, Axes, int]]:
     """Each candidate, by descending preference: a factor, its axes, and how many elements they shard."""
     candidates = sorted(_candidates(rule, tensors, sizes, mesh), key=_preference, reverse=True)
-    return [(each.factor, each.axes, each.weight) for each in candidates]
+    return [(candidate.factor, candidate.axes, candidate.weight) for candidate in candidates]
 
 
 class _Candidate:

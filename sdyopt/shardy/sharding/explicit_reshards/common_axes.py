@@ -180,7 +180,7 @@ def alternatives(
         return []
     chosen = tuple(find_common_axes(rule, tensors, sizes, mesh) if made is None else made)
     candidates = weighted_candidates(rule, tensors, sizes, mesh)
-    winners = [each for each in candidates if each[1] == chosen[each[0]]]
+    winners = [candidate for candidate in candidates if candidate[1] == chosen[candidate[0]]]
     winners.sort(key=lambda candidate: not overlap(candidate[1], axes_in_conflict))
     winner = winners[0] if winners else (-1, (), 0)
     found = {chosen: Alternative(chosen, *winner)}

@@ -88,9 +88,9 @@ def find_partitioner_axes(
         found = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
         lists = [
-            _with_idle_axes(each.axes, tensors[count], mesh) if keeps_rows else each.axes
-            for number, each in enumerate(found)
-            if (keeps_rows := _keeps_rows(each, tensors, count)) or not number
+            _with_idle_axes(candidate.axes, tensors[count], mesh) if keeps_rows else candidate.axes
+            for number, candidate in enumerate(found)
+            if (keeps_rows := _keeps_rows(candidate, tensors, count)) or not number
         ]
 
         def sent(axes: Sequence[Axes]) -> int:
@@ -137,11 +137,11 @@ def _axes_of_slice(results: Sequence[TensorProjection], rule: OpShardingRule) ->
 def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
     """Whether all operands have the same axes, which are not just some of those of the result."""
     operands, result = tensors[:count], tensors[count]
-    if any(set(each.factors) != set(result.factors) for each in operands):
+    if any(set(operand.factors) != set(result.factors) for operand in operands):
         return False
     factors = list(result.factors)
     first = [operands[0].factors[factor].axes for factor in factors]
-    if any([each.factors[factor].axes for factor in factors] != first for each in operands[1:]):
+    if any([operand.factors[factor].axes for factor in factors] != first for operand in operands[1:]):
         return False
     return not all(
         is_prefix(axes, result.factors[factor].axes) for factor, axes in zip(factors, first, strict=True)
@@ -169,7 +169,7 @@ def _with_idle_axes(axes: Sequence[Axes], indices: TensorProjection, mesh: Mesh)
     changed = list(axes)
     for factor, given in indices.factors.items():
         left = sharded_size(given.axes, mesh) // sharded_size(changed[factor], mesh)
-        for axis in (AxisRef(each.name) for each in mesh.axes):
+        for axis in (AxisRef(axis.name) for axis in mesh.axes):
             size = gcd(left, axis.size(mesh))
             if size == 1 or any(overlap((axis,), used) for used in changed):
                 continue
@@ -203,7 +203,7 @@ def _with_kept_batch(rule: OpShardingRule, tensors: Sequence[TensorProjection], 
         given = result.factors[factor].axes
         axes[factor] = tuple([axis for axis in given if not overlap((axis,), used)])
         used += axes[factor]
-    for axis in (AxisRef(each.name) for each in mesh.axes):
+    for axis in (AxisRef(axis.name) for axis in mesh.axes):
         for factor in reversed(sharded):
             whole = rule.factor_sizes[factor] // sharded_size(axes[factor], mesh)
             if not overlap((axis,), used) and whole % axis.size(mesh) == 0:

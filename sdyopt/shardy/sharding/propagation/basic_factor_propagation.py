@@ -165,9 +165,9 @@ def refuse_for_further_reasons(
         prefix_unused_by_other_factors(axes[0], tensor, factor, trace.conflict)
         major_size = sharded_size([axis for axis in current.axes if not axis.overlaps(axes[0])], mesh)
         # The tensor as it is, then without its explicitly replicated and unreduced axes.
-        for each in (tensor, TensorProjection(tensor.factors)):
+        for projection in (tensor, TensorProjection(tensor.factors)):
             report = partial(trace.conflict_in, tensor)
-            prefix_allowed_in_factor(axes[0], each, current, sizes[factor], major_size, mesh, report)
+            prefix_allowed_in_factor(axes[0], projection, current, sizes[factor], major_size, mesh, report)
         trace.truncated(factor, axes, tensor)
 
 

@@ -209,7 +209,7 @@ def _with_overflow(
     for number, dim in enumerate(mapping.dims):
         if refusal.factor in dim.factors and sharding is not None and not sharding.dims[number].is_closed:
             overflow = [
-                axis for each in dim.factors if each in factors for axis in factors[each].overflow_axes
+                axis for factor in dim.factors if factor in factors for axis in factors[factor].overflow_axes
             ]
             return refusal._replace(reason=Reason.OVERFLOW, conflicting=tuple(overflow))
     return refusal

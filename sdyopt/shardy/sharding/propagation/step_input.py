@@ -193,7 +193,7 @@ class StepTrace:
     def _index(self, tensor: TensorProjection | None) -> int | None:
         if tensor is None:
             return None
-        return next(index for index, each in enumerate(self._tensors) if each is tensor)
+        return next(index for index, other in enumerate(self._tensors) if other is tensor)
 
 
 class StepInput(NamedTuple):

@@ -113,8 +113,8 @@ def _sharded_further(source: _Dims, target: _Dims, sizes: list[int], mesh: Mesh)
     found = list(source)
     for dim, size in enumerate(sizes):
         left = size // _size(found[dim], mesh)
-        for axis in (*target[dim], *(AxisRef(each.name) for each in mesh.axes)):
-            used = [each for axes in found for each in axes]
+        for axis in (*target[dim], *(AxisRef(axis.name) for axis in mesh.axes)):
+            used = [axis for axes in found for axis in axes]
             if left == 1 or overlap((axis,), used):
                 continue
             if left % axis.size(mesh) and axis.size(mesh) % left == 0:
@@ -134,7 +134,7 @@ def _exchanged(source: _Dims, before: list[int], after: list[int], mesh: Mesh) -
     taking = [dim for dim in range(len(before)) if before[dim] < after[dim]]
     for dim in giving:
         factor = before[dim] // after[dim]
-        other = next((each for each in taking if after[each] == before[each] * factor), None)
+        other = next((dim for dim in taking if after[dim] == before[dim] * factor), None)
         kept = None if before[dim] % after[dim] else _prefix(found[dim], after[dim], mesh)
         if other is None or kept is None:
             return _moved(source, before, after)
