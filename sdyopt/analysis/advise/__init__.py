@@ -22,7 +22,8 @@ class Options(AnalysisOptions):
 
     Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
     `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the number
-    of changes that are shown on stdout, 0 for all. `may_fork`: this process has no threads that a fork would
+    of changes that are shown on stdout, 0 for all. `is_compiled`: the compiler of the machine verifies them.
+    `may_fork`: this process has no threads that a fork would
     lack.
     """
 
@@ -78,13 +79,15 @@ class Options(AnalysisOptions):
     advise_verify: bool = flag(
         default=False,
         needs=("advise",),
-        help="compile the program before and after each change with XLA, print what XLA sends and its time, "
-        "and leave out changes with which XLA sends no less and takes longer (needs jax)",
+        help="compile the program before and after each change with XLA for the CPU, or with --compiled for "
+        "the machine of --topology, print what XLA sends and its time, and leave out changes with which it "
+        "sends no less and takes longer (needs jax)",
     )
     memory: int | None = None
     jax: tuple[str, int, int] = "", 300, 8
     topology: TextFile | None = None
     rows: int = 5
+    is_compiled: bool = False
     may_fork: bool = True
 
     @property
@@ -119,4 +122,13 @@ class Options(AnalysisOptions):
         memory = memory_size("advise-memory", limit)
         jax = request["jax-python"] or "", request["validate-timeout"], request["validate-memory"]
         topology, rows = topology_file(request), request["report-rows"]
-        return replace(self, topology=topology, memory=memory, rows=rows, jax=jax)
+        is_compiled = request["compiled"] is not None
+        return replace(
+            self,
+            topology=topology,
+            memory=memory,
+            rows=rows,
+            jax=jax,
+            is_compiled=is_compiled,
+            advise_verify=self.advise_verify or is_compiled,
+        )

@@ -130,7 +130,7 @@ class Adviser:
         shown = ranked[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(ranked)]
         report = trials.outcome.report
         programs = [trials.changed(), *(trials.changed(each.change) for each in shown)]
-        verification = Verification(Worker(*self._options.jax), self._topology)
+        verification = self._verification()
         before, *after = verification.compiled(programs, report.mesh, report.devices)
         if isinstance(before, str):
             advice.unverified = before
@@ -145,6 +145,9 @@ class Adviser:
             (advice.contradicted if is_left_out else kept).append(each)
         # What XLA confirms by its time only, or by its bytes only, comes last.
         return sorted(kept, key=lambda each: not each.is_confirmed)
+
+    def _verification(self) -> Verification:
+        return Verification(Worker(*self._options.jax), self._topology, self._options.is_compiled)
 
     # --- Several changes ------------------------------------------------------------------------------
 
@@ -297,7 +300,7 @@ class Adviser:
         """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
         assert found.outcome is not None
         report = found.outcome.report
-        verification = Verification(Worker(*self._options.jax), self._topology)
+        verification = self._verification()
         before, after = verification.compiled([given.changed(), found.changed()], report.mesh, report.devices)
         if isinstance(before, str) or isinstance(after, str):
             advice.unverified = before if isinstance(before, str) else str(after)

@@ -1,8 +1,9 @@
-"""The bytes that XLA sends before and after changes: it compiles the programs for virtual devices of the CPU.
+"""The bytes that XLA sends before and after changes.
 
-Its collectives are read as the compilers for TPU and GPU go on with them.
+It compiles the programs for virtual devices of the CPU, and its collectives are read as the compilers for TPU
+and GPU go on with them; or the compiler of the machine compiles them ahead of time.
 
-verification = Verification(worker, topology)
+verification = Verification(worker, topology, is_ahead=False)
 before, *after = verification.compiled([program, *changed_programs], mesh, devices)
 """
 
@@ -12,14 +13,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.changes.trials import Compiled
+from sdyopt.analysis.compiled.ahead_of_time import Compiler
+from sdyopt.analysis.compiled.compilation import target_of, text_to_compile
 from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
-from sdyopt.analysis.figures.figures import axis_names
+from sdyopt.analysis.figures.figures import axis_names, axis_sizes
 from sdyopt.analysis.figures.topology import Topology, ring_steps
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
@@ -28,14 +33,19 @@ from sdyopt.mlir.ir.types import I32
 
 
 class Verification:
-    """Compiles programs, all of one call in one process."""
+    """Compiles programs: ahead of time for the machine, or for the CPU, all of one call in one process."""
 
-    def __init__(self, worker: Worker, topology: Topology) -> None:
+    def __init__(self, worker: Worker, topology: Topology, is_ahead: bool) -> None:
         self._worker = worker
         self._topology = topology
+        self._is_ahead = is_ahead
 
     def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[Compiled | str]:
         """The costs of programs on a mesh; a text for one that XLA does not compile. Raises NoJax."""
+        if self._is_ahead:
+            compiler = Compiler(replace(self._worker, memory=0), target_of(self._topology, mesh))
+            sizes = list(axis_sizes(mesh).values()) or [devices]
+            return [self._compiled_ahead(compiler, program, sizes, mesh, devices) for program in programs]
         texts = [program_for_xla(program, devices) for program in programs]
         found: list[Compiled | str] = []
         while len(found) < len(texts):
@@ -44,12 +54,23 @@ class Verification:
                 answers = self._worker.run("compile", {"devices": devices, "texts": texts[len(found) :]})
             except NotValidated as failure:
                 answers = [{"cannot": str(failure)}]
-            found += [each.get("cannot") or self._figures(each["hlo"], mesh, devices) for each in answers]
+            found += [each.get("cannot") or self._on_cpu(each["hlo"], mesh, devices) for each in answers]
         return found
 
-    def _figures(self, hlo: str, mesh: str, devices: int) -> Compiled:
+    def _on_cpu(self, hlo: str, mesh: str, devices: int) -> Compiled:
         # As users of TPU and GPU will see it; XLA has compiled it for the CPU.
-        operands = on_accelerators(read_hlo("hlo", hlo, devices)).operands
+        return self._figures(on_accelerators(read_hlo("hlo", hlo, devices)).operands, mesh)
+
+    def _compiled_ahead(
+        self, compiler: Compiler, program: Op, sizes: list[int], mesh: str, devices: int
+    ) -> Compiled | str:
+        try:
+            compiled = compiler.compile(text_to_compile(program), sizes, devices)
+        except NotValidated as failure:
+            return str(failure)
+        return self._figures(read_hlo("hlo", compiled.hlo, devices).operands, mesh)
+
+    def _figures(self, operands: Sequence[CollectiveOperand], mesh: str) -> Compiled:
         topology = self._topology.on(mesh)
         seconds = Fraction(0)
         combined: set[str] = set()

@@ -35,8 +35,7 @@ class Compilation:
     """
 
     def __init__(self, program: Op, topology: Topology, worker: Worker) -> None:
-        # The generic form is that of all versions of StableHLO; locations are for the lines of the model.
-        self._text = print_op(program, PrintOptions(generic=True, debuginfo=True))
+        self._text = text_to_compile(program)
         self._topology = topology
         self._worker = worker
         self.text: CompiledText | None = None
@@ -60,6 +59,11 @@ class Compilation:
         figures.products, figures.is_sharded = report.products, report.is_sharded
         sections, data = different_sections(found), comparison_data(found)
         return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
+
+
+def text_to_compile(program: Op) -> str:
+    """The text of a program with its lines, in the generic form, which all versions of StableHLO read."""
+    return print_op(program, PrintOptions(generic=True, debuginfo=True))
 
 
 def compilation_error(program: Op, failure: NoJax | NotValidated) -> DiagnosticError:

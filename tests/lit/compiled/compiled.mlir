@@ -29,6 +29,11 @@
 // BUDGET: 16.0 KiB
 // HLO:    HloModule jit_f
 
+// Advice is verified by the compiler: here it sends the same whatever is changed, so nothing is left.
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %S/Inputs/advice.mlir --advise --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=ADVICE
+// ADVICE: no better program was found, of {{[0-9]+}} tried
+// ADVICE: left out: {{[0-9]+}} that XLA contradicts
+
 // A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
 // SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
