@@ -240,7 +240,8 @@ class Product:
     `global_flops` are those of one run of the global operation, `bytes` those of operands and result on one
     device, `collectives` the numbers of the collectives on its operands and of the reductions of its result.
     `spare_axes` are the mesh axes along which devices repeat the product, because no operand or result is
-    sharded along them.
+    sharded along them. `sizes` are those of its batch, of the rows and the columns of its result and of what
+    it contracts, `element` the type of its operands.
     """
 
     kind: str
@@ -253,6 +254,8 @@ class Product:
     collectives: tuple[int, ...] = ()
     spare_axes: tuple[str, ...] = ()
     per_iteration: Times | None = None
+    sizes: tuple[int, int, int, int] | None = None
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +293,18 @@ class Elementwise:
     unknown: int = 0
     alone: int = 0
     fused: int = 0
+
+
+@dataclass(slots=True)
+class Kernels:
+    """The kernels of all operations but products and collectives, and the bytes of all their runs.
+
+    `product_bytes` are those of operations that products take in: the ones before and after them.
+    """
+
+    count: int = 0
+    bytes: int = 0
+    product_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +407,7 @@ class Report:
     group_by: str = "auto"
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
+    kernels: Kernels | None = None
     device_memory: int | None = None
     topology: str = ""
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)

@@ -90,3 +90,25 @@ def flops_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> int | None:
     if any(DYNAMIC in shape for shape in (lhs, rhs, out)):
         return None
     return FLOPS[type(op)](op, lhs, rhs, out)
+
+
+def sizes_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> tuple[int, int, int, int] | None:
+    """Batch, rows, columns and contracted size of a product; None if a size is dynamic.
+
+    A convolution has the positions of its result as rows, and a window of input features as contracted size.
+    """
+    flops = flops_of(op, lhs, rhs, out)
+    if flops is None:
+        return None
+    batch = 1
+    if isinstance(op, DotGeneralOp):
+        dims = op.dot_dimension_numbers
+        batch = prod(out[: len(dims.lhs_batching)])
+        rows = prod(out[len(dims.lhs_batching) : len(lhs) - len(dims.lhs_contracting)])
+    elif isinstance(op, ConvolutionOp):
+        rows = prod(out) // max(1, out[op.dimension_numbers.output_feature])
+        batch = op.feature_group_count
+    else:
+        rows = prod(out[:-1])
+    columns = prod(out) // max(1, batch * rows)
+    return batch, rows, columns, flops // max(1, 2 * batch * rows * columns)

@@ -25,8 +25,17 @@ from sdyopt.analysis.figures.execution_counts import (
     CallLocations,
     ExecutionCounts,
 )
-from sdyopt.analysis.figures.figures import Collective, Elementwise, Product, Report, Times, Undecided
-from sdyopt.analysis.figures.flops import FLOPS, flops_of
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Elementwise,
+    Kernels,
+    Product,
+    Report,
+    Times,
+    Undecided,
+)
+from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
+from sdyopt.analysis.figures.kernels import kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
@@ -95,6 +104,8 @@ def report_unless(
         collector.add_memory(report)
         if topology is not None:
             report.elementwise = collector.elementwise()
+            if topology.kernel is not None:
+                report.kernels = collector.kernels()
             report.time = time_estimate(report, topology)
             report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
@@ -204,6 +215,10 @@ class _Collector:
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
+
+    def kernels(self) -> Kernels:
+        """The kernels of operations that are no products."""
+        return kernels_of(self._module, self._shapes, self._counts)
 
     def elementwise(self) -> Elementwise:
         """The figures of elementwise operations."""
@@ -382,7 +397,17 @@ class _Collector:
             tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
             self._spare_axes(op, values),
             self._per_iteration(op),
+            None if None in local else sizes_of(op, *[shape or () for shape in local]),
+            self._element(op),
         )
+
+    def _element(self, op: Op) -> str:
+        """`bf16` of a product's operands; `f32 HIGHEST` for another than the default precision."""
+        type = op.operand_types[0]
+        element = self._printer.type(type.element) if isinstance(type, RankedShapedType) else ""
+        precision = str(op.signature.attributes.get("precision_config") or "")
+        name = "HIGHEST" if "HIGHEST" in precision else "HIGH"
+        return f"{element} {name}" if name in precision else element
 
     def _per_iteration(self, op: Op) -> Times | None:
         return None if self._counts.times(op) is not None else self._counts.per_iteration(op)

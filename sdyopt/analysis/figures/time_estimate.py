@@ -40,7 +40,10 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
         collectives,
         [
             _timed_product(
-                product, topology, [(runs[number], sharers[number]) for number in product.collectives]
+                product,
+                topology,
+                [(runs[number], sharers[number]) for number in product.collectives],
+                _is_in_memory(report, product, topology),
             )
             for product in report.products
         ],
@@ -50,7 +53,15 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
 
 
 def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
-    if report.elementwise is None or topology.memory_bandwidth is None:
+    if topology.memory_bandwidth is None:
+        return None
+    if report.kernels is not None and topology.compute is not None:
+        # Which operations the compiler of a machine fuses is known.
+        rate = topology.memory_bandwidth * topology.compute.memory
+        size = report.kernels.bytes + report.kernels.product_bytes * topology.compute.fused
+        seconds = report.kernels.count * topology.compute.kernel + size / rate
+        return seconds, seconds
+    if report.elementwise is None:
         return None
     found, rate = report.elementwise, topology.memory_bandwidth
     return Fraction(found.fused) / rate, Fraction(found.alone) / rate
@@ -69,12 +80,32 @@ def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | N
     return topology.seconds(each.kind, each.axis_names, each.group_size, each.wire_bytes, whole)
 
 
+def _is_in_memory(report: Report, product: Product, topology: Topology) -> bool:
+    """Whether the operands of a product come from memory and not from the cache beside its unit."""
+    if topology.compute is None or (product.bytes or 0) > topology.compute.cache:
+        return True
+    return report.memory.peak > _LARGE * topology.compute.cache
+
+
+# Programs of so many times the cache have little of their operands in it.
+_LARGE = 8
+
+
 def _timed_product(
-    product: Product, topology: Topology, collectives: list[tuple[Fraction | None, int]]
+    product: Product,
+    topology: Topology,
+    collectives: list[tuple[Fraction | None, int]],
+    is_in_memory: bool,
 ) -> TimedProduct:
     compute = _quotient(product.flops, topology.flops)
     memory = _quotient(product.bytes, topology.memory_bandwidth)
-    seconds = None if compute is None or memory is None else max(compute, memory)
+    least = Fraction(0)
+    if (speed := topology.compute) is not None and compute is not None and memory is not None:
+        rate = speed.rates.get(product.element, speed.rates.get(product.element[:2].lower(), 1.0))
+        padded = _padded_flops(product, speed.tile)
+        compute = padded / ((topology.flops or 1) * speed.products * Fraction(str(rate)))
+        memory, least = memory * is_in_memory, speed.product
+    seconds = None if compute is None or memory is None else max(compute, memory, least)
     known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
     return TimedProduct(
@@ -84,6 +115,25 @@ def _timed_product(
         known if all(each is not None for each, _ in collectives) else None,
         total is not None and known > total,
     )
+
+
+def _padded_flops(product: Product, tile: int) -> int:
+    """The FLOPs of whole tiles: of what is contracted, and of rows or columns, whichever is less."""
+    if product.sizes is None:
+        return product.flops or 0
+    batch, rows, columns, contracted = product.sizes
+    # One operand is loaded in tiles, which takes as long as a tile of the other.
+    least_rows, least_columns = (max(tile, _padded(size, _ROWS)) for size in (rows, columns))
+    area = min(_padded(rows, tile) * least_columns, least_rows * _padded(columns, tile))
+    return 2 * batch * _padded(contracted, tile) * area
+
+
+# The rows that a matrix unit takes at once.
+_ROWS = 8
+
+
+def _padded(size: int, tile: int) -> int:
+    return -(-size // tile) * tile
 
 
 def _quotient(size: int | None, rate: Fraction | None) -> Fraction | None:

@@ -68,6 +68,25 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Compute:
+    """How fast a device computes: seconds that a kernel takes at least, and shares of its published speed.
+
+    Products are of tiles of so many rows and columns, and take the seconds of `product` at least. `rates` are
+    those of element types, where they are not that of bf16. What fits in the bytes of the `cache` is not read
+    from memory. `fused` is the share that bytes take of operations that are fused into a product.
+    """
+
+    kernel: Fraction
+    product: Fraction
+    cache: int
+    tile: int
+    products: Fraction
+    memory: Fraction
+    fused: Fraction
+    rates: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Topology:
     """FLOPs and bytes of memory traffic per second of one device, None if unknown, and the links by axis.
 
@@ -95,10 +114,16 @@ class Topology:
     shape: tuple[int, ...] | None = None
     slices: int = 1
     is_given: bool = False
+    compute: Compute | None = None
     layout: Layout | None = None
     times: CollectiveTimes | None = None
     known: dict[tuple[object, ...], Fraction | None] = field(default_factory=dict)
     meshes: dict[str, Topology] = field(default_factory=dict)
+
+    @property
+    def kernel(self) -> Fraction | None:
+        """The seconds of the smallest kernel of a machine."""
+        return None if self.compute is None else self.compute.kernel
 
     @property
     def hbm_bytes(self) -> int | None:
@@ -304,6 +329,20 @@ def _of_machine(target: Target, name: str) -> Topology:
         kind=data["kind"],
         shape=target.shape,
         slices=target.slices or 1,
+        compute=_compute(data["compute"]) if "compute" in data else None,
+    )
+
+
+def _compute(table: dict[str, Any]) -> Compute:
+    return Compute(
+        _figure(table, "kernel", SECONDS) or Fraction(0),
+        _figure(table, "product", SECONDS) or Fraction(0),
+        int(_figure(table, "cache", BYTES) or 0),
+        table["tile"][0],
+        Fraction(str(table["products"][0])),
+        Fraction(str(table["memory"][0])),
+        Fraction(str(table["fused"][0])),
+        {element: rate for element, (rate, _) in table.get("rates", {}).items()},
     )
 
 
@@ -325,7 +364,7 @@ def assumed_topology() -> Topology:
     assert machine.local is not None
     assert machine.local.bandwidth is not None
     ring = Link(2 * machine.local.bandwidth * _USED, machine.local.latency)
-    return replace(machine, compiler="", target=None, local=ring, network=None)
+    return replace(machine, compiler="", target=None, local=ring, network=None, compute=None)
 
 
 # The share of their bandwidth that links are used with.

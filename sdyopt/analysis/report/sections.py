@@ -425,13 +425,16 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     spent = range_text(least, most)
     section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
     elementwise = "" if estimate.elementwise is None else range_text(*estimate.elementwise)
+    is_unfused = report.kernels is None
     section.sentences.append(
         f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}"
-        + (f", elementwise operations {elementwise}" if elementwise else "")
+        + (f", {'elementwise' if is_unfused else 'other'} operations {elementwise}" if elementwise else "")
     )
     section.sentences.append(
         "the least if communication overlaps with all else and elementwise operations are fused, the most if "
         "nothing overlaps and each runs alone"
+        if is_unfused
+        else "the least if communication overlaps with all else, the most if nothing overlaps"
     )
     if bound := bound_text(report, estimate):
         section.sentences.append(bound)

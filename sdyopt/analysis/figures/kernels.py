@@ -1,0 +1,175 @@
+"""The kernels that a compiler makes of all operations but products and collectives, and their bytes.
+
+Operations that follow each other are one kernel, up to and including reductions: what uses the result of one
+is in a later kernel. A kernel reads what comes from outside and writes what products, collectives and results
+use; other kernels compute it again. Views, broadcasts and constants cost nothing; a slice reads no more than
+its result, and an update of a slice writes no more than the slice. Sorts and such are kernels of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, constant_of, is_constant
+from sdyopt.analysis.figures.figures import Kernels
+from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+
+# What is read or written in place, or not at all.
+_VIEWS = (BroadcastInDimOp, IotaOp, ReshapeOp, TransposeOp)
+_SLICES = (DynamicSliceOp, GatherOp, SliceOp)
+_MEMBERS = (*_VIEWS, *_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReduceOp, ReverseOp)
+_STORED = (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp)
+# Kernels of their own.
+_ALONE = (FftOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp)
+# Values that are smaller than this share of a result do not join the kernels of both.
+_SMALL = 8
+# The longest chain that is computed again.
+_MAX_STEPS = 64
+# A kernel of fewer bytes is of the scalar unit.
+_SCALARS = 32
+
+
+class _Kernel:
+    """The operations of one kernel, in any order."""
+
+    def __init__(self, op: Op) -> None:
+        self.ops = {op}
+
+
+def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Kernels:
+    """The kernels of a program, over all runs. Those of unknown size or number do not count."""
+    found = Kernels()
+    kernels: dict[Op, _Kernel] = {}
+    depths: dict[Op, int] = {}
+    for op in module.walk():
+        if not isinstance(op.parent, Block):
+            continue
+        befores = [before for operand in op.operands if (before := _before(op, operand)) is not None]
+        depth = depths[op] = max(
+            (depths.get(before, 0) + (before not in kernels or _ends(before)) for before in befores),
+            default=0,
+        )
+        if isinstance(op, _ALONE):
+            kernels[op] = _Kernel(op)
+        elif _is_member(op):
+            kernel = kernels[op] = _Kernel(op)
+            size = _bytes(op.results[0], shapes)
+            for operand in op.operands:
+                before = _before(op, operand)
+                if before is None or before not in kernels or _ends(before) or depths[before] != depth:
+                    continue
+                if _bytes(operand, shapes) * _SMALL >= size:
+                    kernel = _joined(kernel, kernels[before], kernels)
+    for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
+        _add(found, kernel, kernels, shapes, counts)
+    return found
+
+
+def _joined(first: _Kernel, second: _Kernel, kernels: dict[Op, _Kernel]) -> _Kernel:
+    """The union, in the larger kernel."""
+    if first is second:
+        return first
+    if len(first.ops) > len(second.ops):
+        first, second = second, first
+    second.ops |= first.ops
+    for op in first.ops:
+        kernels[op] = second
+    return second
+
+
+def _add(
+    found: Kernels, kernel: _Kernel, kernels: dict[Op, _Kernel], shapes: LocalShapes, counts: ExecutionCounts
+) -> None:
+    ops = kernel.ops
+    times = counts.times(next(iter(ops)))
+    if times is None or all(isinstance(op, _VIEWS) for op in ops):
+        return
+    read = sum(_read(ops, kernels, shapes))
+    written = sum(
+        _written(op, value, shapes)
+        for op in ops
+        for value in op.results
+        if any(user not in ops and (_ends(op) or user not in kernels) for user in value.users)
+    )
+    if read + written < _SCALARS:
+        return
+    if _is_of_product(ops):
+        found.product_bytes += times.high * (read + written)
+    else:
+        found.bytes += times.high * (read + written)
+        found.count += times.high
+
+
+def _read(ops: set[Op], kernels: dict[Op, _Kernel], shapes: LocalShapes) -> Iterator[int]:
+    whole: dict[Value, None] = {}
+    for op in ops:
+        for number, operand in enumerate(op.operands):
+            if operand.defining_op in ops:
+                continue
+            if isinstance(op, _SLICES) and number == 0:
+                yield _bytes(op.results[0], shapes)
+            elif not (isinstance(op, DynamicUpdateSliceOp) and number == 0):
+                whole[_computed_from(operand, kernels, shapes)] = None
+    for value in whole:
+        yield _bytes(value, shapes)
+
+
+def _computed_from(value: Value, kernels: dict[Op, _Kernel], shapes: LocalShapes) -> Value:
+    """The value that a kernel reads to compute another one again: through the largest operands."""
+    for _ in range(_MAX_STEPS):
+        op = value.defining_op
+        if op is None or op not in kernels or _ends(op) or isinstance(op, _STORED) or not op.operands:
+            return value
+        value = max(op.operands, key=lambda operand: _bytes(operand, shapes))
+    return value
+
+
+def _written(op: Op, value: Value, shapes: LocalShapes) -> int:
+    return _bytes(op.operands[1] if isinstance(op, DynamicUpdateSliceOp) else value, shapes)
+
+
+def _is_of_product(ops: set[Op]) -> bool:
+    """Whether all operations are for a product, or begin with the result of one."""
+    users = [user for op in ops for value in op.results for user in value.users if user not in ops]
+    if users and all(type(user) in FLOPS for user in users):
+        return True
+    return any(
+        type(before) in FLOPS and sum(1 for _ in operand.users) == 1
+        for op in ops
+        for operand in op.operands
+        if (before := operand.defining_op) is not None
+    )
+
+
+def _before(op: Op, operand: Value) -> Op | None:
+    """The operation of the same block that an operand comes from, unless it is a constant."""
+    before = operand.defining_op
+    return None if before is None or before.parent is not op.parent or is_constant(type(before)) else before
+
+
+def _ends(op: Op) -> bool:
+    """Whether what uses the result of an operation is in a later kernel."""
+    return isinstance(op, (ReduceOp, *_ALONE))
+
+
+def _is_member(op: Op) -> bool:
+    return len(op.results) > 0 and (isinstance(op, _MEMBERS) or is_elementwise(op.signature))
+
+
+def _bytes(value: Value, shapes: LocalShapes) -> int:
+    op = value.defining_op
+    return 0 if op is not None and constant_of(op) is not None else shapes.bytes(value) or 0

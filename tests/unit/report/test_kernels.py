@@ -1,0 +1,116 @@
+"""Kernels and products as machines run them."""
+
+from fractions import Fraction
+
+import pytest
+
+from sdyopt.analysis.figures.figures import Kernels
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.analysis.report.entry import report_on
+from tests.unit.report.programs import module
+
+MIB = 1 << 20
+TPU = built_in_topology("tpu-v5e:1x1")
+
+
+def kernels(body: str, result: str = "tensor<512x512xf32>") -> Kernels:
+    """The kernels of a function of %a and %b, of 1 MiB each, that returns %r."""
+    text = f"""
+    func.func @main(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> {result} {{
+      {body}
+      return %r : {result}
+    }}
+    """
+    found = report_on(module(text), TPU).kernels
+    assert found is not None
+    return found
+
+
+REDUCE = """
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+"""
+
+
+def test_a_chain_is_one_kernel_that_reads_and_writes_once() -> None:
+    found = kernels(
+        """%x = stablehlo.add %a, %b : tensor<512x512xf32>
+      %r = stablehlo.tanh %x : tensor<512x512xf32>"""
+    )
+    assert (found.count, found.bytes) == (1, 3 * MIB)
+
+
+def test_what_uses_a_reduction_is_a_later_kernel_and_computes_its_operand_again() -> None:
+    found = kernels(
+        f"""%x = stablehlo.tanh %a : tensor<512x512xf32>{REDUCE}
+      %d = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.subtract %x, %d : tensor<512x512xf32>"""
+    )
+    # %a is read twice; %x is written nowhere.
+    assert (found.count, found.bytes) == (2, 3 * MIB + 2 * 2048)
+
+
+def test_views_take_no_time() -> None:
+    body = "%r = stablehlo.transpose %a, dims = [1, 0] : (tensor<512x512xf32>) -> tensor<512x512xf32>"
+    assert kernels(body).count == 0
+
+
+def test_a_slice_reads_what_it_returns() -> None:
+    body = """%c = stablehlo.slice %a [0:2, 0:512] : (tensor<512x512xf32>) -> tensor<2x512xf32>
+      %r = stablehlo.tanh %c : tensor<2x512xf32>"""
+    assert kernels(body, "tensor<2x512xf32>").bytes == 2 * 4096
+
+
+def test_products_take_in_the_operations_after_them() -> None:
+    found = kernels(
+        """%p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.tanh %p : tensor<512x512xf32>"""
+    )
+    assert (found.count, found.bytes, found.product_bytes) == (0, 0, 2 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "contracted", "padded"),
+    [(1024, 256, 8192, 1), (1024, 256, 32, 4), (1024, 32, 256, 4), (8, 4096, 4096, 16)],
+)
+def test_products_are_of_whole_tiles(rows: int, columns: int, contracted: int, padded: int) -> None:
+    lhs, rhs = f"tensor<{rows}x{contracted}xbf16>", f"tensor<{contracted}x{columns}xbf16>"
+    result = f"tensor<{rows}x{columns}xbf16>"
+    report = report_on(
+        module(f"""
+        func.func @main(%a: {lhs}, %b: {rhs}) -> {result} {{
+          %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({lhs}, {rhs}) -> {result}
+          return %r : {result}
+        }}
+        """),
+        TPU,
+    )
+    [product] = time_estimate(report, TPU).products
+    flops = 2 * rows * columns * contracted * padded
+    assert product.seconds == max(Fraction(1, 10**6), flops / (197 * 10**12 * Fraction(95, 100)))
+
+
+def test_precision_and_type_change_the_rate() -> None:
+    def seconds(type: str, precision: str, machine: str) -> float:
+        operand = f"tensor<4096x4096x{type}>"
+        text = f"""
+        func.func @main(%a: {operand}, %b: {operand}) -> tensor<4096x4096xf32> {{
+          %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]{precision}
+            : ({operand}, {operand}) -> tensor<4096x4096xf32>
+          return %r : tensor<4096x4096xf32>
+        }}
+        """
+        [product] = time_estimate(
+            report_on(module(text), built_in_topology(machine)), built_in_topology(machine)
+        ).products
+        assert product.seconds is not None
+        return float(product.seconds)
+
+    assert seconds("f32", "", "tpu-v5e") == seconds("bf16", "", "tpu-v5e")
+    highest = ", precision = [HIGHEST, HIGHEST]"
+    assert seconds("f32", highest, "tpu-v5e") == pytest.approx(6 * seconds("f32", "", "tpu-v5e"), rel=0.01)
+    assert seconds("f32", "", "h100") == pytest.approx(2 * seconds("bf16", "", "h100"))
+    assert seconds("f8E4M3FN", "", "b200") == pytest.approx(seconds("bf16", "", "b200") / 2)
