@@ -10,7 +10,8 @@ from sdyopt.base.dataclasses import replace
 class Options(AnalysisOptions):
     """The HLO to compare with, after XLA's optimizations, and limits of what it sends.
 
-    `report_rows` is the value of --report-rows.
+    `report_rows` is the value of --report-rows. `speeds` is the file of --topology: the report is of what
+    the compiler of that machine makes.
     """
 
     order, group = 45, REPORTS
@@ -36,6 +37,7 @@ class Options(AnalysisOptions):
     )
 
     report_rows: int = 5
+    speeds: TextFile | None = None
 
     def prepared(self, request: Request) -> Options:
         if self.compare_hlo is not None and self.compare_hlo_output is not None:
@@ -43,7 +45,11 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_suffix
 
             check_suffix(self.compare_hlo_output, FORMATS, "comparison")
-        return replace(self, report_rows=request["report-rows"])
+        if self.compare_hlo is None:
+            return self
+        from sdyopt.analysis.figures.machines import topology_file
+
+        return replace(self, report_rows=request["report-rows"], speeds=topology_file(request))
 
     @property
     def is_needed(self) -> bool:

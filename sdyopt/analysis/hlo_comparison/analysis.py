@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.hlo_comparison import Options
 from sdyopt.analysis.hlo_comparison.comparison import HOW_TO_COMPILE, compare_hlo, compiled_report
 from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS, comparison_text
@@ -17,6 +18,7 @@ from sdyopt.base.diagnostics.ids import (
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
     INPUT_ERROR,
+    TOPOLOGY_ERROR,
     identified,
     identify,
 )
@@ -36,12 +38,14 @@ class ComparingHlo(Analysis[Options]):
         )
         with identified(INPUT_ERROR):
             self._compiled = read_hlo(*options.compare_hlo)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
         with identified(BUDGET_ERROR):
             self._budget = None if options.hlo_budget is None else Budget(*options.hlo_budget)
 
     def on_output(self, program: Program) -> None:
         with identified(INPUT_ERROR):
-            found = compare_hlo(report_on(program.op), self._compiled)
+            found = compare_hlo(report_on(program.op, self._topology), self._compiled)
         if found.mismatch:
             # Limits would be checked on another program.
             is_error = self._budget is not None

@@ -57,7 +57,8 @@ class CollectiveOperand:
     report, and the name of the instruction in HLO. `is_sliced`: each device only uses a slice of
     the result. `sent` are the bytes that a device sends in one run, where they do not follow from the rest.
     `moved` is the name of the argument of the program that it moves. `per_iteration` is the number of runs in
-    one iteration of loops whose trip count is unknown. `hlo` says where in HLO it is.
+    one iteration of loops whose trip count is unknown. `compiled` says what a machine's compiler makes of
+    it. `hlo` says where in HLO it is.
     """
 
     kind: str
@@ -71,6 +72,7 @@ class CollectiveOperand:
     sent: Fraction | None = field(default=None, compare=False)
     moved: str = field(default="", compare=False)
     per_iteration: Times | None = field(default=None, compare=False)
+    compiled: str = field(default="", compare=False)
     hlo: HloSource | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -111,18 +113,23 @@ def of_report(report: Report) -> Iterator[CollectiveOperand]:
         shapes = [shape for type in types if (shape := _ELEMENT.fullmatch(type)) is not None]
         sizes = [(prod(map(int, shape[1].split("x")[:-1])), bits_of(shape[2])) for shape in shapes]
         whole = sum(elements * bits for elements, bits in sizes)
+        n = max(map(len, groups), default=1)
+        ring = Fraction(_ROUNDS.get(each.kind, 1) * (n - 1) * whole, 8 * n)
+        # What is sent as 16-bit floats is not of the type of the program.
+        is_half = bool(each.compiled) and each.wire_bytes * 2 == ring
         for elements, bits in sizes:
             yield CollectiveOperand(
                 each.kind,
                 groups,
                 elements,
-                bits,
+                bits // 2 if is_half else bits,
                 each.location,
                 f"#{each.number}",
                 each.times,
                 sent=each.wire_bytes * elements * bits / whole if whole else None,
                 moved=each.moved,
                 per_iteration=each.per_iteration,
+                compiled=each.compiled,
             )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.accelerators import OnAccelerators, on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
@@ -101,8 +102,11 @@ def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
 
 
 def compiled_report(found: HloComparison) -> Report:
-    """XLA's collectives as the figures of a report, for the checks of a budget."""
-    report = Report(found.compiled.devices, found.report.mesh)
+    """XLA's collectives as the figures of a report, for the checks of a budget.
+
+    What is not understood has unknown bytes.
+    """
+    report, compiled = Report(found.compiled.devices, found.report.mesh), found.compiled
     for number, each in enumerate(found.theirs):
         axes = found.axes(each) or "all devices"
         report.collectives.append(
@@ -122,6 +126,29 @@ def compiled_report(found: HloComparison) -> Report:
                 each.location,
                 each.name,
                 "XLA compiled it",
+            )
+        )
+    places = compiled.locations({name for name, *_ in compiled.not_read}) if compiled.not_read else {}
+    for name, what, size in compiled.not_read:
+        number, axes = len(report.collectives), "all devices"
+        place = places.get(name, NO_LOCATION)
+        report.collectives.append(
+            Collective(
+                number,
+                what,
+                "hlo",
+                axes,
+                axes,
+                None,
+                (),
+                (),
+                size,
+                size,
+                None,
+                None,
+                place,
+                name,
+                "not understood",
             )
         )
     return report

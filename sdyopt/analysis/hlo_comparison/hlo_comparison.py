@@ -161,6 +161,7 @@ def header_of(found: HloComparison) -> list[str]:
     instructions = len({id(each.hlo.op) for each in theirs if each.hlo is not None})
     combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
     device = f", compiled for {compiled.platform}" if compiled.platform else ""
+    machine = f", for {found.report.topology}" if found.report.topology else ""
     silent = sum(not each.wire_bytes for each in found.report.collectives)
     no_bytes = f"; {silent} more of the report, such as all_slice, send nothing" if silent else ""
     if silent == 1:
@@ -168,7 +169,7 @@ def header_of(found: HloComparison) -> list[str]:
     lines = [f"another program? {found.mismatch}"] if found.mismatch else []
     lines += [
         f"report: {counted(len(ours), 'collective')}, {bytes_text(wire_bytes(ours))} on the wire per device"
-        f"{no_bytes}",
+        f"{machine}{no_bytes}",
         f"XLA:    {counted(len(theirs), 'collective')}{combined}, {bytes_text(wire_bytes(theirs))} on the "
         f"wire per device{device}",
     ]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import ONCE, Times
@@ -198,7 +199,8 @@ class _Reader:
     def __init__(self, text: str, devices: int) -> None:
         lines = text.splitlines()
         header = dict(_COUNTS.findall(lines[0]))
-        self._devices = int(header.get("num_partitions", 1)) * int(header.get("replica_count", 1))
+        counts = (max(int(header.get(name, 1)), 1) for name in ("num_partitions", "replica_count"))
+        self._devices = prod(counts)
         self._slices = slices_of(TARGET.findall(text))
         # The text is that of one slice.
         self._per_slice = devices // self._slices if devices else self._devices

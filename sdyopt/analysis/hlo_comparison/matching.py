@@ -285,7 +285,9 @@ class _Matching(Pairing):
             for here in likely[1 : ring.count]:
                 del self.ours[here]
             if likely:
-                self.add(RING, likely[:1], ring.members, ring.text)
+                # The report of a machine may say so.
+                is_known = all("ring" in self.report[here].compiled for here in likely[: ring.count])
+                self.add(HIT if is_known else RING, likely[:1], ring.members, ring.text)
                 self.found[-1][1].extend(likely[1 : ring.count])
             else:
                 self.parts |= dict.fromkeys(ring.members, ring.text)

@@ -124,7 +124,7 @@ class Options(AnalysisOptions):
             check_format(self.report)
         comparisons = ("compare-with", "compare-pipeline", "compare-sdy-version")
         uses = [self.report, *(request[name] for name in ("check", "advise", "mesh-sweep", *comparisons))]
-        uses.append(request["compiled"] is not None)
+        uses += [request[name] is not None for name in ("compiled", "compare-hlo")]
         if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
             help = "add --report, --check, --advise, --compare-with or --mesh-sweep"

@@ -240,6 +240,10 @@ def test_a_parameter_that_is_too_large_is_an_error(size: str) -> None:
         read_hlo("hlo", f"{header}\n\nENTRY %main (p: f32[8]) -> f32[8] {{\n}}\n")
 
 
+def test_hlo_for_no_device_is_for_one() -> None:
+    assert program("%p = f32[8] parameter(0)", devices=0).devices == 1
+
+
 def test_a_type_may_have_any_name() -> None:
     [found] = program(f"%a = f{'9' * 5000}[8] all-reduce(%p), replica_groups={{}}").operands
     assert found.bits == 9999

@@ -15,6 +15,7 @@ from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.line_shift import shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.reasons import Match
+from sdyopt.base.dataclasses import replace
 
 MESH = '<["x"=4]>'
 X = groups_of_axes('{"x"}', MESH)
@@ -311,6 +312,12 @@ def test_a_ring_of_permutes_in_a_loop_is_a_collective_matmul(kind: str) -> None:
     [found] = match(program, reported(kind, 64))
     assert (found.reason, len(found.theirs)) == ("ring of permutes", 3)
     assert found.why == "a ring of permutes around 4 devices, in a loop beside the product"
+
+
+def test_a_ring_that_the_report_of_a_machine_has_is_the_same() -> None:
+    program = hlo(RING_ENTRY.format(place=PLACE), RING.format(place=PLACE))
+    ours = replace(reported("all_gather", 64), compiled="a ring of permutes beside the product")
+    assert [each.reason for each in match(program, ours)] == ["same"]
 
 
 def test_a_ring_within_a_slice_is_one_of_all_slices() -> None:
