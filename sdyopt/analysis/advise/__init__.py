@@ -81,7 +81,7 @@ class Options(AnalysisOptions):
         needs=("advise",),
         help="compile the program before and after each change with XLA for the CPU, or with --compiled for "
         "the machine of --topology, print what XLA sends and its time, and leave out changes with which it "
-        "sends no less and takes longer (needs jax)",
+        "sends no less and takes no less time (needs jax)",
     )
     memory: int | None = None
     jax: tuple[str, int, int] = "", 300, 8

@@ -202,12 +202,12 @@ class Trial(NamedTuple):
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether XLA takes longer after it, and sends no less."""
+        """Whether XLA takes no less time after it, and sends no less: it gains nothing."""
         if self.compiled is None or self.seconds_in_xla is None:
             return False
         before, after = self.compiled
         earlier, later = self.seconds_in_xla
-        return later > earlier and after.wire_bytes >= before.wire_bytes
+        return later >= earlier and after.wire_bytes >= before.wire_bytes
 
     @property
     def is_conflict_free(self) -> bool:
