@@ -173,7 +173,9 @@ class _ReshardInserter:
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         self._use_resharder = UseResharder(self._mesh_of, full, rewriter, change_meshes)
         self._single_devices = (
-            SingleDeviceResharder(function, self._mesh_of, rewriter) if reshard_single_devices else None
+            SingleDeviceResharder(function, self._mesh_of, rewriter)
+            if reshard_single_devices and are_there_single_devices()
+            else None
         )
         find_axes = find_partitioner_axes if options.as_partitioner else None
         self._planner = ReshardPlanner(self._mesh_of, find_axes)

@@ -61,9 +61,11 @@ Run this pass after `sdy-insert-explicit-reshards` in its full version and befor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.chlo.top_k import TopKOp
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
@@ -85,12 +87,12 @@ from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.operations.reduction import exchange_partial_results
 from sdyopt.shardy.partition.replication import Dim, dims_to_replicate
-from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
+from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, may_be_sharded_more
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .resolution.delayed_gathers import delay_gathers
-from .resolution.gathered_sums import gather_instead_of_sum
+from .resolution.gathered_sums import PRODUCTS, gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
 from .resolution.padded_slices import merge_with_pad
 from .resolution.replicated_sums import drop_sums_of_copies
@@ -152,7 +154,8 @@ class ResolvePermutationFactors(Pass):
             for slice in module.nested(SliceOp):
                 merge_with_pad(slice, types, rewriter)
             for op in ops:
-                gather_instead_of_sum(op, types, rewriter)
+                if type(op) in PRODUCTS:
+                    gather_instead_of_sum(op, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:
@@ -167,6 +170,8 @@ class ResolvePermutationFactors(Pass):
             elif isinstance(op, IfOp):
                 reshard_branches(op, resharder)
             elif op.dialect_name in ("stablehlo", "chlo"):
+                if _follows_rule(type(op)) and not dims_to_replicate(op, types, self.enable_halo_exchange):
+                    continue  # nearly all operations
                 _warn_of_effects(op, types)
                 if self.reduce_communication and isinstance(op, ReshapeOp):
                     reshard_reshape(op, types, rewriter)
@@ -208,6 +213,13 @@ class ResolvePermutationFactors(Pass):
             _replicate(op, dims, context.types, context.rewriter)
         else:
             context.rewriter.replace(op, values)
+
+
+@cache
+def _follows_rule(op_class: type[Op]) -> bool:
+    """Whether only the dimensions that an operation needs whole decide what is done with it."""
+    others = (CustomCallOp, RngBitGeneratorOp, ReduceOp, ReshapeOp, TopKOp)
+    return not issubclass(op_class, others) and not may_be_sharded_more(op_class)
 
 
 def _sharded_bits(op: RngBitGeneratorOp, types: LocalTypes) -> list[Dim]:

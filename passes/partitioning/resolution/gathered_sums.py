@@ -38,7 +38,7 @@ from sdyopt.shardy.sharding.reshard_to_collectives.plan import elements_of_resha
 from ...exporting.explicit_reshards.insertion import reshard_use
 from .without_reshards import erase_unused
 
-_PRODUCTS = (DotGeneralOp, ConvolutionOp)
+PRODUCTS = (DotGeneralOp, ConvolutionOp)
 # An accelerator computes 2,000 to 4,500 operations in the time in which its link sends a byte. What is
 # computed on all devices must be worth it by far.
 _OPERATIONS_PER_BYTE = 500
@@ -46,7 +46,7 @@ _OPERATIONS_PER_BYTE = 500
 
 def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
     """Gathers the dimensions that a product sums over, if this communicates at most half."""
-    if not isinstance(op, _PRODUCTS) or has_user_rule(op):
+    if has_user_rule(op):
         return
     (result,) = op.results
     uses, sharding = list(result.uses), types.sharding(result)

@@ -95,7 +95,7 @@ def _shards(value: Value, context: HaloContext) -> int:
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
     """Exchanges halos in place of the reshards around an operation; returns whether it did so."""
-    if not may_be_sharded_more(op) or len(op.results) != 1:
+    if not may_be_sharded_more(type(op)) or len(op.results) != 1:
         return False
     gathers = [gather_of(value, op, context.types) for value in op.operands]
     slices = _slices_of(op, context.types)

@@ -34,7 +34,7 @@ class CseDriver:
     def __init__(
         self,
         rewriter: Rewriter,
-        pure: Callable[[Op], Key | None] = lambda op: None,
+        pure: Callable[[Op], Key | None] | None = None,
         only_pure: bool = False,
     ) -> None:
         self.merged = 0
@@ -94,7 +94,7 @@ class CseDriver:
         """
         if op.is_terminator:
             return
-        signature = self._pure(op)
+        signature = None if self._pure is None else self._pure(op)
         is_pure = signature is not None
         if self._only_pure and not is_pure:
             return
@@ -107,9 +107,15 @@ class CseDriver:
             return
         if not (is_pure or is_memory_effect_free(op)):
             return
-        if op.regions and any(len(region.blocks) > 1 for region in op.regions):
-            return
-        key = _key(op, None)
+        if op.regions:
+            if any(len(region.blocks) > 1 for region in op.regions):
+                return
+            key = _key(op, None)
+        else:
+            operands = [use.value for use in op._operands]
+            if len(operands) > 1 and COMMUTATIVE in op.traits:
+                operands.sort(key=id)
+            key = op.signature, op.attributes, *operands
         first = self._available.setdefault((signature, *key[1:]) if is_pure else key, op)
         if first is op:
             return
@@ -132,7 +138,7 @@ class CseDriver:
 
 
 def _key(op: Op, value_ids: dict[Value, int] | None) -> tuple[Key, ...]:
-    """A key that is equal for equal operations.
+    """A key that is equal for equal operations with regions, or inside of them.
 
     `value_ids` numbers the values that are defined in regions of the operation for which a key is computed;
     it is None for this operation itself.
@@ -143,8 +149,6 @@ def _key(op: Op, value_ids: dict[Value, int] | None) -> tuple[Key, ...]:
     if is_commutative and (value_ids is None or value_ids.keys().isdisjoint(values)):
         operands.sort(key=id)
     if value_ids is None:
-        if not op.regions:
-            return op.signature, op.attributes, *operands
         value_ids = {}
     regions = tuple([_region_key(region, value_ids) for region in op.regions])
     for result in op.results:

@@ -242,9 +242,9 @@ def exchange_halos(op: Op, context: HaloContext) -> Values:
     return exchange(op, context)
 
 
-def may_be_sharded_more(op: Op) -> bool:
-    """Whether an operation exchanges halos, and no further axis can make its result a partial sum."""
-    return exchanges_halos.get(type(op)) is not None and not exchanges_halos.has(type(op), "has_sums")
+def may_be_sharded_more(op_class: type[Op]) -> bool:
+    """Whether operations exchange halos, and no further axis can make their results partial sums."""
+    return exchanges_halos.get(op_class) is not None and not exchanges_halos.has(op_class, "has_sums")
 
 
 def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:

@@ -67,4 +67,5 @@ def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> N
     assert not succeeded
     # The error is at the call that would exceed the limit, before most calls are inlined.
     assert diagnostics.startswith("in:15:20: error: 'func.call' op cannot inline 'f15'")
-    assert len(inlined) < 20
+    # Passes that fail run twice, see `run_and_verify`.
+    assert len(inlined) < 2 * 20
