@@ -99,22 +99,22 @@ class _Invariants:
 
     def ops_of(self, op: Op) -> list[Op] | None:
         """An invariant operation with those in the body that it depends on; None if it is not invariant."""
-        found: dict[Op, None] = {}
+        hoisted: dict[Op, None] = {}
         pending = [op]
         while pending:
             reached = pending.pop()
-            if reached in found:
+            if reached in hoisted:
                 continue
             if not self._may_be_hoisted(reached):
                 return None
-            found[reached] = None
+            hoisted[reached] = None
             definitions = (value.defining_op for value in reached.operands)
             pending += [
                 definition
                 for definition in definitions
                 if definition is not None and definition.parent is self._body
             ]
-        return list(found)
+        return list(hoisted)
 
     def _may_be_hoisted(self, op: Op) -> bool:
         """Whether an operation computes the same in each iteration, if its operands from the body do."""

@@ -113,16 +113,16 @@ class _Resolver:
 
     def resolve_ops(self) -> None:
         """Resolves the operations on a single device, except those nested in such an operation."""
-        found: list[tuple[Op, int]] = []
+        placed: list[tuple[Op, int]] = []
         nested: set[Op] = set()
         for op in self._function.walk():
             device = self._device_of_op(op)
             if op.parent_op in nested:
                 nested.add(op)
             elif device is not None and _can_run_alone(op):
-                found.append((op, device))
+                placed.append((op, device))
                 nested.add(op)
-        for op, device in found:
+        for op, device in placed:
             self._resolve(op, device)
 
     def remove_reshards(self) -> None:

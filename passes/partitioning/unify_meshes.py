@@ -92,13 +92,13 @@ class _Unification:
         return TensorSharding(reference, tuple(new_dims), replicated, unreduced, sharding.reduction)
 
     def _axes(self, axes: Axes) -> Axes | None:
-        found: list[AxisRef] = []
+        renamed: list[AxisRef] = []
         for axis in axes:
             pieces = self._pieces(axis)
             if pieces is None:
                 return None
-            found += pieces
-        return tuple(found)
+            renamed += pieces
+        return tuple(renamed)
 
     def _pieces(self, axis: AxisRef) -> list[AxisRef] | None:
         """The axes and sub-axes, major to minor, that change the device as an axis of the old mesh does."""

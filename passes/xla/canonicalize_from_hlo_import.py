@@ -120,7 +120,7 @@ def _unpacked(value: Value, point: InsertionPoint, rewriter: Rewriter) -> list[V
     """The elements of a value that is a tuple, and of the tuples in it."""
     if not isinstance(value.type, TupleType):
         return [value]
-    found: list[Value] = []
+    leaves: list[Value] = []
     for index, type in enumerate(value.type.types):
         element = rewriter.create(
             GetTupleElementOp,
@@ -130,8 +130,8 @@ def _unpacked(value: Value, point: InsertionPoint, rewriter: Rewriter) -> list[V
             location=value.lazy_location,
             **point,
         )
-        found += _unpacked(element.results[0], point, rewriter)
-    return found
+        leaves += _unpacked(element.results[0], point, rewriter)
+    return leaves
 
 
 # --- Patterns -------------------------------------------------------------------------------------

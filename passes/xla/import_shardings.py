@@ -188,9 +188,9 @@ class _Importer:
     def _sharding(self, op: Op, text: str, rank: int) -> TensorSharding:
         tiling = self._tilings.get(text)
         if tiling is None:
-            found = sharding_by_axes(op, text, rank)
-            assert found is not None
-            return found
+            sharding = sharding_by_axes(op, text, rank)
+            assert sharding is not None
+            return sharding
         if isinstance(tiling, Maximal):
             return TensorSharding(self._names_of_devices[tiling.device])
         if not isinstance(tiling, DeviceTiling):

@@ -40,15 +40,15 @@ class OpenWhileFreeVarsSharding(Pass):
 
 def _free_variables(op: Op) -> list[Value]:
     """The values that the regions of an operation use and that are defined outside of it, by first use."""
-    found: dict[Value, None] = {}
+    free: dict[Value, None] = {}
     for region in op.regions:
         for block in region.blocks:
             for child in block.ops:
                 for inner in child.walk_post_order():
                     for value in inner.operands:
-                        if value not in found and not _is_defined_in(value, op):
-                            found[value] = None
-    return list(found)
+                        if value not in free and not _is_defined_in(value, op):
+                            free[value] = None
+    return list(free)
 
 
 def _is_defined_in(value: Value, op: Op) -> bool:

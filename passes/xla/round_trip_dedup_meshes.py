@@ -54,8 +54,8 @@ class RoundTripDedupMeshes(Pass):
             _replace_manual_axes(computation, replaced, rewriter)
 
         def replace(sharding: TensorSharding) -> TensorSharding:
-            found = replaced.get(sharding.mesh_name or "")
-            return sharding if found is None else _replaced(sharding, *found)
+            replacement = replaced.get(sharding.mesh_name or "")
+            return sharding if replacement is None else _replaced(sharding, *replacement)
 
         transform_shardings(module, replace, rewriter)
         for op in meshes:
@@ -110,10 +110,10 @@ def _large(mesh: Mesh) -> list[MeshAxis]:
 
 def _replaced(sharding: TensorSharding, kept: MeshOp, axes: _AxisMap) -> TensorSharding:
     def new(refs: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
-        found: tuple[AxisRef, ...] = ()
+        converted: tuple[AxisRef, ...] = ()
         for ref in refs:
-            found = with_axes(found, _parts(ref, axes.get(ref.name, []), kept), kept.mesh)
-        return found
+            converted = with_axes(converted, _parts(ref, axes.get(ref.name, []), kept), kept.mesh)
+        return converted
 
     dims = [DimensionSharding(new(dim.axes), dim.is_closed, dim.priority) for dim in sharding.dims]
     return (
@@ -129,7 +129,7 @@ def _parts(ref: AxisRef, whole: list[AxisRef], kept: MeshOp) -> list[AxisRef]:
     if ref.sub_axis is None:
         return whole
     skip, size = ref.sub_axis.pre_size, ref.sub_axis.size
-    found: list[AxisRef] = []
+    converted: list[AxisRef] = []
     for axis in whole:
         if size == 1:
             break
@@ -139,9 +139,9 @@ def _parts(ref: AxisRef, whole: list[AxisRef], kept: MeshOp) -> list[AxisRef]:
             continue
         part = min(size, _divided(axis_size, skip, ref, kept))
         is_whole = part == axis_size
-        found.append(axis if is_whole else AxisRef(axis.name, SubAxis(skip * axis.pre_size, part)))
+        converted.append(axis if is_whole else AxisRef(axis.name, SubAxis(skip * axis.pre_size, part)))
         size, skip = _divided(size, part, ref, kept), 1
-    return found
+    return converted
 
 
 def _divided(number: int, by: int, ref: AxisRef, kept: Op) -> int:
@@ -154,10 +154,10 @@ def _replace_manual_axes(
     op: ManualComputationOp, replaced: dict[str, tuple[MeshOp, _AxisMap]], rewriter: Rewriter
 ) -> None:
     names = [sharding.mesh_name for sharding in (*op.in_shardings, *op.out_shardings)]
-    found = next((replaced[name] for name in names if name in replaced), None)
-    if found is None or not op.manual_axes:
+    replacement = next((replaced[name] for name in names if name in replaced), None)
+    if replacement is None or not op.manual_axes:
         return
-    kept, axes = found
+    kept, axes = replacement
     refs: tuple[AxisRef, ...] = ()
     for name in op.manual_axes:
         refs = with_axes(refs, axes.get(name, []), kept.mesh)

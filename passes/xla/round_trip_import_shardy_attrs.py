@@ -212,7 +212,7 @@ def _manual_axes(inside: Op) -> ManualAxes | None:
 
 def _outside_operands(op: CustomCallOp, rewriter: Rewriter) -> list[TensorSharding]:
     """The shardings of the operands, from the custom calls of `@Sharding` before, which are removed."""
-    found: list[TensorSharding] = []
+    parsed: list[TensorSharding] = []
     for use in op.operand_uses:
         call = use.value.defining_op
         text = None if call is None else call.attributes.get(XLA_SHARDING)
@@ -223,21 +223,21 @@ def _outside_operands(op: CustomCallOp, rewriter: Rewriter) -> list[TensorShardi
         shardings = shardings_by_axes(call, text.value, [use.value.type])
         if shardings is None or call.call_target_name != SHARDING_TARGET:
             raise op.op_error(f"operand #{use.index} has no sharding by mesh axes")
-        found += shardings
+        parsed += shardings
         rewriter.set_operand(use, call.operands[0])
         if not call.results[0].has_uses:
             rewriter.erase(call)
-    return found
+    return parsed
 
 
 def _outside_results(op: CustomCallOp) -> list[TensorSharding]:
     text = op.attributes.get(XLA_SHARDING)
-    found = (
+    shardings = (
         shardings_by_axes(op, text.value, op.signature.result_types) if isinstance(text, StringAttr) else None
     )
-    if found is None:
+    if shardings is None:
         raise op.op_error("has no sharding by mesh axes")
-    return list(found)
+    return list(shardings)
 
 
 def _replicated_along(sharding: TensorSharding, axes: ManualAxes) -> TensorSharding:

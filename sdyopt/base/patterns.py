@@ -37,10 +37,10 @@ def constant_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     global _stored
     if _stored is None:
         _stored = _read()
-    found = _stored.get(f"{int(flags)} {text}")
-    if found is not None:
+    stored = _stored.get(f"{int(flags)} {text}")
+    if stored is not None:
         with suppress(Exception):  # a damaged file, or another implementation of `_sre`
-            all_flags, groups, names, code = found
+            all_flags, groups, names, code = stored
             indices = {number: name for name, number in names.items()}
             by_index = tuple([indices.get(number) for number in range(groups + 1)])
             compiled: re.Pattern[str] = _sre.compile(text, all_flags, _decoded(code), groups, names, by_index)
@@ -69,16 +69,16 @@ def _compiled(text: str, flags: int) -> tuple[int, int, dict[str, int], str]:
     from re import _compiler, _parser  # type: ignore[attr-defined]  # noqa: PLC0415
 
     parsed: Any = _parser.parse(text, flags)
-    code = array("I", [int(each) for each in _compiler._code(parsed, flags)])
+    code = array("I", [int(word) for word in _compiler._code(parsed, flags)])
     state = parsed.state
     encoded = b2a_base64(code.tobytes(), newline=False).decode()
     return int(flags | state.flags), state.groups - 1, dict(state.groupdict), encoded
 
 
 def _decoded(code: str) -> list[int]:
-    found = array("I")
-    found.frombytes(a2b_base64(code))
-    return found.tolist()
+    numbers = array("I")
+    numbers.frombytes(a2b_base64(code))
+    return numbers.tolist()
 
 
 def _path(folder: Path) -> Path:

@@ -91,10 +91,10 @@ def similar_names(module: Op, text: str) -> list[str]:
     names, wanted = all_names(module), _spelled(text)
     within = [name for name in names if _spelled(name).startswith((f"{wanted}[", f"{wanted}."))]
     with_key = [name for name in names if f"['{wanted}']" in name or name.endswith(f".{wanted}")]
-    if found := within or with_key:
-        counts = Counter(map(pattern_of, found))
+    if candidates := within or with_key:
+        counts = Counter(map(pattern_of, candidates))
         return list(
-            dict.fromkeys(name if counts[p] == 1 else p for name in found for p in [pattern_of(name)])
+            dict.fromkeys(name if counts[p] == 1 else p for name in candidates for p in [pattern_of(name)])
         )
     roots: dict[str, str] = {}
     for name in names:
@@ -127,5 +127,5 @@ def _spelled(name: str) -> str:
 
 
 def _text(attributes: DictAttr, name: str) -> str:
-    found = attributes.get(name)
-    return found.value if isinstance(found, StringAttr) else ""
+    attribute = attributes.get(name)
+    return attribute.value if isinstance(attribute, StringAttr) else ""

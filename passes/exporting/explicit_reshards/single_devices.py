@@ -71,15 +71,15 @@ class SingleDeviceResharder:
 
         Raises DiagnosticError if results are on different devices.
         """
-        found: TensorSharding | None = None
+        device: TensorSharding | None = None
         for sharding in self._result_shardings(op):
             if sharding is None or not _is_maximal(sharding, self._mesh_of):
                 continue
             mesh = sharding.mesh_or_ref
-            if found is not None and self._mesh_of(mesh) is not self._mesh_of(found.mesh_or_ref):
+            if device is not None and self._mesh_of(mesh) is not self._mesh_of(device.mesh_or_ref):
                 raise op.op_error("has conflicting single-device result shardings")
-            found = fully_replicated(0, mesh, is_closed=True)
-        return found
+            device = fully_replicated(0, mesh, is_closed=True)
+        return device
 
     def reshard(self, op: Op, device: TensorSharding) -> None:
         """Reshards the tensors of an operation to and from the sharding on its device."""

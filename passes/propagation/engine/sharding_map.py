@@ -114,12 +114,12 @@ class ShardingMap:
 
     def readers(self, slot: int) -> list[int]:
         """The indices of the operations that read the sharding in a slot."""
-        found = []
+        readers = []
         entry = self._first_reader[slot]
         while entry != _END:
-            found.append(self._readers[entry])
+            readers.append(self._readers[entry])
             entry = self._next_reader[entry]
-        return found
+        return readers
 
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
         """Sets a sharding. Returns all slots that changed.

@@ -214,13 +214,13 @@ def _static(
 
 def _constants(**operands: Value) -> dict[str, Sequence[int]] | None:
     """The constant integers by name; None if an operand is not constant."""
-    found: dict[str, Sequence[int]] = {}
+    shapes: dict[str, Sequence[int]] = {}
     for name, value in operands.items():
         integers = constant_integers(value)
         if integers is None:
             return None
-        found[name] = integers
-    return found
+        shapes[name] = integers
+    return shapes
 
 
 def _refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:

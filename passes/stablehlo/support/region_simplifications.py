@@ -148,17 +148,17 @@ def _drop_unused_inputs(op: ReduceOp, rewriter: Rewriter) -> bool:
 
 def _computed_from(values: Sequence[Value], block: Block) -> set[Value]:
     """These values and those that they are computed from, in the region of a block."""
-    found: set[Value] = set()
+    captured: set[Value] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
-        if value in found or _region_of(value) is not block.parent:
+        if value in captured or _region_of(value) is not block.parent:
             continue
-        found.add(value)
+        captured.add(value)
         if value.defining_op is not None:
             for inner in value.defining_op.walk():
                 pending += inner.operands
-    return found
+    return captured
 
 
 # --- Sorts and loops ----------------------------------------------------------------------

@@ -48,10 +48,10 @@ def simplifications(max_elements: int, others: Patterns | None = None) -> Patter
     }
 
     def patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
-        found = [*(others or {}).get(op_class, ()), *own.get(op_class, ())]
+        patterns = [*(others or {}).get(op_class, ()), *own.get(op_class, ())]
         if op_class.name.startswith("stablehlo.") and op_class is not ConstantOp:
-            found.append(Pattern(empty_tensors_to_constants, "ZeroExtentToEmptyConstant"))
-        return sorted(found, key=lambda pattern: -pattern.benefit)
+            patterns.append(Pattern(empty_tensors_to_constants, "ZeroExtentToEmptyConstant"))
+        return sorted(patterns, key=lambda pattern: -pattern.benefit)
 
     return patterns_of
 

@@ -62,10 +62,10 @@ def _with_attributes(
     """An operation whose attributes are the integers of operands; None if one of them is not constant."""
     attributes: dict[str, Attribute | None] = {}
     for name, value in values.items():
-        found = constant_integers(value)
-        if found is None:
+        numbers = constant_integers(value)
+        if numbers is None:
             return None
-        attributes[name] = integers(found)
+        attributes[name] = integers(numbers)
     return op_class, operands, attributes
 
 

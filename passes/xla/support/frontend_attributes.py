@@ -66,14 +66,14 @@ def is_python_callback(op: CustomCallOp) -> bool:
 
 def frontend_attributes(attributes: DictAttr) -> DictAttr:
     """The frontend attributes among these attributes."""
-    found = attributes.get(FRONTEND_ATTRIBUTES)
-    return found if isinstance(found, DictAttr) else EMPTY_DICT
+    attribute = attributes.get(FRONTEND_ATTRIBUTES)
+    return attribute if isinstance(attribute, DictAttr) else EMPTY_DICT
 
 
 def frontend_text(attributes: DictAttr, name: str) -> str | None:
     """The text of a frontend attribute; None if there is none."""
-    found = frontend_attributes(attributes).get(name)
-    return found.value if isinstance(found, StringAttr) else None
+    frontend_attribute = frontend_attributes(attributes).get(name)
+    return frontend_attribute.value if isinstance(frontend_attribute, StringAttr) else None
 
 
 def parsed_frontend_attribute(op: Op, attributes: DictAttr, name: str, cls: type[A]) -> A | None:
@@ -118,10 +118,10 @@ def with_frontend_attributes(attributes: DictAttr, new: Mapping[str, Attribute])
 
 def without_frontend_attributes(attributes: DictAttr, *names: str) -> DictAttr:
     """These attributes without some frontend attributes."""
-    found = frontend_attributes(attributes)
+    frontend = frontend_attributes(attributes)
     if FRONTEND_ATTRIBUTES not in attributes:
         return attributes
-    left = found.without(*names)
+    left = frontend.without(*names)
     if left.entries:
         return attributes.with_entry(FRONTEND_ATTRIBUTES, left)
     return attributes.without(FRONTEND_ATTRIBUTES)

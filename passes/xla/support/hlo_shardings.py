@@ -49,7 +49,7 @@ def leaves(text: str) -> list[str]:
     inner = text.strip()
     if not inner.startswith("{") or not inner[1:].lstrip().startswith(("{", "/*")):
         return [inner]
-    found, depth, start, position = [], 0, 1, 1
+    parts, depth, start, position = [], 0, 1, 1
     end = len(inner) - 1
     while position < end:
         if inner.startswith("/*", position):
@@ -57,10 +57,10 @@ def leaves(text: str) -> list[str]:
             continue
         depth += (inner[position] in "{[(") - (inner[position] in "}])")
         if inner[position] == "," and not depth:
-            found.append(inner[start:position].strip())
+            parts.append(inner[start:position].strip())
             start = position + 1
         position += 1
-    return [*found, inner[start:end].strip()]
+    return [*parts, inner[start:end].strip()]
 
 
 # --- Import ---------------------------------------------------------------------------------------
@@ -99,15 +99,15 @@ def shardings_by_axes(op: Op, text: str, types: Sequence[Type]) -> ShardingPerVa
     if len(texts) != len(types):
         raise op.error(f"sharding {text} is for {len(texts)} values, the operation has {len(types)} results")
     ranks = [rank_of(type) for type in types]
-    found = [sharding_by_axes(op, text, rank) for text, rank in zip(texts, ranks, strict=True)]
-    mesh = next((sharding.mesh_or_ref for sharding in found if sharding is not None), None)
+    shardings = [sharding_by_axes(op, text, rank) for text, rank in zip(texts, ranks, strict=True)]
+    mesh = next((sharding.mesh_or_ref for sharding in shardings if sharding is not None), None)
     if mesh is None:
         return None
     return ShardingPerValue(
         tuple(
             [
                 fully_replicated(rank, mesh, is_closed=False) if sharding is None else sharding
-                for sharding, rank in zip(found, ranks, strict=True)
+                for sharding, rank in zip(shardings, ranks, strict=True)
             ]
         )
     )

@@ -96,7 +96,7 @@ def _matching(flag: str, text: str) -> set[str]:
     time = MatchTime(_MATCH_SECONDS)
     try:
         match = re.compile(text).fullmatch
-        return {category for category in CATEGORIES if time.found(match, category)}
+        return {category for category in CATEGORIES if time.matches(match, category)}
     except TimeoutError:
         message = f"for the --{flag} option: '{text}' takes longer than {_MATCH_SECONDS:g} second to match"
         raise UsageError(message, f"such as {CATEGORIES[1]}, or .* for all categories") from None

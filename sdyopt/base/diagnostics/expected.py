@@ -44,7 +44,7 @@ class MatchTime:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    def found(self, match: Callable[[str], re.Match[str] | None], text: str) -> bool:
+    def matches(self, match: Callable[[str], re.Match[str] | None], text: str) -> bool:
         """Whether a method of a pattern, such as `search`, finds a match in a text.
 
         Raises TimeoutError when no time remains.
@@ -174,7 +174,7 @@ class ExpectedDiagnostics:
 
     def _matches(self, expectation: Expectation, message: str) -> bool:
         try:
-            return self._match_time.found(expectation.pattern.search, message)
+            return self._match_time.matches(expectation.pattern.search, message)
         except TimeoutError:
             if not self._timed_out:
                 message = f"regexes take longer than {MATCH_SECONDS:g} seconds to match"

@@ -108,17 +108,17 @@ def record(diagnostic: Diagnostic, source: Source | None = None, is_promoted: bo
 
 def _positions(location: Location, source: Source | None) -> tuple[Position | None, Position | None]:
     """The position that a location names, and the one in the input, if known."""
-    found = resolve_file_location(location)
-    if found is None:
+    resolved = resolve_file_location(location)
+    if resolved is None:
         return None, None
     end_line = end_column = None
-    if isinstance(found, FileRange):
-        end_line, end_column = found.end_line, found.end_column
-    if source is None or found.file != source.name:
-        return Position(found.file, found.line, found.column, end_line, end_column), None
-    start = _character_column(source, found.line, found.column)
+    if isinstance(resolved, FileRange):
+        end_line, end_column = resolved.end_line, resolved.end_column
+    if source is None or resolved.file != source.name:
+        return Position(resolved.file, resolved.line, resolved.column, end_line, end_column), None
+    start = _character_column(source, resolved.line, resolved.column)
     end = None if end_column is None else _character_column(source, end_line or 0, end_column)
-    position = Position(found.file, found.line, found.column, end_line, end_column, (start, end))
+    position = Position(resolved.file, resolved.line, resolved.column, end_line, end_column, (start, end))
     return position, position
 
 
@@ -180,8 +180,8 @@ def note_line(note: NoteRecord, run: RunSummary) -> str:
 
 def _distinct_positions(record: Record | NoteRecord) -> list[Position]:
     """The distinct positions, without those in stdin."""
-    found = dict.fromkeys((record.location, record.input_location))
-    return [location for location in found if location is not None and location.file not in STDIN_NAMES]
+    locations = dict.fromkeys((record.location, record.input_location))
+    return [location for location in locations if location is not None and location.file not in STDIN_NAMES]
 
 
 SCHEMA = "sdy-opt-diagnostics"
@@ -330,8 +330,10 @@ def to_sarif(records: Sequence[Record], run: RunSummary) -> str:
         "exitCode": run.exit_code,
     }
     for kind in dict.fromkeys(_NOTIFICATIONS.values()):
-        if found := [_notification(record) for record in records if _NOTIFICATIONS.get(record.id) == kind]:
-            invocation[kind] = found
+        if notifications := [
+            _notification(record) for record in records if _NOTIFICATIONS.get(record.id) == kind
+        ]:
+            invocation[kind] = notifications
     results = [record for record in records if record.id not in _NOTIFICATIONS]
     rules = list(dict.fromkeys(record.id for record in results))
     driver = {"name": "sdy-opt", "version": run.version, "rules": [_rule(id) for id in rules]}

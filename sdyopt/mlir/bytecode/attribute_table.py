@@ -34,8 +34,8 @@ def encodings_of(dialect: str) -> DialectEncodings | None:
     """The encodings of a dialect; None if all its attributes and types are encoded as text."""
     if dialect not in _encodings:
         module = f"sdyopt.mlir.bytecode.{dialect}_encodings"
-        found = dialect.isidentifier() and find_spec(module) is not None
-        _encodings[dialect] = import_module(module).ENCODINGS if found else None
+        exists = dialect.isidentifier() and find_spec(module) is not None
+        _encodings[dialect] = import_module(module).ENCODINGS if exists else None
     return _encodings[dialect]
 
 

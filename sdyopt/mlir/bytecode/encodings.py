@@ -175,10 +175,10 @@ def _of_class(codec: Codec[Any], *classes: type[Any]) -> Codec[Any]:
 
     def read(reader: EntryReader) -> Any:
         start = reader.position
-        found = codec.read(reader)
-        if not isinstance(found, classes):
-            reader.fail(f"expected {classes[0].__name__}, found {type(found).__name__}", start)
-        return found
+        value = codec.read(reader)
+        if not isinstance(value, classes):
+            reader.fail(f"expected {classes[0].__name__}, found {type(value).__name__}", start)
+        return value
 
     return Codec(read, codec.write)
 

@@ -429,10 +429,10 @@ class IRReader:
         reader.position = common
         attributes: dict[str, Attribute] = {}
         if mask & HAS_ATTRIBUTES:
-            found = self._table.attribute(reader.varint(), reader)
-            if not isinstance(found, DictAttr):
-                reader.fail(f"expected a dictionary, found {type(found).__name__}", common)
-            attributes.update(found.entries)
+            decoded = self._table.attribute(reader.varint(), reader)
+            if not isinstance(decoded, DictAttr):
+                reader.fail(f"expected a dictionary, found {type(decoded).__name__}", common)
+            attributes.update(decoded.entries)
         properties: dict[str, Attribute] = {}
         if mask & HAS_PROPERTIES:
             properties = self._properties_of(op_name, reader.varint(), reader)

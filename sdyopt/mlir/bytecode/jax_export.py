@@ -130,8 +130,8 @@ def _tree(table: _Table | None, depth: int = 0) -> str:
 
 def _avals(table: _Table, field: int, numbers: int, unique: Sequence[_Table]) -> tuple[str, ...]:
     """The types of arguments or results, in newer files numbers of those in `unique`."""
-    found = [unique[number] for number in table.numbers(numbers, 4) if number < len(unique)]
-    return tuple(map(_aval, found or table.tables(field)))
+    items = [unique[number] for number in table.numbers(numbers, 4) if number < len(unique)]
+    return tuple(map(_aval, items or table.tables(field)))
 
 
 def _aval(table: _Table) -> str:
@@ -142,9 +142,9 @@ def _aval(table: _Table) -> str:
 
 def _shardings(table: _Table, field: int, numbers: int, unique: Sequence[_Table]) -> tuple[str | None, ...]:
     """The shardings of arguments or results, in newer files numbers of those in `unique`, from 1."""
-    found = [number for number in table.numbers(numbers, 4) if number <= len(unique)]
-    if found:
-        return tuple(_sharding(unique[number - 1]) if number else None for number in found)
+    known = [number for number in table.numbers(numbers, 4) if number <= len(unique)]
+    if known:
+        return tuple(_sharding(unique[number - 1]) if number else None for number in known)
     return tuple(map(_sharding_of_older_file, table.tables(field)))
 
 

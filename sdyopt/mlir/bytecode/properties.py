@@ -99,20 +99,20 @@ def _in_version(layout: Layout, version: int) -> Layout:
 
 
 def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
-    found = [
+    properties = [
         Property(field.name, field.is_optional or field.default is not None, field.constraint)
         for field in fields
         if isinstance(field, AttrField)
     ]
-    found += [Property(name, is_optional=True) for name in _UNDECLARED.get(op_class.name, ())]
-    found.sort(key=_name)
+    properties += [Property(name, is_optional=True) for name in _UNDECLARED.get(op_class.name, ())]
+    properties.sort(key=_name)
     if ATTR_SIZED_OPERANDS in op_class.traits:
         count = sum(isinstance(field, OperandField) for field in fields)
-        found.append(Property(OPERAND_SEGMENTS, is_optional=False, segments=count))
+        properties.append(Property(OPERAND_SEGMENTS, is_optional=False, segments=count))
     if ATTR_SIZED_RESULTS in op_class.traits:
         count = sum(isinstance(field, ResultField) for field in fields)
-        found.append(Property(RESULT_SEGMENTS, is_optional=False, segments=count))
-    return tuple(found)
+        properties.append(Property(RESULT_SEGMENTS, is_optional=False, segments=count))
+    return tuple(properties)
 
 
 def _name(entry: Property) -> str:

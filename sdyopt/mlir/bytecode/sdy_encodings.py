@@ -59,8 +59,8 @@ def _axis(name: str, size: int) -> MeshAxis | str:
 
 
 def _mesh(axes: Sequence[MeshAxis], device_ids: Sequence[int]) -> Mesh | str:
-    found = mesh(axes, device_ids)
-    return mesh_problem(found) or found
+    read = mesh(axes, device_ids)
+    return mesh_problem(read) or read
 
 
 def _sharding(

@@ -59,10 +59,10 @@ DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write
 
 
 def _mesh(axes: ArrayAttr, device_ids: DenseElements | None) -> Mesh | str:
-    found = [axis for axis in axes if isinstance(axis, MeshAxis)]
-    if len(found) != len(axes):
+    mesh_axes = [axis for axis in axes if isinstance(axis, MeshAxis)]
+    if len(mesh_axes) != len(axes):
         return "an axis of a mesh is another attribute"
-    return Mesh(tuple(found), device_ids)
+    return Mesh(tuple(mesh_axes), device_ids)
 
 
 def _mesh_axes(mesh: Attribute, axes: tuple[Attribute, ...]) -> ReplicaGroupMeshAxes | str:

@@ -54,8 +54,8 @@ def write_use_list_orders(writer: ByteWriter, values: Sequence[Value], numbers: 
 
     `numbers` are those of operations in the program.
     """
-    found = ((index, _use_list_order(value, numbers)) for index, value in enumerate(values))
-    orders = [(index, order) for index, order in found if order]
+    numbered = ((index, _use_list_order(value, numbers)) for index, value in enumerate(values))
+    orders = [(index, order) for index, order in numbered if order]
     if not orders:
         return False
     if len(values) != 1:

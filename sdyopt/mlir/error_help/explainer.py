@@ -150,8 +150,8 @@ class Explainer:
                 return offset
         if op is None and (isinstance(location, UnknownLoc) or (point and point.file == source.name)):
             return -1
-        found = self._op_offsets.find(location, op)
-        return -1 if found is None else found
+        statement = self._op_offsets.find(location, op)
+        return -1 if statement is None else statement
 
     @cached_property
     def _op_offsets(self) -> OpOffsets:

@@ -199,8 +199,8 @@ def symbol_help(case: Case, name: str, op_name: str) -> str:
     table = None if case.op is None else nearest_symbol_table(case.op)
     if not isinstance(table, SymbolTableOp):
         return ""
-    found = [op for op in table.symbols() if op.signature.name == op_name]
-    names = [n for op in reversed(found) if (n := symbol_name(op)) is not None]
+    ops = [op for op in table.symbols() if op.signature.name == op_name]
+    names = [n for op in reversed(ops) if (n := symbol_name(op)) is not None]
     if similar := did_you_mean(name, names, lambda other: f"`{symbol_text(other)}`"):
         return similar
     defined = listed([symbol_text(other) for other in names])

@@ -90,10 +90,10 @@ class Statement:
     @cached_property
     def _indices(self) -> dict[str, list[int]]:
         """The indices of the tokens with each text."""
-        found: dict[str, list[int]] = {}
+        positions: dict[str, list[int]] = {}
         for index, token in enumerate(self.tokens):
-            found.setdefault(token.text, []).append(index)
-        return found
+            positions.setdefault(token.text, []).append(index)
+        return positions
 
     def items(self, opening: int) -> list[Span]:
         """The comma-separated items in the bracket that opens at a token."""
@@ -160,7 +160,7 @@ class Statement:
 
 def tokens_of(text: str) -> list[str]:
     """The texts of the tokens of a text; empty if it has invalid ones."""
-    found: list[str] = []
+    names: list[str] = []
     position = 0
     while True:
         try:
@@ -168,8 +168,8 @@ def tokens_of(text: str) -> list[str]:
         except LexError:
             return []
         if token.kind == END:
-            return found
-        found.append(token.text)
+            return names
+        names.append(token.text)
         position = token.end
 
 
@@ -186,7 +186,7 @@ def _end_of_region(text: str, position: int, limit: int) -> int:
     return limit
 
 
-class _Found(NamedTuple):
+class _WrittenOp(NamedTuple):
     """An operation of the source. `number` is its position in pre-order."""
 
     signature: OpSignature
@@ -199,14 +199,14 @@ class OpOffsets:
     """The offsets of the operations of a source, by their locations."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
-        self._by_location: dict[Location, list[_Found]] = {}
+        self._by_location: dict[Location, list[_WrittenOp]] = {}
         record = ParseRecord()
         with handling(lambda _: None), suppress(DiagnosticError):
             module, _ = parse_module(source, dialects, options, record)
             for number, op in enumerate(module.walk()):
                 if (offset := record.offsets.get(op)) is not None:
-                    found = _Found(op.signature, op.attributes, offset, number)
-                    self._by_location.setdefault(op.location, []).append(found)
+                    parsed = _WrittenOp(op.signature, op.attributes, offset, number)
+                    self._by_location.setdefault(op.location, []).append(parsed)
 
     def find(self, location: Location, op: Op | None) -> int | None:
         """The offset of the operation with this location that resembles `op` most; None if there is none.
@@ -214,11 +214,11 @@ class OpOffsets:
         A pass may change an operation but keeps its location. Many operations have an unknown location, so
         such an operation must have the same signature and discardable attributes as in the source.
         """
-        found = self._by_location.get(location, [])
-        if op is None or not found:
-            return found[0].offset if found else None
-        best = max(_resemblance(candidate, op) for candidate in found)
-        similar = [candidate for candidate in found if _resemblance(candidate, op) == best]
+        candidates = self._by_location.get(location, [])
+        if op is None or not candidates:
+            return candidates[0].offset if candidates else None
+        best = max(_resemblance(candidate, op) for candidate in candidates)
+        similar = [candidate for candidate in candidates if _resemblance(candidate, op) == best]
         if isinstance(location, UnknownLoc) and not all(best):
             return None
         if len(similar) > 1:
@@ -227,12 +227,12 @@ class OpOffsets:
         return similar[0].offset
 
 
-def _resemblance(found: _Found, op: Op) -> tuple[bool, ...]:
+def _resemblance(candidate: _WrittenOp, op: Op) -> tuple[bool, ...]:
     """A tuple that is greater the more the two operations have in common."""
     return (
-        found.signature.name == op.signature.name,
-        found.signature is op.signature,
-        found.attributes is op.attributes,
+        candidate.signature.name == op.signature.name,
+        candidate.signature is op.signature,
+        candidate.attributes is op.attributes,
     )
 
 

@@ -42,8 +42,8 @@ def text(wanted: str, nth: int = 0) -> Narrowing:
     """An occurrence of a text, by default the first; a negative `nth` counts from the last."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found = statement.find_all(wanted, span)
-        return found[nth] if -len(found) <= nth < len(found) else None
+        matches = statement.find_all(wanted, span)
+        return matches[nth] if -len(matches) <= nth < len(matches) else None
 
     return step
 
@@ -52,8 +52,8 @@ def only(wanted: str) -> Narrowing:
     """The only occurrence of a text."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found = statement.find_all(wanted, span)
-        return found[0] if len(found) == 1 else None
+        matches = statement.find_all(wanted, span)
+        return matches[0] if len(matches) == 1 else None
 
     return step
 
@@ -62,7 +62,7 @@ def first_of(*steps: Narrowing) -> Narrowing:
     """The piece that the first successful step finds."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        return next((found for step in steps if (found := step(statement, span)) is not None), None)
+        return next((place for step in steps if (place := step(statement, span)) is not None), None)
 
     return step
 
@@ -71,10 +71,10 @@ def within(*steps: Narrowing) -> Narrowing:
     """The piece after all steps, each of which must find something."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found: Span | None = span
+        place: Span | None = span
         for step in steps:
-            found = None if found is None else step(statement, found)
-        return found
+            place = None if place is None else step(statement, place)
+        return place
 
     return step
 
@@ -96,8 +96,8 @@ def attribute_name(name: str) -> Narrowing:
     """The name in `name = value`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found = attribute(name)(statement, span)
-        return None if found is None else Span(found.first, found.first + 1)
+        place = attribute(name)(statement, span)
+        return None if place is None else Span(place.first, place.first + 1)
 
     return step
 
@@ -107,8 +107,8 @@ def argument(index: int) -> Narrowing:
 
     def step(statement: Statement, span: Span) -> Span | None:
         opening = statement.index_of("(", span, depth=0)
-        found = None if opening is None else _item(statement, opening, index)
-        return found or _item_of_attribute(statement, span, "arg_attrs", index)
+        place = None if opening is None else _item(statement, opening, index)
+        return place or _item_of_attribute(statement, span, "arg_attrs", index)
 
     return step
 
@@ -132,8 +132,8 @@ def list_after(word: str) -> Narrowing:
     """The first list in square brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found = statement.find_all(word, span)
-        opening = statement.index_of("[", Span(found[0].end, span.end)) if found else None
+        matches = statement.find_all(word, span)
+        opening = statement.index_of("[", Span(matches[0].end, span.end)) if matches else None
         if opening is None or opening not in statement.closing:
             return None
         return Span(opening, statement.closing[opening] + 1)
@@ -155,10 +155,10 @@ def brackets(opening: str = "[", nth: int = 0) -> Narrowing:
     """The nth pair of brackets of a kind, with its contents."""
 
     def step(statement: Statement, span: Span) -> Span | None:
-        found = [i for i in range(*span) if statement.tokens[i].text == opening and i in statement.closing]
-        if not -len(found) <= nth < len(found):
+        openings = [i for i in range(*span) if statement.tokens[i].text == opening and i in statement.closing]
+        if not -len(openings) <= nth < len(openings):
             return None
-        return Span(found[nth], statement.closing[found[nth]] + 1)
+        return Span(openings[nth], statement.closing[openings[nth]] + 1)
 
     return step
 
@@ -238,10 +238,10 @@ def _item(statement: Statement, opening: int, index: int) -> Span | None:
 
 
 def _item_of_attribute(statement: Statement, span: Span, name: str, index: int) -> Span | None:
-    found = attribute(name)(statement, span)
-    if found is None or found.end - found.first < 3:
+    place = attribute(name)(statement, span)
+    if place is None or place.end - place.first < 3:
         return None
-    return _item(statement, found.first + 2, index)
+    return _item(statement, place.first + 2, index)
 
 
 def _end_of_item(statement: Statement, index: int, span: Span) -> int:

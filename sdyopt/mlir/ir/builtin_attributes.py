@@ -100,8 +100,8 @@ class DenseElements(Attribute):
         """The elements of an integer attribute, read as signed; of a splat at most `MAX_EXPANDED`."""
         size = element_size(self.type.element)
         offsets = range(0, len(self.data), size)
-        found = [int.from_bytes(self.data[at : at + size], "little", signed=True) for at in offsets]
-        return tuple(found * min(self.type.num_elements, MAX_EXPANDED) if self.is_splat else found)
+        numbers = [int.from_bytes(self.data[at : at + size], "little", signed=True) for at in offsets]
+        return tuple(numbers * min(self.type.num_elements, MAX_EXPANDED) if self.is_splat else numbers)
 
 
 class DenseStringElements(Attribute):

@@ -90,14 +90,14 @@ class ValueField(Field, Generic[V, S]):
     def of_signature(self, signature: OpSignature) -> S:
         start, count = self.range_of(signature)
         types: Any = self.types_of(signature)
-        found: S
+        type: S
         if self.arity == ONE:
-            found = types[start]
+            type = types[start]
         elif self.arity == OPTIONAL:
-            found = types[start] if count else _MISSING
+            type = types[start] if count else _MISSING
         else:
-            found = types[start : start + count]
-        return found
+            type = types[start : start + count]
+        return type
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         """The types of all operands, or of all results."""
@@ -119,16 +119,16 @@ class ValueField(Field, Generic[V, S]):
         if op is None:
             return self
         start, count = self.range_of(op.signature)
-        found: V
+        value: V
         if self.arity == ONE:
-            found = self.value_at(op, start)
-            return found
+            value = self.value_at(op, start)
+            return value
         values: Any = self.values_of(op)
         if self.arity == OPTIONAL:
-            found = values[start] if count else _MISSING
+            value = values[start] if count else _MISSING
         else:
-            found = values[start : start + count]
-        return found
+            value = values[start : start + count]
+        return value
 
 
 class OperandField(ValueField[V, S]):
@@ -189,10 +189,10 @@ class AttrField(Field, Generic[T]):
         self.name = self.name or name
 
     def of_signature(self, signature: OpSignature) -> T:
-        found: Any = signature.attributes.get(self.name)
-        if found is None:
-            found = self.default
-        return _MISSING if found is None else self.constraint.value(found)
+        attribute: Any = signature.attributes.get(self.name)
+        if attribute is None:
+            attribute = self.default
+        return _MISSING if attribute is None else self.constraint.value(attribute)
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> Self: ...
@@ -202,10 +202,10 @@ class AttrField(Field, Generic[T]):
         if op is None:
             return self
         # As `of_signature`, in place.
-        found: Any = op.signature.attributes.get(self.name)
-        if found is None:
-            found = self.default
-        return _MISSING if found is None else self.constraint.value(found)
+        attribute: Any = op.signature.attributes.get(self.name)
+        if attribute is None:
+            attribute = self.default
+        return _MISSING if attribute is None else self.constraint.value(attribute)
 
 
 class RegionField(Field, Generic[T]):
@@ -231,8 +231,8 @@ class RegionField(Field, Generic[T]):
         if op is None:
             return self
         regions: Any = op.regions
-        found: T = regions[self.index :] if self.is_variadic else regions[self.index]
-        return found
+        region: T = regions[self.index :] if self.is_variadic else regions[self.index]
+        return region
 
 
 def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:

@@ -302,10 +302,10 @@ class Op(metaclass=OpMeta):
 
     def nested(self, *op_classes: type[OpT]) -> list[OpT]:
         """The nested operations of these classes, in post-order. Walks only if there may be any."""
-        found: list[OpT] = []
+        ops: list[OpT] = []
         if classes := used_classes(op_classes):
-            _add_nested(self, classes, found)
-        return found
+            _add_nested(self, classes, ops)
+        return ops
 
     # --- Diagnostics ----------------------------------------------------------------
 
@@ -346,15 +346,15 @@ def _blocks_in(op: Op) -> Iterator[Block]:
     return (block for region in op.regions for block in region.blocks)
 
 
-def _add_nested(outer: Op, classes: frozenset[type[Op]], found: list[Any]) -> None:
+def _add_nested(outer: Op, classes: frozenset[type[Op]], ops: list[Any]) -> None:
     for region in outer.regions:
         for block in region.blocks:
             op = block.first
             while op is not None:
                 if op.regions:
-                    _add_nested(op, classes, found)
+                    _add_nested(op, classes, ops)
                 if type(op) in classes:
-                    found.append(op)
+                    ops.append(op)
                 op = op.next
 
 

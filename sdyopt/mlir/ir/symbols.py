@@ -208,8 +208,8 @@ def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
         return _references_in(attribute)
     references: tuple[SymbolRef, ...] = ()
     for _, value in attribute.entries:
-        if found := _references_in(value):
-            references = tuple(dict.fromkeys(references + found)) if references else found
+        if names := _references_in(value):
+            references = tuple(dict.fromkeys(references + names)) if references else names
     return references
 
 

@@ -264,10 +264,10 @@ def compare_inferred_types(
     actual = signature.result_types
     if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
         return
-    expected, found = (", ".join(f"'{print_type(type)}'" for type in types) for types in (inferred, actual))
+    expected, stated = (", ".join(f"'{print_type(type)}'" for type in types) for types in (inferred, actual))
     error = signature.error_without_op_note(
         f"'{signature.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation"
-        f" {found}"
+        f" {stated}"
     )
     raise error.then(signature.op_error(_NOT_INFERRED))
 

@@ -285,12 +285,12 @@ def load_any_plugin(name: str) -> None:
 
         loaders = {PASS_GROUP: load_pass_plugin, DIALECT_GROUP: load_dialect_plugin}
         known = {group: entry_points(group=group).names for group in loaders}
-        found = [group for group in loaders if name in known[group]]
-        if not found:
+        groups = [group for group in loaders if name in known[group]]
+        if not groups:
             help = nearest_or_all(name, sorted(set().union(*known.values())))
             message = f"{failure}: no installed package has this entry point"
             raise UsageError(message, help or "install the package of the plugin in this Python environment")
-        for group in found:
+        for group in groups:
             loaders[group](name)
 
 

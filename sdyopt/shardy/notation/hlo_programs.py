@@ -60,7 +60,7 @@ def hlo_shardings(module: Op) -> HloShardings | None:
         return None
     if MESHES in _frontend(module.attributes):
         return HloShardings.FRONTEND_ATTRIBUTES
-    found: HloShardings | None = None
+    last: HloShardings | None = None
     for attributes in _attributes(children):
         if SHARDING in attributes:
             return None
@@ -69,8 +69,8 @@ def hlo_shardings(module: Op) -> HloShardings | None:
         text = attributes.get(XLA_SHARDING)
         if isinstance(text, StringAttr):
             is_by_axes = "mesh[" in text.value or "single_device[" in text.value
-            found = HloShardings.BY_AXES if is_by_axes else found or HloShardings.BY_DEVICES
-    return None if found is None or _is_propagated(module) else found
+            last = HloShardings.BY_AXES if is_by_axes else last or HloShardings.BY_DEVICES
+    return None if last is None or _is_propagated(module) else last
 
 
 def _is_propagated(module: Op) -> bool:
@@ -99,5 +99,5 @@ def marked_as_partitioned(module: Op) -> DictAttr:
 
 
 def _frontend(attributes: DictAttr) -> DictAttr | tuple[()]:
-    found = attributes.get(FRONTEND_ATTRIBUTES)
-    return found if isinstance(found, DictAttr) else ()
+    attribute = attributes.get(FRONTEND_ATTRIBUTES)
+    return attribute if isinstance(attribute, DictAttr) else ()

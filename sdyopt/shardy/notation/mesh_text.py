@@ -183,9 +183,9 @@ def _located(source: Source, problem: str) -> DiagnosticError:
     for pattern, which in _SUBJECTS:
         if (match := pattern.search(problem)) is not None:
             for name in (match[1], match[1].replace('"', "'")):
-                found = text.find(name) if which == 0 else text.rfind(name)
-                if found >= 0:
-                    return error_at_range(source, found, found + len(name), problem)
+                offset = text.find(name) if which == 0 else text.rfind(name)
+                if offset >= 0:
+                    return error_at_range(source, offset, offset + len(name), problem)
     return error_at_range(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
 
 

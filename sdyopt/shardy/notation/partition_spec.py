@@ -107,7 +107,7 @@ def specs_of(text: str) -> str:
             return "P.UNCONSTRAINED" if dim == "?" else "None"
         return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
-    return _DIMS.sub(lambda found: _short_text([entry(dim) for dim in _DIM.findall(found[1])], []), text)
+    return _DIMS.sub(lambda dims: _short_text([entry(dim) for dim in _DIM.findall(dims[1])], []), text)
 
 
 def jax_type(text: str) -> str:

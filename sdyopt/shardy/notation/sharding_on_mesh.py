@@ -114,10 +114,10 @@ def _pieces(mesh: Mesh, used: Sequence[AxisRef]) -> list[AxisRef]:
 
 
 def _by_name(refs: Iterable[AxisRef]) -> dict[str, list[AxisRef]]:
-    found: dict[str, list[AxisRef]] = {}
+    by_tensor: dict[str, list[AxisRef]] = {}
     for ref in refs:
-        found.setdefault(ref.name, []).append(ref)
-    return found
+        by_tensor.setdefault(ref.name, []).append(ref)
+    return by_tensor
 
 
 # Tilings as shardings of the sdy dialect: on a given mesh, or on one made for the tiling.
@@ -220,7 +220,7 @@ def _axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...]:
 
 def _sub_axes(digit: Digit, mesh: Mesh) -> list[AxisRef]:
     """The sub-axes of a digit, major to minor: one for each axis that the digit overlaps."""
-    found: list[AxisRef] = []
+    refs: list[AxisRef] = []
     size, stride = digit
     minor = prod([axis.size for axis in mesh.axes])
     bounds = [(axis, minor := minor // axis.size) for axis in mesh.axes]
@@ -233,9 +233,9 @@ def _sub_axes(digit: Digit, mesh: Mesh) -> list[AxisRef]:
         part = min(size, room)
         if stride % minor or (axis.size * minor) % stride or room % part or size % part:
             raise NotExpressible("its tiles are no axes or sub-axes of the mesh")
-        found.insert(0, AxisRef(axis.name, SubAxis(room // part, part)))
+        refs.insert(0, AxisRef(axis.name, SubAxis(room // part, part)))
         size, stride = size // part, stride * part
-    return found
+    return refs
 
 
 def _whole_if_possible(axis: AxisRef, mesh: Mesh) -> AxisRef:

@@ -114,12 +114,12 @@ def _find_value(parser: TextParser, start: int, name: str, function: Op) -> Valu
         module = module.parent_op
     names = {value: known for value, known in SsaNames(module).names.items() if _is_within(value, function)}
     # The name of a group of results, such as %3 for %3#0 and %3#1, stands for the first one.
-    found = [value for value, known in names.items() if known in (name, f"{name}#0")]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    values = [value for value, known in names.items() if known in (name, f"{name}#0")]
+    if len(values) == 1:
+        return values[0]
+    if values:
         raise parser.error_since(
-            start, f"{len(found)} values in different regions are named {name}", "name another value"
+            start, f"{len(values)} values in different regions are named {name}", "name another value"
         )
     help = nearest_or_all(name, names.values(), _LISTED)
     raise parser.error_since(start, "no value of this name in the printed program", help)

@@ -126,9 +126,9 @@ def has_different_meshes(op: Op, types: LocalTypes) -> bool:
     Explicit reshards do not change an operation of the second kind, and do not all-reduce its results.
     """
     shardings = [types.sharding(value) for value in (*op.operands, *op.results)]
-    found = [(sharding, types.mesh(sharding)) for sharding in shardings if sharding is not None]
-    sharded = {mesh for sharding, mesh in found if not sharding.is_fully_replicated}
-    axes = {mesh.axes for _, mesh in found if mesh is not None and not mesh.is_empty}
+    with_meshes = [(sharding, types.mesh(sharding)) for sharding in shardings if sharding is not None]
+    sharded = {mesh for sharding, mesh in with_meshes if not sharding.is_fully_replicated}
+    axes = {mesh.axes for _, mesh in with_meshes if mesh is not None and not mesh.is_empty}
     return len(sharded) > 1 or len(axes) > 1
 
 

@@ -249,8 +249,8 @@ def may_be_sharded_more(op_class: type[Op]) -> bool:
 
 def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:
     """A body in place of an operation; None without a single mesh that the operation can use."""
-    found = _mesh_of(op, context)
-    return None if found is None else ShardedBody(op, *found, context)
+    mesh = _mesh_of(op, context)
+    return None if mesh is None else ShardedBody(op, *mesh, context)
 
 
 def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:

@@ -73,8 +73,8 @@ class Type(View[ir.Type]):
     @classmethod
     def tensor(cls, shape: Sequence[int | None], element: Type | str) -> Type:
         """The type of tensors of this shape, with None for each dynamic size."""
-        found = cls.parse(element) if isinstance(element, str) else element
-        return cls(tensor(tuple([DYNAMIC if size is None else size for size in shape]), found.ir))
+        parsed = cls.parse(element) if isinstance(element, str) else element
+        return cls(tensor(tuple([DYNAMIC if size is None else size for size in shape]), parsed.ir))
 
     @classmethod
     def parse(cls, text: str) -> Type:
@@ -161,10 +161,10 @@ def ir_location(location: Location) -> diagnostics.Location:
     """A location in the IR. Raises ParseError if its text is not one."""
 
     def read(parser: AsmParser) -> diagnostics.Location:
-        found = parser.accept_location()
-        if found is None:
+        location = parser.accept_location()
+        if location is None:
             raise parser.error("expected a location, such as loc(unknown)")
-        return found
+        return location
 
     return _parsed(location.text, read)
 
@@ -180,10 +180,10 @@ def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
     with session(discard, followed_release().name, dialects):
         parser = AsmParser(source, ParserState(source, dialects, True).attribute_parser)
         with as_parse_error(PARSE_ERROR, source):
-            found = read(parser)
+            content = read(parser)
             if not parser.at_end:
                 raise parser.error("expected the end of the text")
-    return found
+    return content
 
 
 def float_value(bits: int, format: FloatFormat) -> float:

@@ -211,9 +211,9 @@ class MeshSweep:
         peaks = max((row.peak_bytes or 0 for row in self.rows), default=0) or 1
         cells = []
         for check, row in zip(self.rows, rows, strict=True):
-            found = list(map(as_html, row))
-            found[-2] = "" if check.peak_bytes is None else fill(check.peak_bytes / peaks)
-            cells.append(found)
+            texts = list(map(as_html, row))
+            texts[-2] = "" if check.peak_bytes is None else fill(check.peak_bytes / peaks)
+            cells.append(texts)
         best = [number for number, check in enumerate(self.rows) if check in self.best]
         columns = list(map(as_html, header))
         shown = table(columns, cells, len(columns) - 2, best=best)
@@ -305,9 +305,9 @@ def check(
         if compilation is not None:
             with execution_errors(copy):
                 report.compiled = compilation(report)
-        found = checker.check(report, memory)
+        result = checker.check(report, memory)
         title = symbol_name(copy.op) or copy.source.name
-    return Check(found, title, str(Module(copy, ())))
+    return Check(result, title, str(Module(copy, ())))
 
 
 def _module(caller: str, program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:

@@ -146,10 +146,10 @@ class Comparable:
         from sdyopt.analysis.snapshot.snapshot_check import check_module
 
         with as_parse_error(SNAPSHOT_ERROR):
-            found = check_module(self._module, path_text("path", path))
-        for diagnostic in found:
+            diagnostics = check_module(self._module, path_text("path", path))
+        for diagnostic in diagnostics:
             identify(diagnostic, SNAPSHOT_DIFFERENCE)
-        return tuple([diagnostic_of(diagnostic, diagnostic.source) for diagnostic in found])
+        return tuple([diagnostic_of(diagnostic, diagnostic.source) for diagnostic in diagnostics])
 
 
 def _change(change: comparison.ShardingChange) -> ShardingChange:

@@ -84,8 +84,8 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     devices, is_known, differs = 1, True, False
     with program.session(discard), execution_errors(program):
         for function in validate(program.module, after.module, options, after.verifier):
-            found = findings(function, program.module, options)
-            diagnostics += [diagnostic_of(diagnostic, program.source) for diagnostic in found]
+            problems = findings(function, program.module, options)
+            diagnostics += [diagnostic_of(diagnostic, program.source) for diagnostic in problems]
             results += function.results
             devices = max(devices, function.devices)
             differs |= function.differs
@@ -119,13 +119,13 @@ def results_of(
             if list(array.shape) != placement["shape"]:
                 raise ValueError(f"argument {index} has shape {array.shape}, not {tuple(placement['shape'])}")
             values.append(array.tobytes())
-        found = execution.run(values, steps, list(carry.items()))
+        outputs = execution.run(values, steps, list(carry.items()))
     return [
         [
             np.frombuffer(data, dtype=numpy_type(placement["element"])).reshape(placement["shape"])
             for data, placement in zip(step, execution.results, strict=True)
         ]
-        for step in found
+        for step in outputs
     ]
 
 

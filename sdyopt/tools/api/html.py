@@ -105,10 +105,10 @@ def table(
 
 
 def _row(cells: Sequence[str], tag: str, figures: int, attributes: str = "") -> str:
-    found = [
+    tables = [
         f"<{tag}{' class=n' if number < figures else ''}>{cell}</{tag}>" for number, cell in enumerate(cells)
     ]
-    return f"<tr{attributes}>{''.join(found)}</tr>"
+    return f"<tr{attributes}>{''.join(tables)}</tr>"
 
 
 def cards(figures: Iterable[Sequence[str]], problems: Sequence[str] = ()) -> str:
@@ -157,13 +157,13 @@ def frame(page: str, title: str) -> str:
 
 
 def sections(
-    found: Iterable[Section], axes: Sequence[str], rows: int, closed: Collection[str] = ()
+    listed: Iterable[Section], axes: Sequence[str], rows: int, closed: Collection[str] = ()
 ) -> Iterator[str]:
     """Sections with at most `rows` rows of each table.
 
     Of the tables of a section, the first is open whose title is not in `closed`.
     """
-    for section in found:
+    for section in listed:
         yield f"<p><strong>{coloured(section.heading, axes)}</strong></p>"
         yield from (f"<p>{coloured(sentence, axes)}</p>" for sentence in section.sentences)
         is_open = False
@@ -209,7 +209,7 @@ def _sharding_parts(
     columns = 1 if column is None else counts[column]
     if rows > MAX_ROWS or columns > MAX_COLUMNS:
         return
-    cells = {(_at(shard, row), _at(shard, column)): found for shard, found in devices.items()}
+    cells = {(_at(shard, row), _at(shard, column)): held for shard, held in devices.items()}
     yield "<table><caption>devices of each shard</caption>"
     if column is not None:
         corner = "" if row is None else "<th></th>"
@@ -218,8 +218,8 @@ def _sharding_parts(
         heading = ""
         if row is not None and not number:
             heading = f'<th rowspan="{rows}">{_heading(row, dimensions, axes)}</th>'
-        found = [f"<td>{_devices_text(cells[number, at])}</td>" for at in range(columns)]
-        yield f"<tr>{heading}{''.join(found)}</tr>"
+        columns_html = [f"<td>{_devices_text(cells[number, at])}</td>" for at in range(columns)]
+        yield f"<tr>{heading}{''.join(columns_html)}</tr>"
     yield "</table>"
 
 

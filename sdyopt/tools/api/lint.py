@@ -32,9 +32,9 @@ class Findings(tuple[Diagnostic, ...]):
     summary: str
 
     def __new__(cls, diagnostics: Sequence[Diagnostic], summary: str) -> Findings:
-        found = super().__new__(cls, diagnostics)
-        found.summary = summary
-        return found
+        result = super().__new__(cls, diagnostics)
+        result.summary = summary
+        return result
 
     def __str__(self) -> str:
         return "".join([*(finding.text for finding in self), self.summary])
@@ -75,5 +75,5 @@ def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[s
     with program.session(discard):
         module, _ = parse_module(source, program.dialects, program.options)
         result = Linter(settings, source, program.dialects, program.options).run(module, module)
-    found = [diagnostic_of(diagnostic, source) for diagnostic in result.diagnostics]
-    return Findings(found, summary_text(result))
+    diagnostics = [diagnostic_of(diagnostic, source) for diagnostic in result.diagnostics]
+    return Findings(diagnostics, summary_text(result))

@@ -120,9 +120,9 @@ class Module(ProgramView):
             title = symbol_name(module.ir) or self._program.source.name
             limits = topology, device_memory, assume_trips
             with execution_errors(self._program):
-                found = report_of(module.ir, title, str(module), *limits, compilation)
-            found.ir.assumption = assumption
-            return found
+                report = report_of(module.ir, title, str(module), *limits, compilation)
+            report.ir.assumption = assumption
+            return report
 
     def _assumed(self) -> tuple[str, Module]:
         """The program after the pipeline that is assumed if no pass has run, and a sentence about that."""
@@ -289,8 +289,8 @@ class Module(ProgramView):
         a program that cannot be run.
         """
         how = HowToRun(mode, python, timeout, memory)
-        found = results_of(self._program, arguments, steps, carry or {}, how)
-        return found[0] if steps == 1 else found
+        results = results_of(self._program, arguments, steps, carry or {}, how)
+        return results[0] if steps == 1 else results
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits of `ir` can make it so."""

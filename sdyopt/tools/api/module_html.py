@@ -70,11 +70,11 @@ def _function(function: Function, axes: Sequence[str]) -> str:
     operations = sum(1 for _ in function.ir.walk()) - 1
     caption = f"@{function.symbol_name}: {counted(operations, 'operation')}"
     rows: list[list[str]] = []
-    for title, found in (
+    for title, listed in (
         (counted(len(arguments), "argument"), arguments),
         (counted(len(results), "result"), results),
     ):
-        grouped = _grouped(found)
+        grouped = _grouped(listed)
         rows += [
             [as_html(title if not number else ""), *(coloured(cell, axes) for cell in cells)]
             for number, cells in enumerate(grouped[:MAX_ROWS])

@@ -141,8 +141,10 @@ class Function(Operation):
     @property
     def result_shardings(self) -> tuple[Sharding | None, ...]:
         """The sharding of each result; None for a result without one."""
-        found = [sharding_in(attributes) for attributes in self.ir.result_attributes]
-        return tuple([None if sharding is None else sharding_data(sharding, self.ir) for sharding in found])
+        shardings = [sharding_in(attributes) for attributes in self.ir.result_attributes]
+        return tuple(
+            [None if sharding is None else sharding_data(sharding, self.ir) for sharding in shardings]
+        )
 
     @property
     def is_private(self) -> bool:
@@ -273,14 +275,14 @@ class ProgramView:
     @property
     def functions(self) -> dict[str, Function]:
         """The functions directly in the module, by name."""
-        found = (op for op in self.operations if isinstance(op, Function))
-        return {op.symbol_name or "": op for op in found}
+        ops = (op for op in self.operations if isinstance(op, Function))
+        return {op.symbol_name or "": op for op in ops}
 
     @property
     def meshes(self) -> dict[str, Mesh]:
         """The meshes of the `sdy.mesh` operations, by name."""
-        found = (op for op in self._top_level if isinstance(op, MeshOp))
-        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
+        ops = (op for op in self._top_level if isinstance(op, MeshOp))
+        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in ops}
 
     @property
     def _top_level(self) -> Iterator[Op]:

@@ -129,10 +129,10 @@ def exported_function(program: bytes | os.PathLike[str] | CanBeSerialized) -> Ex
         if not isinstance(program, bytes | CanBeSerialized):
             raise TypeError(f"what jax.export returns, its bytes or a path is expected, not {program!r}")
         data = program if isinstance(program, bytes) else bytes(program.serialize())
-    found = read_exported_function(data)
-    if found is None:
+    exported_function = read_exported_function(data)
+    if exported_function is None:
         raise ValueError("this is not a file of jax.export")
-    return found
+    return exported_function
 
 
 def _text_of(program: ProgramText) -> tuple[str, str | bytes]:

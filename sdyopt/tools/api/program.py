@@ -97,9 +97,9 @@ class Program:
 
     def with_op(self, op: Op) -> Program:
         """Another module with the resources of this program."""
-        found = Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
-        found.is_written = self.is_written
-        return found
+        program = Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
+        program.is_written = self.is_written
+        return program
 
     def pickled(self) -> Pickled:
         """Data to make the program of again, in this process or another one."""
@@ -199,9 +199,9 @@ def unpickled(pickled: Pickled) -> Program:
                 use.unlink()
             for number, operand in reversed(uses):
                 ops[number].operand_uses[operand].link(value)
-    found = Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
-    found.is_written = pickled.is_written
-    return found
+    program = Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+    program.is_written = pickled.is_written
+    return program
 
 
 def _orders_of_uses(root: Op) -> list[list[tuple[int, int]]]:

@@ -177,8 +177,8 @@ class HloComparison:
         """The bytes that a device would send on TPU or GPU, as far as HLO for another device shows it."""
         from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 
-        found = self.ir.accelerated
-        return round(wire_bytes(self.ir.theirs if found is None else found.operands))
+        accelerated = self.ir.accelerated
+        return round(wire_bytes(self.ir.theirs if accelerated is None else accelerated.operands))
 
     @property
     def matches(self) -> tuple[HloMatch, ...]:
@@ -190,7 +190,7 @@ class HloComparison:
             ]
         )
 
-    def _compared(self, found: Iterable[CollectiveOperand]) -> tuple[ComparedCollective, ...]:
+    def _compared(self, operands: Iterable[CollectiveOperand]) -> tuple[ComparedCollective, ...]:
         return tuple(
             [
                 ComparedCollective(
@@ -205,7 +205,7 @@ class HloComparison:
                     entry.moved,
                     () if entry.hlo is None else tuple([(loop.name, loop.trips) for loop in entry.hlo.loops]),
                 )
-                for entry in found
+                for entry in operands
             ]
         )
 
@@ -383,19 +383,19 @@ class Report:
         return report_text(Reported(self.ir, lambda: self._program, self._title, self._check), path)
 
 
-def _collective(found: figures.Collective) -> Collective:
+def _collective(figure: figures.Collective) -> Collective:
     return Collective(
-        found.kind,
-        found.axes,
-        found.group_size,
-        found.bytes_in,
-        found.bytes_out,
-        None if found.wire_bytes is None else round(found.wire_bytes),
-        None if found.times is None else Times(found.times.low, found.times.high),
-        from_source(found.location),
-        found.value,
-        found.cause,
-        found.change,
+        figure.kind,
+        figure.axes,
+        figure.group_size,
+        figure.bytes_in,
+        figure.bytes_out,
+        None if figure.wire_bytes is None else round(figure.wire_bytes),
+        None if figure.times is None else Times(figure.times.low, figure.times.high),
+        from_source(figure.location),
+        figure.value,
+        figure.cause,
+        figure.change,
     )
 
 
@@ -418,12 +418,12 @@ def report_of(
     else:
         trips = AssumedTrips(assume_trips)
     memory = None if device_memory is None else memory_of_device(device_memory)
-    found = report_on(op, speeds, trips)
+    report = report_on(op, speeds, trips)
     if memory is not None:
-        found.device_memory = memory
+        report.device_memory = memory
     if compiled is not None:
-        found.compiled = compiled(found)
-    return Report(found, title, program)
+        report.compiled = compiled(report)
+    return Report(report, title, program)
 
 
 def assumed_passes(program: Program) -> tuple[str, str]:
@@ -439,8 +439,8 @@ def assumed_passes(program: Program) -> tuple[str, str]:
     return sentence, str(pipeline)
 
 
-def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    diagnostics = list(found)
+def _diagnostics(emitted: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    diagnostics = list(emitted)
     for diagnostic in diagnostics:
         identify(diagnostic, ids[diagnostic.severity])
     return tuple([diagnostic_of(diagnostic, None) for diagnostic in diagnostics])
@@ -454,9 +454,9 @@ class Explanation(str):
     _axes: Sequence[str]
 
     def __new__(cls, text: str, axes: Sequence[str] = ()) -> Explanation:
-        found = super().__new__(cls, text)
-        found._axes = axes
-        return found
+        result = super().__new__(cls, text)
+        result._axes = axes
+        return result
 
     def __repr__(self) -> str:
         # What a terminal and a notebook without HTML show.

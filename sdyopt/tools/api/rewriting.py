@@ -128,14 +128,14 @@ class Rewriter(ProgramView):
 
         Dimensions for which the sharding has nothing are replicated and closed, as in JAX.
         """
-        found = self._value(value)
+        inner = self._value(value)
         if sharding is None:
-            if not remove_sharding(found, self._ir):
+            if not remove_sharding(inner, self._ir):
                 raise ValueError(f"{value} must have a sharding, because of its operation")
             return
-        if shardable_value(found) is None:
+        if shardable_value(inner) is None:
             raise ValueError(f"{value} cannot have a sharding")
-        set_sharding(found, self._sharding(sharding, found.type), self._ir)
+        set_sharding(inner, self._sharding(sharding, inner.type), self._ir)
 
     @_edit
     def set_result_sharding(self, function: Function, index: int, sharding: Sharding | None) -> None:
@@ -148,17 +148,17 @@ class Rewriter(ProgramView):
     @_edit
     def add_constraint(self, value: Value, sharding: Sharding) -> Value:
         """Inserts a `sdy.sharding_constraint` after a value, which all its uses then take."""
-        found = self._value(value)
-        point = directly_after(found)
+        inner = self._value(value)
+        point = directly_after(inner)
         op = self._ir.create(
             ShardingConstraintOp,
-            [found],
-            [found.type],
-            {"sharding": self._sharding(sharding, found.type)},
-            location=found.lazy_location,
+            [inner],
+            [inner.type],
+            {"sharding": self._sharding(sharding, inner.type)},
+            location=inner.lazy_location,
             **point,
         )
-        self._ir.replace_uses_except(found, op.results[0], op)
+        self._ir.replace_uses_except(inner, op.results[0], op)
         return Value(self._program, op.results[0])
 
     # --- Operations ---------------------------------------------------------------------------
@@ -206,16 +206,17 @@ class Rewriter(ProgramView):
         `values` are the values that the text uses, by their names in it, without `%`. Raises ParseError.
         """
         require_text("what is inserted", text)
-        found = {f"%{name}": self._value(value) for name, value in (values or {}).items()}
+        by_name = {f"%{name}": self._value(value) for name, value in (values or {}).items()}
         point, default = self._point(at)
         source = Source("<inserted>", text)
         parser = ModuleParser(source, self._program.dialects, self._program.options)
         parent = parent_of(point)
         with as_parse_error(PARSE_ERROR, source):
             block = parser.statements(
-                {name: value.type for name, value in found.items()}, parent.default_dialect if parent else ""
+                {name: value.type for name, value in by_name.items()},
+                parent.default_dialect if parent else "",
             )
-        for argument, value in zip(block.arguments, found.values(), strict=True):
+        for argument, value in zip(block.arguments, by_name.values(), strict=True):
             for use in reversed(list(argument.uses)):
                 self._ir.set_operand(use, value)
         where = default if location is None else ir_location(location)
@@ -316,32 +317,34 @@ class Rewriter(ProgramView):
     @_edit
     def add_argument(self, function: Function, type: AnyType, sharding: Sharding | None = None) -> Value:
         """Appends an argument to a function with a body. A call of the function is invalid then."""
-        func, found = self._function(function), ir_type(type)
+        func, new_type = self._function(function), ir_type(type)
         if func.is_declaration:
             raise ValueError(f"{function!r} is a declaration, which has no body")
-        argument = function_edits.add_argument(func, found, self._ir, func.lazy_location)
+        argument = function_edits.add_argument(func, new_type, self._ir, func.lazy_location)
         if sharding is not None:
-            self._ir.set_argument_attribute(func, argument.index, SHARDING, self._sharding(sharding, found))
+            self._ir.set_argument_attribute(
+                func, argument.index, SHARDING, self._sharding(sharding, new_type)
+            )
         return Value(self._program, argument)
 
     @_edit
     def erase_argument(self, argument: Value) -> None:
         """Erases an unused argument of a function, and the operands of its calls."""
-        func, found = self._argument(argument)
-        if found.has_uses:
+        func, inner = self._argument(argument)
+        if inner.has_uses:
             raise ValueError(f"{argument} is still used")
-        function_edits.erase_argument(func, found.index, self._ir)
+        function_edits.erase_argument(func, inner.index, self._ir)
 
     @_edit
     def add_result(self, function: Function, value: Value, sharding: Sharding | None = None) -> None:
         """Appends a value to the results of a function, and to those of its calls."""
-        func, found = self._function(function), self._value(value)
+        func, inner = self._function(function), self._value(value)
         if len(function_edits.returns_of(func)) != 1:
             raise ValueError(f"{function!r} does not return at one place")
-        function_edits.add_result(func, found, self._ir)
+        function_edits.add_result(func, inner, self._ir)
         if sharding is not None:
             index = len(func.function_type.results) - 1
-            self._ir.set_result_attribute(func, index, SHARDING, self._sharding(sharding, found.type))
+            self._ir.set_result_attribute(func, index, SHARDING, self._sharding(sharding, inner.type))
 
     @_edit
     def erase_result(self, function: Function, index: int) -> None:
@@ -354,9 +357,9 @@ class Rewriter(ProgramView):
     @_edit
     def set_argument_attribute(self, argument: Value, name: str, value: AttributeValue | None) -> None:
         """Sets an attribute of an argument of a function, or removes it."""
-        func, found = self._argument(argument)
+        func, inner = self._argument(argument)
         new = None if value is None else Attribute.of(value).ir
-        self._ir.set_argument_attribute(func, found.index, name, new)
+        self._ir.set_argument_attribute(func, inner.index, name, new)
 
     @_edit
     def set_result_attribute(
@@ -470,18 +473,18 @@ class Rewriter(ProgramView):
         return op
 
     def _value(self, value: Value) -> IrValue:
-        found = self._values.get(value.ir, value.ir)
-        assert isinstance(found, OpResult | BlockArgument)
-        owner = found.op if isinstance(found, OpResult) else found.owner.parent_op
+        copied = self._values.get(value.ir, value.ir)
+        assert isinstance(copied, OpResult | BlockArgument)
+        owner = copied.op if isinstance(copied, OpResult) else copied.owner.parent_op
         if owner is None or not self._program.op.is_ancestor(owner):
             raise ValueError("the value was erased, or is not in this program")
-        return found
+        return copied
 
     def _argument(self, argument: Value) -> tuple[FuncOp, BlockArgument]:
         """An argument of a function, and the function."""
-        found = self._value(argument)
-        if isinstance(found, BlockArgument) and isinstance(func := found.owner.parent_op, FuncOp):
-            return func, found
+        inner = self._value(argument)
+        if isinstance(inner, BlockArgument) and isinstance(func := inner.owner.parent_op, FuncOp):
+            return func, inner
         raise ValueError(f"{argument} is not an argument of a function")
 
     def _all(self, values: Sequence[Value]) -> list[IrValue]:
@@ -502,11 +505,11 @@ class Rewriter(ProgramView):
         """An insertion point in the IR, and the location of what is inserted there."""
         match at:
             case {"before": Operation() as op, **rest} if not rest:
-                found = self._inside(op)
-                return {"before": found}, found.lazy_location
+                inner = self._inside(op)
+                return {"before": inner}, inner.lazy_location
             case {"after": Operation() as op, **rest} if not rest:
-                found = self._inside(op)
-                return {"after": found}, found.lazy_location
+                inner = self._inside(op)
+                return {"after": inner}, inner.lazy_location
             case {"at_end_of": Block() as block, **rest} if not rest:
                 target = self._block(block)
                 return {"at_end_of": target}, location_in(target)
@@ -537,8 +540,8 @@ class Rewriter(ProgramView):
         return self._program.op.block
 
     def _mesh_op(self, name: str) -> MeshOp | None:
-        found = (op for op in self._top_level if isinstance(op, MeshOp) and op.sym_name == name)
-        return next(found, None)
+        ops = (op for op in self._top_level if isinstance(op, MeshOp) and op.sym_name == name)
+        return next(ops, None)
 
     def _sharding(self, sharding: Sharding, type: IrType) -> TensorSharding:
         """A sharding in the IR, of the rank of a type. Raises ValueError if its mesh is not in the module."""

@@ -163,16 +163,16 @@ class Sharding:
         unreduced = [*unreduced_axes] or [name for name in mesh.shape if name in named]
         free = getattr(dimensions, "UNCONSTRAINED", None)
         specs: Iterable[DimensionSpec] = getattr(dimensions, "partitions", dimensions)
-        found = tuple([_dimension(spec, mesh, free) for spec in specs])
+        dims = tuple([_dimension(spec, mesh, free) for spec in specs])
         replicated, reduced = (tuple([_axis(a, mesh) for a in axes]) for axes in (replicated_axes, unreduced))
         _set(self, "mesh", mesh)
-        _set(self, "dimensions", found)
+        _set(self, "dimensions", dims)
         _set(self, "replicated_axes", replicated)
         _set(self, "unreduced_axes", reduced)
         _set(self, "reduction", reduction)
         ir = TensorSharding(
             SymbolRef(mesh.name) if mesh.name else mesh.ir,
-            tuple([ir_sharding.DimensionSharding(_refs(d.axes), d.is_closed, d.priority) for d in found]),
+            tuple([ir_sharding.DimensionSharding(_refs(d.axes), d.is_closed, d.priority) for d in dims]),
             _refs(replicated),
             _refs(reduced),
             _REDUCTIONS[reduction],
@@ -206,12 +206,12 @@ class Sharding:
     def devices(self) -> dict[tuple[int, ...], tuple[int, ...]]:
         """The ids of the devices that have each shard, by the index of the shard in each dimension."""
         mesh = self.mesh.ir
-        found: dict[tuple[int, ...], list[int]] = {}
+        devices: dict[tuple[int, ...], list[int]] = {}
         points = all_coordinates(mesh, [axis.name for axis in mesh.axes])
         for device, coordinates in zip(self.mesh.device_ids, points, strict=True):
             shard = tuple([shard_index(dim.axes, coordinates, mesh) for dim in self.ir.dims])
-            found.setdefault(shard, []).append(device)
-        return {shard: tuple(found[shard]) for shard in sorted(found)}
+            devices.setdefault(shard, []).append(device)
+        return {shard: tuple(devices[shard]) for shard in sorted(devices)}
 
     def __str__(self) -> str:
         return AttributePrinter().attribute(self.ir)

@@ -39,13 +39,13 @@ class _Frame:
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
-    blamed = _blamed_frame(error)
+    frame = _frame_of(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    where = [f"raised at {blamed.file}:{blamed.line}, in {blamed.function}", *getattr(error, "__notes__", ())]
+    where = [f"raised at {frame.file}:{frame.line}, in {frame.function}", *getattr(error, "__notes__", ())]
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
     return Diagnostic(
-        Severity.ERROR, UnknownLoc(), message, help=_help(blamed.plugin, shows_stack), id=INTERNAL_ERROR
+        Severity.ERROR, UnknownLoc(), message, help=_help(frame.plugin, shows_stack), id=INTERNAL_ERROR
     )
 
 
@@ -71,12 +71,12 @@ def _address(plugin: Distribution) -> str | None:
     for entry in plugin.metadata.get_all("Project-URL") or ():
         label, _, url = str(entry).partition(",")
         urls[label.strip().lower()] = url.strip()
-    found = [urls[label] for label in _TRACKERS if label in urls]
+    links = [urls[label] for label in _TRACKERS if label in urls]
     others = [text for key in ("Home-page", "Author-email") for text in plugin.metadata.get_all(key) or ()]
-    return next((str(text) for text in (*found, *others) if text), None)
+    return next((str(text) for text in (*links, *others) if text), None)
 
 
-def _blamed_frame(error: Exception) -> _Frame:
+def _frame_of(error: Exception) -> _Frame:
     frames = list(_frames(error.__traceback__))
     plugins = _plugins()
     for frame, line in reversed(frames):
@@ -99,7 +99,7 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 def _plugins() -> dict[str, Distribution]:
     """The packages that declare plugins, by the name of their top-level module."""
-    found = [
+    entries = [
         entry for group in (PASS_GROUP, DIALECT_GROUP, ANALYSIS_GROUP) for entry in entry_points(group=group)
     ]
-    return {entry.module.partition(".")[0]: entry.dist for entry in found if entry.dist is not None}
+    return {entry.module.partition(".")[0]: entry.dist for entry in entries if entry.dist is not None}

@@ -107,8 +107,8 @@ class _Request:
             if not is_value:
                 mesh = only_mesh(program, mesh_name(self.source.text))
                 return self._drawing(read_sharding(self.source, replace(context, mesh=mesh)))
-            found = sharding_of_value(self.source, program)
-            return self._drawing(view_of_sharding(found.on_mesh, found.shape))
+            sharding = sharding_of_value(self.source, program)
+            return self._drawing(view_of_sharding(sharding.on_mesh, sharding.shape))
 
         def show_or_report(program: Op) -> str:
             try:

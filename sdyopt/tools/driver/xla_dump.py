@@ -62,10 +62,10 @@ def programs_in(path: str) -> list[DumpedProgram]:
     own = _stages(folder)
     if own:
         return [DumpedProgram(from_native(folder.name), own)]
-    found = [
+    dumped_programs = [
         DumpedProgram(from_native(entry.name), _stages(entry)) for entry in _entries(folder) if entry.is_dir()
     ]
-    return [program for program in found if program.stages]
+    return [program for program in dumped_programs if program.stages]
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -142,14 +142,14 @@ def _program(folder: str, name: str) -> DumpedProgram:
         raise DumpError(
             f"folder '{folder}' has {len(programs)} programs", f"choose one: {folder}:{_names(programs)[0]}"
         )
-    found = [program for program in programs if name in (program.name, program.short_name, program.number)]
-    if not found:
+    matching = [program for program in programs if name in (program.name, program.short_name, program.number)]
+    if not matching:
         help = nearest_or_all(name, _names(programs))
         raise DumpError(f"folder '{folder}' has no program '{name}'", help)
-    if len(found) > 1:
-        names = " or ".join(f"{folder}:{stage.number}" for stage in found[:3])
-        raise DumpError(f"folder '{folder}' has {len(found)} programs '{name}'", f"write {names}")
-    return found[0]
+    if len(matching) > 1:
+        names = " or ".join(f"{folder}:{stage.number}" for stage in matching[:3])
+        raise DumpError(f"folder '{folder}' has {len(matching)} programs '{name}'", f"write {names}")
+    return matching[0]
 
 
 def _names(programs: Sequence[DumpedProgram]) -> list[str]:

@@ -34,9 +34,9 @@ class _Evaluation:
     def __init__(self, expression: str, available: Mapping[str, bool]) -> None:
         self._expression = expression
         self._available = available
-        found = TOKEN.findall(expression)
+        tokens = TOKEN.findall(expression)
         # The remaining tokens, the next one last.
-        self._rest = [token or other for token, other in reversed(found)]
+        self._rest = [token or other for token, other in reversed(tokens)]
 
     def result(self) -> bool:
         value = self._disjunction()

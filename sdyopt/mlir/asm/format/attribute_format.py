@@ -327,28 +327,28 @@ class Struct:
             parameter.bind(attribute_class, definition)
 
     def parse(self, parser: AsmParser, values: Values) -> None:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         while True:
             try:
                 name = parser.keyword()
             except DiagnosticError as error:
                 raise with_error_at_next_token(parser, error, "expected a parameter name in struct") from None
             parser.expect("=")
-            if name in found or name not in self._parameters:
+            if name in fields or name not in self._parameters:
                 raise parser.error(f"duplicate or unknown struct parameter name: {name}")
             value: Values = []
             self._parameters[name].parse(parser, value)
-            (found[name],) = value
-            if len(found) == len(self._parameters):
+            (fields[name],) = value
+            if len(fields) == len(self._parameters):
                 break
             if not parser.accept(","):
                 if self._optional:
                     break
                 parser.expect(",")
         for name in self._parameters:
-            if name not in found and name not in self._optional:
+            if name not in fields and name not in self._optional:
                 raise parser.error(f"struct is missing required parameter: {name}")
-        values += [found.get(name) for name in self._parameters]
+        values += [fields.get(name) for name in self._parameters]
 
     def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         return ", ".join(

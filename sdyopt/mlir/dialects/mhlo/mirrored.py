@@ -158,28 +158,28 @@ _ATTRIBUTES: dict[AttrConstraint[Any], AttrConstraint[Any]] = {
 
 def of_mhlo(constraint: AttrConstraint[Any]) -> AttrConstraint[Any]:
     """The constraint on attributes of mhlo for one on those of stablehlo."""
-    found = _ATTRIBUTES.get(constraint)
-    if found is None:
+    mirrored = _ATTRIBUTES.get(constraint)
+    if mirrored is None:
         cls = _CLASSES.get(cast(Any, constraint.cls))
-        found = constraint if cls is None else of_class(cls, constraint.description)
-        _ATTRIBUTES[constraint] = found
-    return found
+        mirrored = constraint if cls is None else of_class(cls, constraint.description)
+        _ATTRIBUTES[constraint] = mirrored
+    return mirrored
 
 
 def type_of_mhlo(constraint: TypeConstraint[Any]) -> TypeConstraint[Any]:
     """The constraint on types of mhlo for one on those of stablehlo."""
-    found = _TYPES.get(constraint, constraint)
-    if found.accepts(types.TOKEN_TYPE) or found.accepts(TupleType((types.TOKEN_TYPE,))):
-        found = _with_mhlo_tokens(found)
-    return found
+    mirrored = _TYPES.get(constraint, constraint)
+    if mirrored.accepts(types.TOKEN_TYPE) or mirrored.accepts(TupleType((types.TOKEN_TYPE,))):
+        mirrored = _with_mhlo_tokens(mirrored)
+    return mirrored
 
 
 def _field_of_mhlo(field: Field) -> Field:
     """The field of mhlo for one of stablehlo."""
-    found = _field_of_every_release(field)
+    mirrored = _field_of_every_release(field)
     if field.behavior is not None:
-        found.since(field.behavior, field.before and _field_of_mhlo(field.before))
-    return found
+        mirrored.since(field.behavior, field.before and _field_of_mhlo(field.before))
+    return mirrored
 
 
 def _field_of_every_release(field: Field) -> Field:

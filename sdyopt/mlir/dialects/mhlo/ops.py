@@ -357,12 +357,12 @@ def _start(op: Op) -> Op:
     definition = op.operand_at(0).defining_op
     if not isinstance(definition, AsyncStartOp | AsyncUpdateOp):
         raise op.op_error("operand must be defined by async-start or async-update op")
-    found: Op | None = definition
-    while isinstance(found, AsyncUpdateOp):
-        found = found.operand_at(0).defining_op
-    if not isinstance(found, AsyncStartOp):
+    current: Op | None = definition
+    while isinstance(current, AsyncUpdateOp):
+        current = current.operand_at(0).defining_op
+    if not isinstance(current, AsyncStartOp):
         raise op.op_error("can't find a start of async chain")
-    return found
+    return current
 
 
 def _check_bundle(op: Op, bundle: Type, callee: FuncOp) -> None:

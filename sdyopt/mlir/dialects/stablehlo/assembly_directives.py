@@ -131,8 +131,8 @@ class DimensionNumbers:
             name: parse_dimensions if default == () else AsmParser.integer
             for name, default in self._defaults.items()
         }
-        found = parse_custom_struct(parser, self._what, entries)
-        values += [found.get(name, default) for name, default in self._defaults.items()]
+        custom_struct = parse_custom_struct(parser, self._what, entries)
+        values += [custom_struct.get(name, default) for name, default in self._defaults.items()]
 
     def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         values = {name: getattr(attribute, name.removesuffix(self._suffix)) for name in self._defaults}

@@ -140,10 +140,10 @@ def from_vhlo_type(type: Type) -> Type:
     """The type that a type of VHLO stands for; raises NotConvertible if there is none."""
     match type:
         case SimpleType(name):
-            found = SIMPLE_TYPES[name].type
-            if found is None:
+            simple = SIMPLE_TYPES[name].type
+            if simple is None:
                 raise NotConvertible
-            return found
+            return simple
         case ComplexV1(element):
             return ComplexType(from_vhlo_type(element))
         case FunctionV1(inputs, outputs):
@@ -361,10 +361,10 @@ def _from_mesh(mesh: v.MeshV1) -> Mesh:
     axes, ids = from_vhlo(mesh.axes), _from_optional(mesh.device_ids)
     if not isinstance(axes, ArrayAttr) or not isinstance(ids, DenseElements | None):
         raise NotConvertible
-    found = tuple([axis for axis in axes if isinstance(axis, MeshAxis)])
-    if len(found) != len(axes):
+    mesh_axes = tuple([axis for axis in axes if isinstance(axis, MeshAxis)])
+    if len(mesh_axes) != len(axes):
         raise NotConvertible
-    return Mesh(found, ids)
+    return Mesh(mesh_axes, ids)
 
 
 def _from_mesh_axes(groups: v.ReplicaGroupMeshAxesV1) -> ReplicaGroupMeshAxes:

@@ -191,13 +191,13 @@ class _FromVhlo:
             parent is not None and parent.signature.name == "vhlo.func_v1"
         )
         key = (op.signature, op.attributes, in_function)
-        found = self._signatures.get(key)
-        if found is None:
+        converted = self._signatures.get(key)
+        if converted is None:
             try:
-                found = self._signatures[key] = self._convert_signature(op, in_function)
+                converted = self._signatures[key] = self._convert_signature(op, in_function)
             except NotConvertible:
                 raise legalization_error(op) from None
-        signature, attributes, mutable = found
+        signature, attributes, mutable = converted
         if mutable or signature.op_class.set_up is not None:
             if op.results:
                 raise legalization_error(op)
@@ -285,9 +285,9 @@ def stablehlo_attributes(base: str, op_class: type[Op], attributes: Attributes) 
             converted["channel_handle"] = ChannelHandle(_number(value), 0)
             continue
         field = fields.get(name)
-        found = _converted(value, field)
-        if found is not None:
-            converted[name] = found
+        result = _converted(value, field)
+        if result is not None:
+            converted[name] = result
     return converted
 
 
@@ -307,22 +307,22 @@ def _converted(value: Attribute, field: AttrField[Any] | None) -> Attribute | No
     stores = field.constraint.has_storage_class if field is not None else lambda attribute: True
     if isinstance(value, BoolV1) and stores(UNIT) and field is not None:
         return UNIT if value.value else None
-    found = from_vhlo(value)
-    if field is None or stores(found):
+    converted = from_vhlo(value)
+    if field is None or stores(converted):
         # A list of names is a list of symbols if the field accepts it.
         if field is not None and field.name == "called_computations":
-            return _symbols(found)
-        return found
+            return _symbols(converted)
+        return converted
     if isinstance(value, StringV1):
         return SymbolRef(string_of(value))
-    if isinstance(found, DenseElements) and found.type.element in (I64, I1):
-        numbers = integers_of(found)
-        is_boolean = found.type.element is I1
+    if isinstance(converted, DenseElements) and converted.type.element in (I64, I1):
+        numbers = integers_of(converted)
+        is_boolean = converted.type.element is I1
         return DenseArray(
             I1 if is_boolean else I64,
             tuple(number & 1 for number in numbers) if is_boolean else tuple(numbers),
         )
-    return found
+    return converted
 
 
 def _symbols(attribute: Attribute) -> ArrayAttr:

@@ -92,13 +92,13 @@ class _ToVhlo:
 
     def _convert_op(self, op: Op) -> None:
         key = (op.signature.with_attributes(op.inherent_attributes()), op.attributes)
-        found = self._signatures.get(key)
-        if found is None:
+        converted = self._signatures.get(key)
+        if converted is None:
             try:
-                found = self._signatures[key] = self._convert_signature(op)
+                converted = self._signatures[key] = self._convert_signature(op)
             except NotConvertible:
                 raise legalization_error(op) from None
-        signature, attributes = found
+        signature, attributes = converted
         operands = [self._converted_value(value, op) for value in op.operands]
         block = op.parent
         assert block is not None

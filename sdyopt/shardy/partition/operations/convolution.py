@@ -132,29 +132,29 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
     sums.
     """
     dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
-    found = []
+    crossed = []
     windows = windows_of_convolution(op, types)
     for slid, kernel_dim, output_dim in zip(windows, dims.kernel_spatial, dims.output_spatial, strict=True):
         is_partial_sum = bool(slid.window_axes)
         if window_crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
-            found += [Dim(0, slid.dim), Dim(2, output_dim)]
+            crossed += [Dim(0, slid.dim), Dim(2, output_dim)]
         elif is_partial_sum:
-            found.append(Dim(2, output_dim))
+            crossed.append(Dim(2, output_dim))
         if not is_reduced(op, kernel_dim):
-            found.append(Dim(1, kernel_dim))
+            crossed.append(Dim(1, kernel_dim))
     if op.batch_group_count > 1 and output_axes[dims.output_batch]:
         # A shard of the batch of the result has a part of each group.
-        found += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
-        found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
+        crossed += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
+        crossed += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
     if cuts_groups(op, types):
-        found += _group_dims(op)
+        crossed += _group_dims(op)
     if replicates_sums_of_groups(op, types):
-        found.append(Dim(1, dims.kernel_input_feature))
+        crossed.append(Dim(1, dims.kernel_input_feature))
     kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
     if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:
         # A kernel with one output feature: its factor is not the one of the result.
-        found += [Dim(1, kernel_feature), Dim(2, feature)]
-    return found
+        crossed += [Dim(1, kernel_feature), Dim(2, feature)]
+    return crossed
 
 
 def cuts_groups(op: ConvolutionOp, types: LocalTypes) -> bool:

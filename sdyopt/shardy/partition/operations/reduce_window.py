@@ -184,7 +184,7 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
     """The windows along each sharded dimension; None if tensors are sharded differently."""
     padding = padding_pairs(op.signature, op.padding)
     windows = checked_window(op.signature, op.window_dimensions or (), op.window_strides, padding)
-    found = []
+    slid = []
     result_axes, source_axes = types.axes_per_dim(op.out), types.axes_per_dim(op.source)
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != result_axes[dim] or source_axes[dim] not in (axes, ()):
@@ -199,8 +199,8 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
         along = _along(dim, windows[dim], (size, count), op, types)
         if along is None:
             return None
-        found.append(along)
-    return found
+        slid.append(along)
+    return slid
 
 
 def _along(

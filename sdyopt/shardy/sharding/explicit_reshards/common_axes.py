@@ -183,7 +183,7 @@ def alternatives(
     winners = [candidate for candidate in candidates if candidate[1] == chosen[candidate[0]]]
     winners.sort(key=lambda candidate: not overlap(candidate[1], axes_in_conflict))
     winner = winners[0] if winners else (-1, (), 0)
-    found = {chosen: Alternative(chosen, *winner)}
+    options = {chosen: Alternative(chosen, *winner)}
     for factor, axes, elements in candidates:
         if overlap(axes, chosen[factor]) or (axes_in_conflict and not overlap(axes, axes_in_conflict)):
             continue
@@ -192,5 +192,5 @@ def alternatives(
             # The factor depends on other factors, which must be fully sharded first.
             continue
         redistribute_replicated_axes(rule, assigned, mesh)
-        found.setdefault(tuple(assigned), Alternative(tuple(assigned), factor, axes, elements))
-    return list(found.values())
+        options.setdefault(tuple(assigned), Alternative(tuple(assigned), factor, axes, elements))
+    return list(options.values())

@@ -85,11 +85,11 @@ def find_partitioner_axes(
         tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
-        found = alternatives(rule, tensors, sizes, mesh)
+        options = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
         lists = [
             _with_idle_axes(candidate.axes, tensors[count], mesh) if keeps_rows else candidate.axes
-            for number, candidate in enumerate(found)
+            for number, candidate in enumerate(options)
             if (keeps_rows := _keeps_rows(candidate, tensors, count)) or not number
         ]
 
@@ -316,7 +316,7 @@ def _equal_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
 def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[TensorProjection]:
     """The tensors without axes of factors where two tensors have them in another factor."""
     agreed = [_agreed_axes(tensors, factor) for factor in range(count)]
-    found = []
+    result = []
     for tensor in tensors:
         changed = tensor.copy()
         for factor, sharding in tensor.factors.items():
@@ -324,8 +324,8 @@ def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[T
             mine: Sequence[AxisRef] = agreed[factor]
             if overlap(sharding.axes, others) and not overlap(mine, others):
                 changed.set_axes(factor, prefix_without_overlap(sharding.axes, others))
-        found.append(changed)
-    return found
+        result.append(changed)
+    return result
 
 
 def _agreed_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:

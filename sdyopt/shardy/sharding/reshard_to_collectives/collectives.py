@@ -265,20 +265,20 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
     destinations: set[int] = set()
     previous: tuple[int, int] | None = None
     for axis in surplus:
-        found = state.destinations.get(axis)
-        if found is None:
+        target = state.destinations.get(axis)
+        if target is None:
             if previous is not None and not missing:
                 # An axis to gather follows an axis to move, but an all-to-all moves the last axes only.
                 return True
             previous = None
             continue
-        destination, position = found
+        destination, position = target
         is_next = previous == (destination, position - 1)
         if (destination == dim or destination in destinations) and not is_next:
             # Axes with the same destination are not adjacent, or not in the order of the target.
             return True
         destinations.add(destination)
-        previous = found
+        previous = target
     return False
 
 

@@ -110,44 +110,44 @@ def _gathered_dimension(source: _Dims, before: list[int], after: list[int]) -> _
 
 def _sharded_further(source: _Dims, target: _Dims, sizes: list[int], mesh: Mesh) -> _Dims | None:
     """The source with further axes, those of the target if they are unused; None if too few are."""
-    found = list(source)
+    after = list(source)
     for dim, size in enumerate(sizes):
-        left = size // _size(found[dim], mesh)
+        left = size // _size(after[dim], mesh)
         for axis in (*target[dim], *(AxisRef(axis.name) for axis in mesh.axes)):
-            used = [axis for axes in found for axis in axes]
+            used = [axis for axes in after for axis in axes]
             if left == 1 or overlap((axis,), used):
                 continue
             if left % axis.size(mesh) and axis.size(mesh) % left == 0:
                 axis = major_sub_axis(axis, left)
             if left % axis.size(mesh) == 0:
-                found[dim] = with_axes(found[dim], (axis,), mesh)
+                after[dim] = with_axes(after[dim], (axis,), mesh)
                 left //= axis.size(mesh)
         if left > 1:
             return None
-    return found
+    return after
 
 
 def _exchanged(source: _Dims, before: list[int], after: list[int], mesh: Mesh) -> list[_Dims] | None:
     """The shardings after all-to-alls that give each dimension its number of shards; None if none can."""
-    found = list(source)
+    current = list(source)
     giving = [dim for dim in range(len(before)) if before[dim] > after[dim]]
     taking = [dim for dim in range(len(before)) if before[dim] < after[dim]]
     for dim in giving:
         factor = before[dim] // after[dim]
         other = next((dim for dim in taking if after[dim] == before[dim] * factor), None)
-        kept = None if before[dim] % after[dim] else _prefix(found[dim], after[dim], mesh)
+        kept = None if before[dim] % after[dim] else _prefix(current[dim], after[dim], mesh)
         if other is None or kept is None:
             return _moved(source, before, after)
         taking.remove(other)
-        moved = _rest(found[dim], kept, mesh)
-        found[dim], found[other] = kept, with_axes(found[other], moved, mesh)
-    return [found]
+        moved = _rest(current[dim], kept, mesh)
+        current[dim], current[other] = kept, with_axes(current[other], moved, mesh)
+    return [current]
 
 
 def _moved(source: _Dims, before: list[int], after: list[int]) -> list[_Dims] | None:
     """The shardings after all axes of a dimension move to one that has none, and so on; None if none can."""
     steps: list[_Dims] = []
-    found, sizes = list(source), list(before)
+    current, sizes = list(source), list(before)
     while sizes != after:
         pairs = (
             (dim, other)
@@ -158,9 +158,9 @@ def _moved(source: _Dims, before: list[int], after: list[int]) -> list[_Dims] | 
         dim, other = next(pairs, (0, 0))
         if dim == other:
             return None
-        found[dim], found[other] = (), found[dim]
+        current[dim], current[other] = (), current[dim]
         sizes[dim], sizes[other] = 1, sizes[dim]
-        steps.append(list(found))
+        steps.append(list(current))
     return steps
 
 

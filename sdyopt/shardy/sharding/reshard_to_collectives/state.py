@@ -179,8 +179,8 @@ class ReshardState:
 
     def destination(self, axis: AxisRef) -> int | None:
         """The dimension that lacks a surplus axis; None if no dimension does, or it is padded."""
-        found = self.destinations.get(axis)
-        return None if found is None or found[0] in self.padded else found[0]
+        destination = self.destinations.get(axis)
+        return None if destination is None or destination[0] in self.padded else destination[0]
 
     # --- Axes -----------------------------------------------------------------------------
 

@@ -292,9 +292,9 @@ def _leaves(context: ActionContext, attribute: Attribute, shape: tuple[int, ...]
     level = [attribute]
     for size in shape:
         for array in level:
-            found = len(array) if isinstance(array, ArrayAttr) else 0
-            if found != size:
-                raise context.error_at_next_token(f"expected {size} elements in dimension, got {found}")
+            length = len(array) if isinstance(array, ArrayAttr) else 0
+            if length != size:
+                raise context.error_at_next_token(f"expected {size} elements in dimension, got {length}")
         level = [inner for array in level if isinstance(array, ArrayAttr) for inner in array]
     return level
 
