@@ -59,6 +59,10 @@ _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
     "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
 )
+_NO_ARGUMENTS = (
+    "nothing is sharded: jax.jit drops arguments that the program does not use, and",
+    "their shardings; state jax.jit(…, out_shardings=NamedSharding(mesh, P('data')))",
+)
 _UNVERIFIED = "not verified with XLA"
 _PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
@@ -105,7 +109,11 @@ def check_text(check: Check, width: int) -> str:
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
-        lines += _NO_MESH if _NO_FUNCTION not in check.report.assumption else [f"the program {_NO_FUNCTION}"]
+        if _NO_FUNCTION in check.report.assumption:
+            lines.append(f"the program {_NO_FUNCTION}")
+        else:
+            memory = check.report.memory
+            lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
     return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
@@ -14,7 +15,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import lookup
-from sdyopt.shardy.notation.hlo_programs import hlo_shardings
+from sdyopt.shardy.notation.hlo_programs import hlo_shardings, sharded_operation_count
 
 # What becomes of a program of JAX.
 PIPELINE = "sdy-jax-pipeline"
@@ -28,7 +29,10 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
     pipeline.add_nested(lookup(PIPELINE).build(""))
     kind = hlo_shardings(module)
     if kind is not None:
-        return f"assumed: {PIPELINE}, which imports shardings by {kind.pipeline}", pipeline
+        sentence = f"assumed: {PIPELINE}, which imports shardings by {kind.pipeline}"
+        if count := sharded_operation_count(module):
+            sentence += f", those of {counted(count, 'operation')} too"
+        return sentence, pipeline
     return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
 
 

@@ -54,7 +54,7 @@ class HloShardings(Enum):
 
 
 def hlo_shardings(module: Op) -> HloShardings | None:
-    """The form of the shardings of a program; None if it has those of sdy, or none, or is propagated."""
+    """The form of the shardings of a program; None if it has those of sdy, or none."""
     children = [op for region in module.regions for block in region.blocks for op in block.ops]
     if any(isinstance(op, MeshOp) for op in children):
         return None
@@ -70,12 +70,12 @@ def hlo_shardings(module: Op) -> HloShardings | None:
         if isinstance(text, StringAttr):
             is_by_axes = "mesh[" in text.value or "single_device[" in text.value
             last = HloShardings.BY_AXES if is_by_axes else last or HloShardings.BY_DEVICES
-    return None if last is None or _is_propagated(module) else last
+    return last
 
 
-def _is_propagated(module: Op) -> bool:
-    """Whether operations have shardings that no program has, but only a partitioner gives."""
-    return any(XLA_SHARDING in op.attributes and not isinstance(op, _ANNOTATED) for op in module.walk())
+def sharded_operation_count(module: Op) -> int:
+    """The number of operations with shardings that no program states, but partitioners and other tools give."""
+    return sum(XLA_SHARDING in op.attributes and not isinstance(op, _ANNOTATED) for op in module.walk())
 
 
 def _attributes(children: list[Op]) -> Iterator[DictAttr]:

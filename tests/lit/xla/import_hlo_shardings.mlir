@@ -10,8 +10,10 @@ module attributes {mhlo.input_output_alias = [{alias = {kind = "may_alias", para
 
 // -----
 
-// A program that a partitioner has propagated, or with shardings of sdy, keeps its shardings.
-// CHECK: func.func @main(%arg0: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"})
+// Operations may have shardings, too, in programs that a partitioner has propagated and those of other tools.
+// CHECK:      sdy.mesh @mesh = <["_axis_0"=2]>
+// CHECK-NEXT: func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"_axis_0"}]>})
+// CHECK-NEXT:   stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"_axis_0"}]>]>}
 func.func @main(%a: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> tensor<8xf32> {
   %0 = stablehlo.negate %a {mhlo.sharding = "{devices=[2]<=[2]}"} : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -19,6 +21,7 @@ func.func @main(%a: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) -> ten
 
 // -----
 
+// A program with shardings of sdy keeps those of HLO.
 // CHECK: sdy.mesh @m
 // CHECK: func.func @main(%arg0: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"})
 sdy.mesh @m = <["x"=2]>
