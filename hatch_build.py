@@ -1,4 +1,4 @@
-"""Build hook: adds the LALR tables to the wheel, so that they need not be generated on first use, and an SBOM."""
+"""Build hook: adds an SBOM and the LALR tables to the wheel, so that no run must generate the tables."""
 
 import json
 import re
@@ -38,7 +38,7 @@ class WheelFiles(BuildHookInterface):
 
 
 def sbom_text(metadata: Any) -> str:
-    """A CycloneDX SBOM of the package and what it depends on. It has no times, so that builds are reproducible."""
+    """A CycloneDX SBOM of the package and what it depends on, without times: builds are reproducible."""
     core = metadata.core
     root = f"pkg:pypi/{core.name}@{metadata.version}"
     required = list(map(_component, core.dependencies))

@@ -10,6 +10,7 @@ program, and then answers one request after the other. They end when their input
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from queue import SimpleQueue
 from typing import IO, Any, NamedTuple
 
 from sdyopt.analysis.changes.edits import Edit
+from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.func import FuncOp
@@ -62,7 +64,8 @@ def started(module: str) -> subprocess.Popen[bytes]:
 
 
 def prepare() -> None:
-    """Makes the settings of a process that runs passes."""
+    """Makes the settings of a process that runs passes, and ends with the one that started it."""
+    end_with(os.getppid())
     gc.disable()
     sys.setrecursionlimit(_RECURSION_LIMIT)
     sys.set_int_max_str_digits(0)

@@ -46,6 +46,7 @@ from sdyopt.base.context import Part
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
@@ -413,7 +414,9 @@ class Trials:
 
     def _forked(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         assert self.outcome is not None
-        with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        with ProcessPoolExecutor(
+            jobs, get_context("fork"), initializer=end_with, initargs=(os.getpid(),)
+        ) as pool:
             # Processes get the program and the changes as they are when they fork, with the figures before.
             with _FORKED.set_to((self, changes, limit)):
                 answers = pool.map(_try_shared, range(len(changes)))

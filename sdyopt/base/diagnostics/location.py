@@ -129,33 +129,56 @@ def call_stack(location: Location) -> list[Location]:
 
 def _call_site(location: Location) -> CallSite | None:
     """The first call site in a location, through names and fused locations."""
-    pending = [location]
+    pending, visited = [location], set[Location]()
     while pending:
         part = pending.pop()
         if isinstance(part, CallSite):
             return part
-        if isinstance(part, (NameLoc, FusedLoc)):
+        if isinstance(part, (NameLoc, FusedLoc)) and part not in visited:
+            visited.add(part)
             pending.extend(reversed(part.children))
     return None
 
 
+# The maximum length of the text of a location in a diagnostic; nested ones may be exponentially long.
+_MAX_DESCRIPTION = 10_000
+
+
 def describe(location: Location) -> str:
-    """The text of a location as in MLIR, without the enclosing `loc(…)`."""
+    """The text of a location as in MLIR, without the enclosing `loc(…)`; a long one is cut."""
+    text, length = list[str](), 0
+    pending: list[Location | str] = [location]
+    while pending:
+        part = pending.pop()
+        if not isinstance(part, str):
+            pending.extend(reversed(_description(part)))
+            continue
+        text.append(part)
+        length += len(part)
+        if length > _MAX_DESCRIPTION:
+            text.append("…")
+            break
+    return "".join(text)
+
+
+def _description(location: Location) -> list[Location | str]:
+    """The text of a location, in which that of others is left out."""
     match location:
         case UnknownLoc():
-            return "unknown"
+            return ["unknown"]
         case FileLoc(file, line, column):
-            return f"{quoted(file)}:{line}:{column}"
+            return [f"{quoted(file)}:{line}:{column}"]
         case FileRange(file, line, column, end_line, end_column):
             end = f":{end_column}" if line == end_line else f"{end_line}:{end_column}"
-            return f"{quoted(file)}:{line}:{column} to {end}"
+            return [f"{quoted(file)}:{line}:{column} to {end}"]
         case NameLoc(name, child):
-            return quoted(name) if isinstance(child, UnknownLoc) else f"{quoted(name)}({describe(child)})"
+            return [quoted(name)] if isinstance(child, UnknownLoc) else [f"{quoted(name)}(", child, ")"]
         case CallSite(callee, caller):
-            return f"callsite({describe(callee)} at {describe(caller)})"
+            return ["callsite(", callee, " at ", caller, ")"]
         case FusedLoc(locations, metadata):
             suffix = "" if metadata is None else f"<{metadata}>"
-            return f"fused{suffix}[{', '.join(map(describe, locations))}]"
+            separated = [part for each in locations for part in (each, ", ")][:-1]
+            return [f"fused{suffix}[", *separated, "]"]
 
     raise AssertionError(f"unhandled location {type(location).__name__}")
 

@@ -74,7 +74,7 @@ def hlo_shardings(module: Op) -> HloShardings | None:
 
 
 def sharded_operation_count(module: Op) -> int:
-    """The number of operations with shardings that no program states, but partitioners and other tools give."""
+    """The number of operations with shardings where JAX states none, but partitioners and other tools."""
     return sum(XLA_SHARDING in op.attributes and not isinstance(op, _ANNOTATED) for op in module.walk())
 
 

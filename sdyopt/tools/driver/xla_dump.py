@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.text import from_native, native_path, printable
-from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 
 _STAGE = re.compile(r"(\d+)\.([\w-]+)\.mlir\Z")
 _SUBFOLDER = "shardy"
+# So many names are listed if none is similar to one that is not found.
+_SHOWN_NAMES = 10
 
 
 class DumpError(Exception):
@@ -62,24 +65,21 @@ def programs_in(path: str) -> list[DumpedProgram]:
     own = _stages(folder)
     if own:
         return [DumpedProgram(from_native(folder.name), own)]
-    dumped_programs = [
-        DumpedProgram(from_native(entry.name), _stages(entry)) for entry in _entries(folder) if entry.is_dir()
-    ]
+    dumped_programs = [DumpedProgram(from_native(entry.name), _stages(entry)) for entry in _folders(folder)]
     return [program for program in dumped_programs if program.stages]
 
 
-def _entries(folder: Path) -> list[Path]:
+def _folders(folder: Path) -> list[Path]:
     with os.scandir(str(folder)) as entries:
-        return sorted(folder / entry.name for entry in entries)
+        return [folder / name for name in sorted(entry.name for entry in entries if entry.is_dir())]
 
 
 def _stages(folder: Path) -> dict[str, Path]:
-    files = {
-        match[0].removesuffix(".mlir"): file
-        for file in _entries(folder)
-        if (match := _STAGE.match(file.name)) and file.is_file()
-    }
-    return files if any(name.startswith("00.") for name in files) else {}
+    with os.scandir(str(folder)) as entries:
+        names = sorted(entry.name for entry in entries if _STAGE.match(entry.name) and entry.is_file())
+    if not any(name.startswith("00.") for name in names):
+        return {}
+    return {name.removesuffix(".mlir"): folder / name for name in names}
 
 
 def dumped_file(path: str) -> str:
@@ -144,7 +144,8 @@ def _program(folder: str, name: str) -> DumpedProgram:
         )
     matching = [program for program in programs if name in (program.name, program.short_name, program.number)]
     if not matching:
-        help = nearest_or_all(name, _names(programs))
+        known = {program.short_name for program in programs}
+        help = nearest(name, known) or nearest_or_all(name, _names(programs), _SHOWN_NAMES)
         raise DumpError(f"folder '{folder}' has no program '{name}'", help)
     if len(matching) > 1:
         names = " or ".join(f"{folder}:{stage.number}" for stage in matching[:3])
@@ -154,10 +155,8 @@ def _program(folder: str, name: str) -> DumpedProgram:
 
 def _names(programs: Sequence[DumpedProgram]) -> list[str]:
     """The shortest name of each program that no other has."""
-    short = [program.short_name for program in programs]
-    return [
-        program.short_name if short.count(program.short_name) == 1 else program.number for program in programs
-    ]
+    counts = Counter(program.short_name for program in programs)
+    return [program.short_name if counts[program.short_name] == 1 else program.number for program in programs]
 
 
 def _stage(program: DumpedProgram, stage: str) -> Path:

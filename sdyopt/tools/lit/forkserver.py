@@ -49,6 +49,7 @@ START = (
 # A traceback is a crash, like an abort of a C++ tool, which `not` rejects.
 TRACEBACK_STATUS = 128 + signal.SIGABRT
 SECONDS_PER_RUN = 60
+_WATCH_SECONDS = 0.5
 
 _LENGTH = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
@@ -93,7 +94,18 @@ class ForkServerClient:
 
 
 def serve(channel: socket.socket, seconds: int) -> None:
-    """Handles requests until the client closes its end."""
+    """Handles requests until the client closes its end, or ends while a tool runs."""
+    client, children = os.getppid(), list[int]()
+
+    def watch(*_: object) -> None:
+        # Not in a thread, because this process forks.
+        if os.getppid() != client:
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, watch)
+    signal.setitimer(signal.ITIMER_REAL, _WATCH_SECONDS, _WATCH_SECONDS)
     for module in PRELOADED:
         # If an import fails, the runs that need the module report it.
         with contextlib.suppress(Exception):
@@ -105,10 +117,13 @@ def serve(channel: socket.socket, seconds: int) -> None:
         request = channel.recv(_LENGTH.unpack(header)[0], socket.MSG_WAITALL)
         words, environment = json.loads(request)
         if (child := os.fork()) == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
             _run_tool(words, environment, descriptors, seconds)
+        children.append(child)
         for descriptor in descriptors:
             os.close(descriptor)
         _, wait_status = os.waitpid(child, 0)
+        children.clear()
         channel.sendall(_STATUS.pack(os.waitstatus_to_exitcode(wait_status)))
 
 

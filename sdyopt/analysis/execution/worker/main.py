@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from sdyopt.base.parent_process import end_with
+
 # Starts the lines of answers.
 MARK = "sdyopt:"
 
@@ -23,6 +25,7 @@ Answer = dict[str, object]
 
 def main() -> None:
     """Answers one request."""
+    end_with(os.getppid())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     # A new line, because a line may not be complete.

@@ -74,6 +74,8 @@ HEX_LARGER_THAN = 100
 # exponentially larger as text.
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
+# Of one location, and of all that are printed in full: without aliases, each operation repeats its own.
+MAX_LOCATION_TEXT, MAX_LOCATION_TEXTS = 1 << 20, 1 << 28
 _FEW_PARTS = 100
 
 
@@ -102,6 +104,8 @@ class AttributePrinter:
         self.lacks_alias = False
         self._texts: dict[Interned, str] = dict(aliases or {})
         self._distinct: dict[DistinctAttr, int] = {}
+        self._location_texts: dict[Location, str] = {}
+        self._location_size = 0
 
     def type(self, type: Type) -> str:
         """The text of a type."""
@@ -127,29 +131,41 @@ class AttributePrinter:
 
     def location(self, location: Location) -> str:
         """`loc(…)`, or the pretty text of a location if `is_pretty`."""
-        text = self._texts.get(location) or self._text(location)
+        text = self._texts.get(location) or self._location_text(location)
         return text if self.is_pretty else f"loc({text})"
 
     def body(self, element: Attribute | Location) -> str:
         """The text of an attribute or location itself, even if it has an alias."""
+        if isinstance(element, Location):
+            return self._location_text(element)
         return self._joined(self._parts(element))
 
     def distinct_number(self, attribute: DistinctAttr) -> int:
         """The ID of a distinct attribute, numbered in the order of printing."""
         return self._distinct.setdefault(attribute, len(self._distinct))
 
+    def _location_text(self, location: Location) -> str:
+        text = self._location_texts.get(location)
+        if text is None:
+            text = self._joined(self._parts(location), MAX_LOCATION_TEXT, "location")
+            self._location_texts[location] = text
+        self._location_size += len(text)
+        if self._location_size > MAX_LOCATION_TEXTS:
+            raise TooLongError.at(UnknownLoc(), "locations are too long to print")
+        return text
+
     def _text(self, element: Interned) -> str:
         text = self._texts[element] = self._joined(self._parts(element))
         return text
 
-    def _joined(self, parts: Parts) -> str:
-        """The text of the parts."""
+    def _joined(self, parts: Parts, limit: int = MAX_TEXT, what: str = "attribute") -> str:
+        """The text of the parts. Raises TooLongError if it has more characters than `limit`."""
         texts = self._texts
         # Fast path: all texts are known, and few.
         known = [part if isinstance(part, str) else texts.get(part, "") for part in parts]
         if "" not in known and len(known) < _FEW_PARTS:
             joined = "".join(known)
-            if len(joined) <= MAX_TEXT:
+            if len(joined) <= limit:
                 return joined
         pending = parts[::-1]
         output: list[str] = []
@@ -166,8 +182,8 @@ class AttributePrinter:
                 text = texts[part] = inner[0]
             output.append(text)
             size += len(text)
-            if size > MAX_TEXT or len(output) > MAX_PARTS:
-                raise TooLongError.at(UnknownLoc(), "attribute is too long to print")
+            if size > limit or len(output) > MAX_PARTS:
+                raise TooLongError.at(UnknownLoc(), f"{what} is too long to print")
         return "".join(output)
 
     def _parts(self, element: Interned) -> Parts:
