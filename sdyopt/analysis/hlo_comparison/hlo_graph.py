@@ -80,9 +80,12 @@ class Instruction:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the dimensions; those of the first array of a tuple."""
+        """The sizes of the dimensions; those of the first array of a tuple. One if they are too large."""
         match = _DIMS.search(self.type)
-        return () if match is None else sizes_of(match[1])
+        try:
+            return () if match is None else sizes_of(match[1])
+        except OverflowError:
+            return (MAX_SIZE,)
 
     @property
     def elements(self) -> int:

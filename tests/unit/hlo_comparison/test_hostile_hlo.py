@@ -240,6 +240,12 @@ def test_a_parameter_that_is_too_large_is_an_error(size: str) -> None:
         read_hlo("hlo", f"{header}\n\nENTRY %main (p: f32[8]) -> f32[8] {{\n}}\n")
 
 
+def test_a_use_may_be_of_any_size() -> None:
+    huge = f"f32[{'9' * 30}]"
+    lines = "%a = f32[8] all-reduce(%p), replica_groups={}", f"%s = {huge} dynamic-slice(%a, %a)"
+    assert on_accelerators(program("%p = f32[8] parameter(0)", *lines)).changes == []
+
+
 def test_hlo_for_no_device_is_for_one() -> None:
     assert program("%p = f32[8] parameter(0)", devices=0).devices == 1
 
