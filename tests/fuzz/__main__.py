@@ -3,13 +3,14 @@
     python -m tests.fuzz --seconds 600 --findings build/fuzz
     python -m tests.fuzz --seconds 36000 --findings build/fuzz --resume
     python -m tests.fuzz --sources modules --batches 1000 --reference-python PYTHON
+    python -m tests.fuzz --sources hlo --programs FOLDER
 
-Inputs are mutants of the lit cases and examples, random modules with random pipelines, and random reshards,
-which are simulated. Every run must end with exit status 0, 1 or 2 and, if it fails, with a located
-diagnostic, within 10 seconds and 1 GiB. With a Python that has jax, the results of random modules must be
-those of the C++ passes, and what partitioned modules compute must be what the modules compute. Two inputs
-have the same problem if the exception type and the line that raises it, or the operations that differ
-first, are equal. The exit status is 1 if there are findings.
+Inputs are mutants of the lit cases and examples, random modules with random pipelines, random reshards,
+which are simulated, and mutants of HLO, which are compared with a report. Every run must end with exit
+status 0, 1 or 2 and, if it fails, with a located diagnostic, within 10 seconds and 1 GiB. With a Python that
+has jax, the results of random modules must be those of the C++ passes, and what partitioned modules compute
+must be what the modules compute. Two inputs have the same problem if the exception type and the line that
+raises it, or the operations that differ first, are equal. The exit status is 1 if there are findings.
 """
 
 import argparse

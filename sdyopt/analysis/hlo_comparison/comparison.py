@@ -16,6 +16,7 @@ from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.mismatch import is_one_slice, mismatch_of
+from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.reasons import Match, top_k
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -123,7 +124,7 @@ def compiled_report(found: HloComparison) -> Report:
                 each.bytes,
                 each.wire_bytes,
                 each.times,
-                each.location,
+                place_of(each),
                 each.name,
                 "XLA compiled it",
             )

@@ -22,6 +22,7 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.comparison import HloComparison, totals_of, wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.purposes import label
 from sdyopt.analysis.hlo_comparison.reasons import (
     ELSEWHERE,
@@ -335,7 +336,7 @@ def listing_of(found: HloComparison) -> Section:
             bytes_text(each.wire_bytes_of_runs),
             bytes_text(each.bytes),
             f"{each.kind} {found.axes(each)}".rstrip() + _runs_text(each),
-            each.location.file_text if each.location.line else "",
+            place_of(each).file_text if place_of(each).line else "",
             _listing_note(each),
         )
         for each in found.theirs
@@ -388,12 +389,9 @@ def _row(found: HloComparison, match: Match) -> Row:
 
 def _place(operands: Sequence[CollectiveOperand]) -> str:
     """The line of collectives, or that of an operation that uses the result."""
-    for each in operands:
-        places = [each.location, *(() if each.hlo is None else each.hlo.used_at)]
-        for place in places:
-            if place.line:
-                return place.file_text
-    return next((each.location.file_text for each in operands if each.location.file_text), "")
+    places = [place_of(each) for each in operands]
+    found = next((place for place in places if place.line), places[0] if places else None)
+    return "" if found is None else found.file_text
 
 
 def _texts(found: HloComparison, operands: Sequence[CollectiveOperand]) -> str:

@@ -128,6 +128,12 @@ def has_place(each: CollectiveOperand) -> bool:
     return bool(each.location.line) or any(place.line for place in used_at(each))
 
 
+def place_of(each: CollectiveOperand) -> SourceLocation:
+    """The location of a collective; if XLA lost it, that of what makes its operand, or uses its result."""
+    others = (*_produced_at(each), *used_at(each))
+    return next((place for place in (each.location, *others) if place.line), each.location)
+
+
 def name_is_of(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:
     """Whether one of the report is of an operation of the line and the name stack of XLA's."""
     return not set(own_line_and_name(ours.location)).isdisjoint(_line_and_end(xla.location))

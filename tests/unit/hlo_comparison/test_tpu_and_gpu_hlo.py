@@ -14,6 +14,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.line_shift import shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.reasons import Match
 from sdyopt.base.dataclasses import replace
 
@@ -409,6 +410,13 @@ def test_what_is_gathered_for(line: str, why: str) -> None:
     gather = f"{root}%g = f32[8,8] all-gather(%p), replica_groups={{}}, dimensions={{0}}, {PLACE}"
     [found] = match(hlo(f"%p = f32[2,8] parameter(0)\n{gather}\n{'ROOT ' + line if line else ''}"))
     assert (found.reason, found.why) == ("only in XLA", why)
+
+
+def test_what_has_lost_its_place_is_where_it_is_used() -> None:
+    program = hlo(f"""%p = f32[2,8] parameter(0)
+        %g = f32[8,8] all-gather(%p), replica_groups={{}}, dimensions={{0}}
+        ROOT %d = f32[8,8] dot(%g, %g), {PLACE}""")
+    assert place_of(program.operands[0]).file_text == "a.py:3"
 
 
 # --- GPU ------------------------------------------------------------------------------------
