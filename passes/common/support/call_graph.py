@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.ir.attribute import StringAttr, SymbolRef, string
@@ -185,7 +186,8 @@ class FunctionCopies:
         """
         function = self._functions.get(call.callee)
         if function is None:
-            raise call.error(f"Failed to lookup function: {call.callee}")
+            error = call.error(f"Failed to lookup function: {call.callee}")
+            raise error.help(f"add the function `{symbol_text(call.callee)}` to the module")
         return function
 
     def copy_for(self, call: CallOp) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
@@ -262,14 +263,17 @@ class ReturnOp(Op):
     def verify_in_context(self) -> None:
         function = self.parent_op
         if not isinstance(function, FuncOp):
-            raise self.op_error("expects parent op 'func.func'")
+            error = self.op_error("expects parent op 'func.func'")
+            raise error.help("move the operation directly into `func.func`")
         expected = function.function_type.results
         got = self.signature.operand_types
         if len(got) != len(expected):
-            raise self.op_error(
+            error = self.op_error(
                 f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns "
                 f"{len(expected)}"
             )
+            values, results = counted(len(expected), "value"), counted(len(got), "result")
+            raise error.help(f"return {values}, or declare {results} of the function")
         for index, (type, result_type) in enumerate(zip(got, expected, strict=True)):
             if type is not result_type:
                 raise self.error(

@@ -117,21 +117,6 @@ def _undeclared_value(case: Case) -> Explanation:
     )
 
 
-@explains(r"^redefinition of SSA value '(?P<name>[^']*)'")
-def _redefined_value(case: Case) -> Explanation:
-    return Explanation(help=f"give one of the two another name than `{case['name']}`", token=case.offset)
-
-
-@explains(
-    r"^use of value '(?P<name>[^']*)' expects different type than prior uses: '(?P<new>.*)' vs '(?P<old>.*)'$"
-)
-def _other_type(case: Case) -> Explanation:
-    return Explanation(
-        help=f"write `{case['old']}`, the type of `{case['name']}`, or convert the value first",
-        token=case.offset,
-    )
-
-
 @explains(r"^reference to an undefined block")
 def _undefined_block(case: Case) -> Explanation:
     labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
@@ -173,25 +158,10 @@ def _undefined_mesh(case: Case) -> Explanation:
     return Explanation([text(symbol_text(name))], symbol_help(case, name, "mesh.mesh"))
 
 
-@explains(r"expected valid '@'-identifier for symbol name")
-def _symbol_name(_: Case) -> Explanation:
-    return Explanation(help="write the name of a symbol with `@`: `@name`")
-
-
-@explains(r"Failed to lookup function: (?P<name>\S+)")
-def _missing_function(case: Case) -> Explanation:
-    return Explanation(help=f"add the function `{symbol_text(case['name'].removeprefix('@'))}` to the module")
-
-
 @explains(r"redefinition of symbol named '(?P<name>[^']*)'")
 def _redefined_symbol(case: Case) -> Explanation:
     name = symbol_text(case["name"])
     return Explanation([first_of(text(name), attribute("sym_name"))], f"rename one of the two `{name}`")
-
-
-@explains(r"symbol declaration cannot have public visibility")
-def _public_declaration(_: Case) -> Explanation:
-    return Explanation(help="write `private` before the name, or give the function a body")
 
 
 def symbol_help(case: Case, name: str, op_name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,
@@ -13,7 +12,6 @@ from sdyopt.mlir.error_help.table import (
     result_type,
     trailing_types,
 )
-from sdyopt.mlir.ir.traits import FUNCTION
 
 
 @explains(r"inferred type\(s\) (?P<inferred>'.*') are incompatible with return type\(s\) of operation")
@@ -58,11 +56,6 @@ def _inferred_shape(case: Case) -> Explanation:
 @explains(r"Dimension size mismatch for result axis \S+\. Exp")
 def _result_size(_: Case) -> Explanation:
     return Explanation([result_type()])
-
-
-@explains(r"number of operands and types do not match: got (?P<operands>\d+) operands")
-def _type_count(case: Case) -> Explanation:
-    return Explanation(help=f"write one type for each operand: {case['operands']}", token=case.offset)
 
 
 @explains(r"requires the same element type for all operands")
@@ -112,14 +105,6 @@ def _return_type(case: Case) -> Explanation:
     )
 
 
-@explains(r"has (?P<got>\d+) operands, but enclosing function \((?P<name>@[^)]*)\) returns (?P<wanted>\d+)")
-def _return_count(case: Case) -> Explanation:
-    return Explanation(
-        help=f"return {counted(int(case['wanted']), 'value')}, or declare "
-        f"{counted(int(case['got']), 'result')} of the function"
-    )
-
-
 @explains(
     r"^'[^']*' op operand type mismatch: expected operand type '(?P<wanted>.*)', but provided '(?P<got>.*)' "
     r"for operand number (?P<index>\d+)"
@@ -139,38 +124,3 @@ def _call_signature(case: Case) -> Explanation:
         else "compare with the signature of the callee"
     )
     return Explanation([trailing_types], fix)
-
-
-@explains(r"block with no terminator, has ")
-def _no_terminator(case: Case) -> Explanation:
-    parent = None if case.op is None else case.op.parent_op
-    if parent is None:
-        return Explanation()
-    if FUNCTION in parent.traits:
-        return Explanation(help="end the function with `return %value : type`")
-    return Explanation(help=f"end the region with `{parent.signature.name.partition('.')[0]}.return`")
-
-
-@explains(r"empty block: expect at least a terminator")
-def _empty_block(_: Case) -> Explanation:
-    return Explanation(help="end the block with a terminator, such as `return`")
-
-
-@explains(r"operand #(?P<index>\d+) does not dominate this use")
-def _dominance(_: Case) -> Explanation:
-    return Explanation(help="a value is defined before its use, in the same block or one that dominates it")
-
-
-@explains(r"using value defined outside the region")
-def _isolated(_: Case) -> Explanation:
-    return Explanation(help="pass the value to the operation as an operand; its body sees its arguments only")
-
-
-@explains(r"expects parent op '(?P<name>[^']*)'")
-def _parent(case: Case) -> Explanation:
-    return Explanation(help=f"move the operation directly into `{case['name']}`")
-
-
-@explains(r"must be the last operation in the parent block")
-def _terminator_inside(_: Case) -> Explanation:
-    return Explanation(help="remove what follows it in the block, or move it to the end")

@@ -207,9 +207,10 @@ def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
             continue
         isolated = _isolating_op(value, op)
         if isolated is not None:
-            raise op.op_error("using value defined outside the region").note(
-                "required by region isolation constraints", isolated.location
-            )
+            error = op.op_error("using value defined outside the region")
+            error.note("required by region isolation constraints", isolated.location)
+            help = "pass the value to the operation as an operand; its body sees its arguments only"
+            raise error.help(help)
         if is_reachable and not dominance.value_dominates(value, op):
             raise _dominance_error(op, use.index)
 
@@ -227,6 +228,7 @@ def _isolating_op(value: Value, op: Op) -> Op | None:
 
 def _dominance_error(op: Op, index: int) -> DiagnosticError:
     error = op.error(f"operand #{index} does not dominate this use")
+    error.help("a value is defined before its use, in the same block or one that dominates it")
     error.diagnostic.operation = op
     value = op.operand_at(index)
     block, other = op.parent, value.block

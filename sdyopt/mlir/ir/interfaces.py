@@ -82,7 +82,8 @@ def has_parent(name: str) -> Trait:
     def check(op: Op) -> None:
         parent = op.parent_op
         if parent is None or parent.signature.name != name:
-            raise op.op_error(f"expects parent op '{name}'")
+            error = op.op_error(f"expects parent op '{name}'")
+            raise error.help(f"move the operation directly into `{name}`")
 
     return Trait(f"has parent {name}", verify_in_context=check)
 

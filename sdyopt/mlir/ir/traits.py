@@ -38,7 +38,8 @@ class InfersTypes(Trait):
 
 def _check_is_last(op: Any) -> None:
     if op.parent is None or op.parent.last is not op:
-        raise op.op_error("must be the last operation in the parent block")
+        error = op.op_error("must be the last operation in the parent block")
+        raise error.help("remove what follows it in the block, or move it to the end")
 
 
 def _check_symbol(op: Any) -> None:
@@ -52,7 +53,8 @@ def _check_symbol(op: Any) -> None:
             f'visibility expected to be one of ["public", "private", "nested"], but got "{visible}"'
         )
     if visible == "public" and getattr(op, "is_declaration", False):
-        raise op.op_error("symbol declaration cannot have public visibility")
+        error = op.op_error("symbol declaration cannot have public visibility")
+        raise error.help("write `private` before the name, or give the function a body")
     parent = op.parent_op
     if parent is not None and parent.name and all(t.name != "symbol-table" for t in parent.traits):
         raise op.op_error("symbol's parent must have the SymbolTable trait")

@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, type_of_function
-from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
+from sdyopt.mlir.ir.traits import FUNCTION, ISOLATED, NO_TERMINATOR
 from sdyopt.mlir.ir.types import RankedTensor, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.ir.verify_signature import (
@@ -286,9 +286,13 @@ class Verifier:
         if (NO_TERMINATOR in op.traits or not op.name) and len(block.parent.blocks) <= 1:
             return
         if last is None:
-            raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
+            error = DiagnosticError.at(op.location, "empty block: expect at least a terminator")
+            raise error.help("end the block with a terminator, such as `return`")
         if last.name and not last.is_terminator:
-            raise last.error(f"block with no terminator, has {self.print_op(last)}")
+            error = last.error(f"block with no terminator, has {self.print_op(last)}")
+            if FUNCTION in op.traits:
+                raise error.help("end the function with `return %value : type`")
+            raise error.help(f"end the region with `{op.signature.name.partition('.')[0]}.return`")
 
     def _check_region_traits(self, op: Op) -> None:
         """Checks what depends on nested operations: region traits, `verify_regions`, inferred types."""

@@ -192,7 +192,8 @@ class AsmParser:
         """Parses `@name`, or raises MLIR's error for a symbol name."""
         name = self.accept_symbol()
         if name is None:
-            raise self.error_at_next_token("expected valid '@'-identifier for symbol name")
+            error = self.error_at_next_token("expected valid '@'-identifier for symbol name")
+            raise error.help("write the name of a symbol with `@`: `@name`")
         return name
 
     # --- Types, attributes, locations -------------------------------------------------

@@ -194,11 +194,12 @@ class OpAsmParser(AsmParser):
     ) -> None:
         """Raises an error at `offset` unless there are as many types as operands."""
         if len(operands) != len(types):
-            raise self.error(
+            error = self.error(
                 f"number of operands and types do not match: got {len(operands)} operands and "
                 f"{len(types)} types",
                 offset,
             )
+            raise error.help(f"write one type for each operand: {len(operands)}")
 
     # --- Attributes, regions ----------------------------------------------------------
 

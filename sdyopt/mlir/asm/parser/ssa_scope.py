@@ -76,20 +76,23 @@ class Scope:
                 raise parser.unprefixed_error("reference to invalid result number", offset)
             value = self.forward[name] = ForwardValue(type, offset, self.source.location(offset))
         if value.type is not type:
-            raise parser.unprefixed_error(
-                f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
-                f"'{self._type_text(type)}' vs '{self._type_text(value.type)}'",
+            plain, used = name.partition("#")[0], self._type_text(value.type)
+            error = parser.unprefixed_error(
+                f"use of value '{plain}' expects different type than prior uses: "
+                f"'{self._type_text(type)}' vs '{used}'",
                 offset,
-            ).note("prior use here", self.location(name))
+            )
+            error.help(f"write `{used}`, the type of `{plain}`, or convert the value first")
+            raise error.note("prior use here", self.location(name))
         return value
 
     def define(self, name: str, value: Value, offset: int, parser: AsmParser) -> None:
         """Defines a name and replaces its placeholder, if any; raises an error if it is already defined."""
         if name in self.values:
             plain = name.partition("#")[0]
-            raise parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset).note(
-                "previously defined here", self.location(name)
-            )
+            error = parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset)
+            error.help(f"give one of the two another name than `{plain}`")
+            raise error.note("previously defined here", self.location(name))
         placeholder = self.forward.get(name)
         if placeholder is not None:
             if placeholder.type is not value.type:
