@@ -70,3 +70,28 @@ class CompilerBehavior(Enum):
         "a tensor and its transpose are gathered once",
         "report/compilers.mlir",
     )
+    FUSES_INTO_PRODUCTS = (
+        (TPU,),
+        "what is computed elementwise for a product or a gather is computed in it and not written to memory",
+        "report/memory_by_compiler.mlir",
+    )
+    RECOMPUTES_TRANSCENDENTALS = (
+        (TPU, GPU),
+        "exponentials and the like are computed again for each use, as other elementwise operations are",
+        "report/memory_by_compiler.mlir",
+    )
+    CONVERTS_PRODUCTS = (
+        (TPU, GPU),
+        "a product whose result is converted is computed in that type",
+        "report/memory_by_compiler.mlir",
+    )
+    ON_CHIP_MEMORY = (
+        (TPU,),
+        "temporaries of up to 108 MiB are in on-chip memory, not in the device's memory",
+        "report/memory_by_compiler.mlir",
+    )
+    PADS_TO_TILES = (
+        (TPU,),
+        "the two minor dimensions are padded to multiples of 128 and 8 elements in memory",
+        "report/memory_by_compiler.mlir",
+    )

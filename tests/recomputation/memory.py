@@ -55,6 +55,9 @@ UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter")
 CALLS = ("call", "func.call", "sdy.manual_computation", "sdy.named_computation")
 ALIGNMENT = 64
 MAX_LEAVES = 16
+MAX_SOURCES = 8
+SMALL = 16
+DOTS = ("stablehlo.dot", "stablehlo.dot_general")
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,10 @@ def live_at_peak(program: Program) -> list[tuple[int, int]]:
     devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
     counting = _Counting(program)
     _, live = max((counting.entry(each) for each in reversed(program.entries())), key=lambda each: each[0])
-    values = [value for value in dict.fromkeys(live) if byte_size(value)]
-    return [(byte_size(value), _copies(program, value, devices)) for value in values]
+    sizes: dict[Value, int] = {}
+    for value, size in live:
+        sizes.setdefault(value, size)
+    return [(size, _copies(program, value, devices)) for value, size in sizes.items() if size]
 
 
 def _copies(program: Program, value: Value, devices: int) -> int:
@@ -150,6 +155,10 @@ class _Region:
                     self.uses.setdefault(value, []).append((number, index if inner is op else -1))
         self.storage: dict[Value, Storage] = {}
         self.own: list[Storage] = []
+        self.fused: dict[int, bool] = {}
+        # An operation is fused or not by what those after it are.
+        for number in reversed(range(len(self.ops))):
+            self.fused[number] = self._decide(number)
         for argument in region.arguments:
             self.storage[argument] = Storage(argument, -1, self.last(argument), byte_size(argument))
         for number, op in enumerate(self.ops):
@@ -168,31 +177,130 @@ class _Region:
         return bool(inputs) and (is_fusible(op) or op.name in VIEWS) and all(map(self.is_free, inputs))
 
     @cache  # noqa: B019
-    def consumers(self, value: Value) -> frozenset[int] | None:
-        """The operations that a value may be fused into; None if another one needs it in memory."""
+    def consumers(self, value: Value) -> frozenset[int]:
+        """The operations that a value may be fused into."""
         found: set[int] = set()
         for number, index in self.uses.get(value, ()):
             op = self.ops[number]
-            if index < 0:
-                return None
-            if op.name in VIEWS:
-                inner = self.consumers(view(op, index)) if index < len(op.results) else frozenset[int]()
-                if inner is None:
-                    return None
-                found |= inner
-            elif is_fusible(op) or op.name in SINKS or (op.results and self.is_free(op.results[0])):
+            if index >= 0 and op.name in VIEWS:
+                found |= self.consumers(view(op, index)) if index < len(op.results) else frozenset()
+            elif self._takes(value, number, index):
                 found.add(number)
-            else:
-                return None
         return frozenset(found)
 
-    @cache  # noqa: B019
+    def _takes(self, value: Value, number: int, index: int) -> bool:
+        """Whether an operation, no view, may compute a value that it uses."""
+        op = self.ops[number]
+        if index < 0:
+            return self.is_free(value)
+        if op.name == "stablehlo.while" and self.is_free(value):
+            body = op.regions[1]
+            return body.operations[-1].operands[index] is body.arguments[index]
+        return is_fusible(op) or op.name in SINKS or bool(op.results and self.is_free(op.results[0]))
+
     def is_fused(self, number: int) -> bool:
+        return self.fused[number]
+
+    def _decide(self, number: int) -> bool:
         op = self.ops[number]
         if len(op.results) != 1 or not is_fusible(op) or self.is_free(op.results[0]):
             return False
-        found = self.consumers(op.results[0])
-        return bool(found) and (len(found or ()) == 1 or op.name.startswith("stablehlo.broadcast"))
+        (result,) = op.results
+        found = self.consumers(result)
+        if not found:
+            return False
+        if (len(found) == 1 or op.name.startswith("stablehlo.broadcast")) and self.written(result) is None:
+            return True
+        return self._is_small_to_recompute(number) or self._sources_stay(number)
+
+    @cache  # noqa: B019
+    def sources(self, value: Value) -> dict[Value, int] | None:
+        """What a value is computed from, where it is computed again for each use; None if it is stored."""
+        number = None if value.is_argument or value.owner is None else self.number.get(id(value.owner))
+        if number is None or self.is_free(value):
+            return None
+        op = self.ops[number]
+        if len(op.results) != 1 or (op.name not in VIEWS and not is_fusible(op)):
+            return None
+        found = self._inputs(op)
+        if op.name in VIEWS:
+            return found
+        if len(self.uses.get(value, ())) == 1:
+            return found if len(found) <= MAX_SOURCES else None
+        return found if self._is_small_to_recompute(number) else None
+
+    def _inputs(self, op: Operation) -> dict[Value, int]:
+        inputs = op.operands[:1] if op.name in VIEWS else op.operands
+        if len(inputs) == 1:
+            inner = self.sources(inputs[0])
+            return {inputs[0]: byte_size(inputs[0])} if inner is None else inner
+        found: dict[Value, int] = {}
+        for value in inputs:
+            if self.is_free(value):
+                continue
+            inner = self.sources(value)
+            is_outside = not value.is_argument and id(value.owner) not in self.number
+            if inner is not None:
+                found |= inner
+            elif not is_outside and byte_size(value) > byte_size(op.results[0]) // SMALL:
+                found[value] = byte_size(value)
+        return found
+
+    @cache  # noqa: B019
+    def _is_small_to_recompute(self, number: int) -> bool:
+        op = self.ops[number]
+        if len(self.uses.get(op.results[0], ())) == 1 or self._is_of_softmax(op):
+            return False
+        return 0.8 * sum(self._inputs(op).values()) <= byte_size(op.results[0])
+
+    def _sources_stay(self, number: int) -> bool:
+        """Whether all that a value is computed from is used until its last use anyway."""
+        op = self.ops[number]
+        if len(self.uses.get(op.results[0], ())) == 1 or self._is_of_softmax(op):
+            return False
+        inputs, last = self._inputs(op), self.last(op.results[0])
+        return len(inputs) <= MAX_SOURCES and all(self._stays(each, number, last) for each in inputs)
+
+    def _stays(self, value: Value, number: int, last: int) -> bool:
+        if any(value is each for each in self.region.arguments) and value.number not in self.writable:
+            return True
+        for user, index in self.uses.get(value, ()):
+            if index < 0:
+                continue
+            if user >= last:
+                return True
+            if user > number and self.fused[user] and self.last(self.ops[user].results[0]) >= last:
+                return True
+        return False
+
+    def _is_of_softmax(self, op: Operation) -> bool:
+        if op.name != "stablehlo.exponential":
+            return False
+        users = [self.ops[number] for number, index in self.uses.get(op.results[0], ()) if index >= 0]
+        names = [self._after(user, (*VIEWS, "stablehlo.convert")).name for user in users]
+        return "stablehlo.reduce" in names and any(user.name == "stablehlo.divide" for user in users)
+
+    def _after(self, op: Operation, passed: tuple[str, ...]) -> Operation:
+        while op.name in passed and len(op.results) == 1 and len(uses := self._direct(op.results[0])) == 1:
+            op = self.ops[uses[0]]
+        return op
+
+    def _direct(self, value: Value) -> list[int]:
+        """The operations with a use of a value; none if a region has one."""
+        uses = self.uses.get(value, [])
+        return [] if any(index < 0 for _, index in uses) else [number for number, _ in uses]
+
+    @cache  # noqa: B019
+    def stored_size(self, value: Value) -> int:
+        """The bytes of the storage of a value: a product is stored in the type that it is converted to."""
+        owner = value.owner
+        if not value.is_argument and owner is not None and owner.name in DOTS:
+            users = self._direct(value)
+            if len(users) == 1:
+                user = self._after(self.ops[users[0]], VIEWS)
+                if user.name == "stablehlo.convert":
+                    return byte_size(user.results[0])
+        return byte_size(value)
 
     @cache  # noqa: B019
     def last(self, value: Value) -> int:
@@ -210,53 +318,52 @@ class _Region:
         return found
 
     @cache  # noqa: B019
-    def written(self, value: Value) -> int | None:
-        """The first operation that needs a free value in memory."""
-        found = []
+    def written(self, value: Value) -> tuple[int, int] | None:
+        """The first and the last operation that needs a value in memory, because it cannot compute it."""
+        found: list[int] = []
         for number, index in self.uses.get(value, ()):
             op = self.ops[number]
-            if index < 0:
-                continue
-            if op.name in VIEWS:
-                if index < len(op.results) and self.consumers(view(op, index)) is None:
-                    inner = self.written(view(op, index))
-                    found += [] if inner is None else [inner]
-            elif not (is_fusible(op) or op.name in SINKS or (op.results and self.is_free(op.results[0]))):
+            if index >= 0 and op.name in VIEWS:
+                found += (self.written(view(op, index)) or ()) if index < len(op.results) else ()
+            elif not self._takes(value, number, index):
                 found.append(number)
-        return min(found, default=None)
+        return (min(found), max(found)) if found else None
 
     # Where values are stored.
 
     def _place(self, op: Operation, number: int) -> None:
         if self.is_fused(number):
+            self._write(op.results[0])
             return
         taken: list[Storage] = []
         for result in op.results:
             index = result.number
             if op.name in VIEWS:
                 if self.is_free(result):
-                    start = self.written(result)
-                    if start is not None:
-                        self._new(result, start)
+                    self._write(result)
                 else:
                     self._with(result, op.operands[index])
             elif self.is_free(result):
-                start = self.written(result)
                 users = [self.ops[user].name for user, use in self.uses.get(result, ()) if use >= 0]
-                if start is not None and not any(name in VIEWS for name in users):
-                    self._new(result, start)
+                if not any(name in VIEWS for name in users):
+                    self._write(result)
             else:
                 operand = self._overwritten(op, index, number)
                 if operand is not None and self.storage[operand] not in taken:
                     taken.append(self.storage[operand])
                     self._with(result, operand)
                 else:
-                    self._new(result, number)
+                    self._new(result, number, self.last(result))
                     self._reuse(op, result, number)
 
-    def _new(self, value: Value, first: int) -> None:
-        size = -(-byte_size(value) // ALIGNMENT) * ALIGNMENT
-        self.storage[value] = Storage(value, first, max(first, self.last(value)), size)
+    def _write(self, value: Value) -> None:
+        written = self.written(value)
+        if written is not None:
+            self._new(value, *written)
+
+    def _new(self, value: Value, first: int, last: int) -> None:
+        size = -(-self.stored_size(value) // ALIGNMENT) * ALIGNMENT
+        self.storage[value] = Storage(value, first, max(first, last), size)
         self.own.append(self.storage[value])
 
     def _with(self, value: Value, other: Value) -> None:
@@ -308,12 +415,12 @@ class _Region:
 
     # What is live.
 
-    def live(self, held: list[Value]) -> tuple[int, list[Value]]:
-        """The peak, and the values that are live there, in regions and callees too."""
+    def live(self, held: list[Value], donors: dict[int, int]) -> tuple[int, list[tuple[Value, int]]]:
+        """The peak, and the values that are live there with their bytes, in regions and callees too."""
         if not self.ops:
             return 0, []
-        outside = list(self._stored_outside())
-        best: tuple[int, list[Value]] | None = None
+        outside = list(self._stored_outside(donors))
+        best: tuple[int, list[tuple[Value, int]]] | None = None
         for number, op in enumerate(self.ops):
             here = [
                 each
@@ -323,11 +430,12 @@ class _Region:
             more, inner = self.counting.nested(op)
             total = _sum(held) + sum(each.size for each in here) + more
             if best is None or total > best[0]:
-                best = total, [*held, *(each.value for each in here), *inner]
+                stored = [(each.value, self.stored_size(each.value)) for each in here]
+                best = total, [*((value, byte_size(value)) for value in held), *stored, *inner]
         assert best is not None
         return best
 
-    def _stored_outside(self) -> Iterator[Storage]:
+    def _stored_outside(self, donors: dict[int, int]) -> Iterator[Storage]:
         """The storage of the region's results, which is that of the results of the operation around it."""
         around = self.counting.around.get(id(self.region))
         if around is not None and around.name == "stablehlo.while" and around.regions[0] is self.region:
@@ -336,6 +444,11 @@ class _Region:
             found = self.storage.get(value)
             if found is None:
                 continue
+            if index in donors:
+                old = self.storage[self.region.arguments[donors[index]]]
+                is_replaced = found.first == old.last and is_fusible(self.ops[found.first])
+                if found is not old and found.first <= old.last and not is_replaced:
+                    continue
             if around is not None and around.name == "stablehlo.while":
                 old = self.storage[self.region.arguments[index]]
                 if found is not old and found.first <= old.last:
@@ -357,7 +470,7 @@ class _Counting:
         self.of_function = cache(self._of_function)
         self.source = cache(self._source)
 
-    def entry(self, function: Operation) -> tuple[int, list[Value]]:
+    def entry(self, function: Operation) -> tuple[int, list[tuple[Value, int]]]:
         """The peak of an entry function, and the values that are live there."""
         (region,) = function.regions
         donated = donations(function)
@@ -366,9 +479,10 @@ class _Counting:
             for number, value in enumerate(region.operations[-1].operands)
             if number not in donated.values()
         ]
-        return _Region(self, region, set(donated)).live([*region.arguments, *results])
+        donors = {number: argument for argument, number in donated.items()}
+        return _Region(self, region, set(donated)).live([*region.arguments, *results], donors)
 
-    def nested(self, op: Operation) -> tuple[int, list[Value]]:
+    def nested(self, op: Operation) -> tuple[int, list[tuple[Value, int]]]:
         """The most bytes that an operation needs in its regions or callee, and the values there."""
         if op.callee is not None:
             return self.of_function(op.callee)
@@ -379,12 +493,12 @@ class _Counting:
             return 0, []
         return max((self._of_region(each) for each in op.regions), key=lambda each: each[0], default=(0, []))
 
-    def _of_function(self, name: str) -> tuple[int, list[Value]]:
+    def _of_function(self, name: str) -> tuple[int, list[tuple[Value, int]]]:
         regions = self.program.functions[name].regions
         return max((self._of_region(each) for each in regions), key=lambda each: each[0], default=(0, []))
 
-    def _of_region(self, region: Region) -> tuple[int, list[Value]]:
-        return _Region(self, region, set(range(len(region.arguments)))).live([])
+    def _of_region(self, region: Region) -> tuple[int, list[tuple[Value, int]]]:
+        return _Region(self, region, set(range(len(region.arguments)))).live([], {})
 
     def body(self, op: Operation) -> Region | None:
         """The region that an operation runs once: its own, or that of its callee."""

@@ -1,78 +1,50 @@
 """The buffers of a block, and their lifetimes: as a compiler such as XLA assigns buffers.
 
-A value has no buffer of its own if
-
-- it is *free*: a constant, an iota, or computed from such values alone by operations that can be fused. It
-  is computed again where it is used, and written only for a use that cannot be fused with it;
-- it is *fused*: computed elementwise, or by moving or repeating elements, and used by one operation that can
-  be fused with it. Then its operands are live until that operation. A broadcast may have several such uses;
-- it is a view of another one: the result of a reshape or of an optimization barrier.
-
-Other values may share a buffer. A `dynamic_update_slice` or `scatter` writes into its operand, and an
-elementwise operation into an operand of the same size, if that is not used afterwards. A loop carries a value
-in one buffer: its operand's, if that is not used afterwards.
+`fusion.py` says which values are written to memory at all. Of those, a view has the buffer of another one:
+the result of a reshape or of an optimization barrier. Others may share a buffer. A `dynamic_update_slice` or
+`scatter` writes into its operand, and an elementwise operation into an operand of the same size, if that is
+not used afterwards. A loop carries a value in one buffer: its operand's, if that is not used afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 
-from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
+from sdyopt.analysis.figures.execution_counts import is_passed_on
+from sdyopt.analysis.figures.fusion import (
+    VIEWS,
+    Fusion,
+    converted_result,
+    is_elementwise_op,
+    is_fusible,
+    is_read_by_products_only,
+    is_view,
+)
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, BroadcastOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
-from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.mlir.ir.block import Block
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.types import F32, RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.shardy.sharding.elementwise import is_elementwise
 
-_VIEWS = (
-    OptimizationBarrierOp,
-    PropagationBarrierOp,
-    ReplicatedToUnreducedOp,
-    ReshapeOp,
-    ShardedToUnreducedOp,
-    ShardingConstraintOp,
-)
-# Operations that compute nothing, but move or repeat elements.
-_MOVES = (
-    AllSliceOp,
-    BroadcastInDimOp,
-    BroadcastOp,
-    ConcatenateOp,
-    DynamicSliceOp,
-    PadOp,
-    ReverseOp,
-    SliceOp,
-    TransposeOp,
-)
-_NOT_FUSED = (*_VIEWS, ReshardOp)
-_SOURCES = (IotaOp, PartitionIdOp)
-_BROADCASTS = (BroadcastInDimOp, BroadcastOp)
-# Operations of chlo without the trait that others have.
-_ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
-# They fuse their operands, but are not fused themselves.
-_SINKS = (DynamicUpdateSliceOp, ReduceOp)
 # They write into their first operand.
 _UPDATES = (DynamicUpdateSliceOp, ScatterOp)
 # XLA aligns buffers to this many bytes.
 ALIGNMENT = 64
 # At most this many operands of fused operations are considered for the buffer of a result.
 _MAX_LEAVES = 16
+
+
+def aligned(size: int) -> int:
+    """The bytes of a buffer for a value of so many bytes."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @dataclass(slots=True)
@@ -93,29 +65,27 @@ class BlockBuffers:
     """
 
     def __init__(
-        self, block: Block, ops: Sequence[Op], may_write: set[int], bytes_of: Callable[[Value], int]
+        self,
+        block: Block,
+        ops: Sequence[Op],
+        may_write: set[int],
+        bytes_of: Callable[[Value], int],
+        compiler: str,
     ) -> None:
         self._ops = ops
-        self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
+        self._converts_products = CompilerBehavior.CONVERTS_PRODUCTS.holds(compiler)
+        self._narrows = CompilerBehavior.PRODUCTS_OF_BF16.holds(compiler)
         self._may_write = may_write
-        self._fused: set[Op] = set()
-        self._free: set[Value] = set()
-        # The last position at which a value is needed, and whether all its uses can be fused with it.
-        self._last: dict[Value, int] = {}
-        self._uses: dict[Value, set[Op] | None] = {}
-        # Where a free value is written.
-        self._written: dict[Value, int] = {}
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
+        self._fusion = fusion = Fusion(
+            ops, bytes_of, lambda argument: argument.index not in may_write, compiler
+        )
+        self._free, self._fused, self._last = fusion.free, fusion.fused, fusion.last
         for argument in block.arguments:
-            self._of[argument] = Buffer(argument, -1, 0, bytes_of(argument))
-        self._find_free()
-        for position in range(len(ops) - 1, -1, -1):
-            self._visit_uses(ops[position], position)
-        for argument in block.arguments:
-            self._look_at_uses(argument, 0)
-            self._of[argument].end = self._last[argument]
+            fusion.look_at_argument(argument)
+            self._of[argument] = Buffer(argument, -1, self._last[argument], bytes_of(argument))
         for position, op in enumerate(ops):
             self._assign(op, position)
 
@@ -123,88 +93,34 @@ class BlockBuffers:
         """The buffer of a value; None if it has none."""
         return self._of.get(value)
 
-    # --- Uses ---------------------------------------------------------------------------------
-
-    def _find_free(self) -> None:
-        free = self._free
-        for op in self._ops:
-            signature = op.signature
-            if signature.cached(_is_free) or (
-                op._operands
-                and signature.cached(_is_free_of_free)
-                and all(use.value in free for use in op._operands)
-            ):
-                free.update(op.results)
-
-    def _visit_uses(self, op: Op, position: int) -> None:
-        for result in op.results:
-            self._look_at_uses(result, position)
-        if len(op.results) != 1 or not _is_fusible(op) or op.results[0] in self._free:
-            return
-        users = self._uses[op.results[0]]
-        if users and (len(users) == 1 or isinstance(op, _BROADCASTS)):
-            self._fused.add(op)
-
-    def _look_at_uses(self, value: Value, position: int) -> None:
-        last, users = position, set[Op]()
-        fuses = True
-        written: int | None = None
-        for use in value.uses:
-            user: Op | None = use.owner
-            while user is not None and user not in self._positions:
-                user = user.parent_op
-            if user is None:
-                continue  # a dead operation
-            here = self._positions[user]
-            if user is not use.owner:
-                fuses = False
-            elif _is_view(type(user)):
-                seen = user.results[use.index]
-                here, inner = self._last[seen], self._uses[seen]
-                if inner is None:
-                    fuses = False
-                    if seen in self._written:
-                        written = min(self._written[seen], here if written is None else written)
-                else:
-                    users |= inner
-            elif user in self._fused or (user.results and user.results[0] in self._free):
-                here = max(here, self._last[user.results[0]])
-                users.add(user)
-            elif _is_fusible(user) or _is_sink(type(user)):
-                users.add(user)
-            else:
-                fuses = False
-                written = here if written is None else min(written, here)
-            last = max(last, here)
-        self._last[value] = last
-        self._uses[value] = users if fuses else None
-        if written is not None:
-            self._written[value] = written
-
-    # --- Buffers ------------------------------------------------------------------------------
+    def may_replace(self, new: Buffer, old: Buffer) -> bool:
+        """Whether a buffer may be where another one was: it starts later, or where both are fused."""
+        return new.start > old.end or (new.start == old.end and is_fusible(self._ops[new.start]))
 
     def _assign(self, op: Op, position: int) -> None:
         if op in self._fused:
+            if op.results[0] in self._fusion.written:
+                self._write(op.results[0])
             return
-        if _is_view(type(op)):
+        if is_view(op):
             for viewed, result in zip(op.operands, op.results, strict=False):
                 if result not in self._free:
                     self._share(result, viewed)
-                elif result in self._written:
-                    self._allocate(result, self._written[result])
+                elif result in self._fusion.written:
+                    self._write(result)
             return
         taken: set[int] = set()
         for result in op.results:
             if result in self._free:
-                if result in self._written and not any(_is_view(type(user)) for user in result.users):
-                    self._allocate(result, self._written[result])
+                if result in self._fusion.written and not any(is_view(user) for user in result.users):
+                    self._write(result)
             elif (operand := self._written_into(op, result.index, position)) is not None and (
                 id(self._of[operand]) not in taken
             ):
                 taken.add(id(self._of[operand]))
                 self._share(result, operand)
             else:
-                self._allocate(result, position)
+                self._allocate(result, position, self._last[result])
                 self._take_over(op, result, position)
 
     def _share(self, value: Value, other: Value) -> None:
@@ -213,15 +129,25 @@ class BlockBuffers:
             self._of[value] = buffer
             buffer.end = max(buffer.end, self._last[value])
 
-    def _allocate(self, value: Value, start: int) -> None:
-        size = -(-self._bytes(value) // ALIGNMENT) * ALIGNMENT
-        buffer = Buffer(value, start, max(start, self._last[value]), size)
+    def _write(self, value: Value) -> None:
+        """Allocates a buffer for the uses that a value cannot be fused with."""
+        self._allocate(value, *self._fusion.written[value])
+
+    def _allocate(self, value: Value, start: int, end: int) -> None:
+        buffer = Buffer(value, start, max(start, end), aligned(self._size(value)))
         self._of[value] = buffer
         self.allocated.append(buffer)
 
+    def _size(self, value: Value) -> int:
+        """The bytes of a new buffer of a value, in the type that it is computed in."""
+        size = self._bytes(value)
+        if self._converts_products and (converted := converted_result(value)) is not None:
+            return self._bytes(converted)
+        return size // 2 if self._narrows and _is_narrowed(value) else size
+
     def _take_over(self, op: Op, result: Value, position: int) -> None:
         """Ends the buffer of an operand where that of a result of the same size begins."""
-        if not _is_elementwise(op):
+        if not is_elementwise_op(op):
             return
         size = self._bytes(result)
         for leaf in self._leaves(op):
@@ -244,7 +170,7 @@ class BlockBuffers:
             count += 1
             inner = value.op if isinstance(value, OpResult) else None
             if inner is not None and inner in self._fused:
-                if _is_elementwise(inner):
+                if is_elementwise_op(inner):
                     pending += inner.operands
             else:
                 yield value
@@ -274,47 +200,16 @@ class BlockBuffers:
         )
 
 
-def _is_elementwise(op: Op) -> bool:
-    """Whether every element of the result depends on one element of each operand."""
-    return op.signature.cached(_is_elementwise_signature)
+def _is_narrowed(value: Value) -> bool:
+    """Whether a value of 32 bits has 16 in memory, because that is all that products read of it.
 
-
-def _is_elementwise_signature(signature: OpSignature) -> bool:
-    return issubclass(signature.op_class, _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(signature)
-
-
-def _is_fusible(op: Op) -> bool:
-    """Whether an operation computes its result elementwise, or only moves or repeats elements."""
-    return op.signature.cached(_is_fusible_signature)
-
-
-def _is_fusible_signature(signature: OpSignature) -> bool:
-    if issubclass(signature.op_class, _MOVES):
-        return True
-    has_one_result = len(signature.result_types) == 1
-    is_fused = has_one_result and not issubclass(signature.op_class, _NOT_FUSED)
-    return is_fused and signature.cached(_is_elementwise_signature)
-
-
-def _is_free(signature: OpSignature) -> bool:
-    """Whether the results need no buffer, because each use computes what it reads of them."""
-    return is_constant(signature.op_class) or issubclass(signature.op_class, _SOURCES)
-
-
-def _is_free_of_free(signature: OpSignature) -> bool:
-    """Whether the results need no buffer if the operands need none."""
-    return signature.cached(_is_fusible_signature) or _is_view(signature.op_class)
-
-
-# `isinstance` is slow with many classes, and there are few classes of operations.
-@cache
-def _is_view(kind: type[Op]) -> bool:
-    return issubclass(kind, _VIEWS)
-
-
-@cache
-def _is_sink(kind: type[Op]) -> bool:
-    return issubclass(kind, _SINKS)
+    What a collective sends is converted before it, if one product reads it.
+    """
+    if not isinstance(value.type, RankedShapedType) or value.type.element is not F32:
+        return False
+    if isinstance(value.defining_op, CollectiveOp) and not value.has_one_use:
+        return False
+    return is_read_by_products_only(value)
 
 
 def body_of(op: Op) -> Block | None:
@@ -343,7 +238,7 @@ def argument_written_into(op: Op, index: int, around: tuple[Block, ...] = ()) ->
     value = returned_by(op, index)
     while isinstance(value, OpResult):
         inner = value.op
-        if isinstance(inner, (*_VIEWS, WhileOp)):
+        if isinstance(inner, (*VIEWS, WhileOp)):
             value = inner.operand_at(value.index)
         elif isinstance(inner, _UPDATES) and value.index == 0:
             value = inner.operand_at(0)

@@ -218,7 +218,8 @@ class Memory:
     `replicated` are the bytes at the peak that this device would not need if the devices that have the same
     shard divided it among themselves. `kinds` are the bytes at the peak of each of `LIVE_KINDS`, the most
     first. `unknown_values` is the number of values of unknown size, which no
-    other figure includes.
+    other figure includes. If the compiler is unknown, the figures are of what those for TPU and GPU both do,
+    and `by_compiler` has the peak with each.
     """
 
     arguments: int = 0
@@ -231,6 +232,7 @@ class Memory:
     unknown_values: int = 0
     replicated: Fraction = Fraction(0)
     kinds: Mapping[str, int] = field(default_factory=dict)
+    by_compiler: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

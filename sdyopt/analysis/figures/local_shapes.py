@@ -8,6 +8,8 @@ local, and the shardings that functions still have do not apply to them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
 from math import prod
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
@@ -154,3 +156,30 @@ def bytes_of(type: Type, local_shape: Sequence[int] | None = None) -> int | None
     if bits is None or DYNAMIC in shape:
         return None
     return -(-bits * prod(shape) // 8)
+
+
+# The tiles of a TPU's memory: elements of the minor dimension, and at most of the one before it.
+_LANES = 128
+_SUBLANES = 8
+
+
+@cache
+def padded_to_tiles(size: int, shape: tuple[int, ...]) -> int:
+    """Bytes with the two minor dimensions padded to whole tiles, which a compiler chooses so that few are.
+
+    A dimension of 4 before the minor one takes tiles of 4, one of 3 as well.
+    """
+    if len(shape) < 2 or not size:
+        return size
+    best: Fraction | None = None
+    for lane, minor in enumerate(shape):
+        lanes = Fraction(-(-minor // _LANES) * _LANES, minor)
+        for sublane, major in enumerate(shape):
+            if sublane != lane:
+                tile = min(_SUBLANES, 1 << (major - 1).bit_length())
+                padded = lanes * -(-major // tile) * tile / major
+                if padded == 1:
+                    return size
+                best = padded if best is None else min(best, padded)
+    assert best is not None
+    return int(size * best)

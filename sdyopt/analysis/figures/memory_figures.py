@@ -10,7 +10,7 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import overload
 
-from sdyopt.analysis.figures.buffers import Buffer
+from sdyopt.analysis.figures.buffers import Buffer, aligned
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
@@ -37,6 +37,7 @@ from sdyopt.analysis.figures.figures import (
     MemoryPoint,
     Timeline,
 )
+from sdyopt.analysis.figures.fusion import is_fusible
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak
 from sdyopt.analysis.figures.source_locations import (
@@ -47,8 +48,10 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.base.compilers import GPU, TPU, CompilerBehavior
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
@@ -60,6 +63,8 @@ from sdyopt.mlir.value_names import pattern_of
 
 # A report has at most this many of the values that are live at the peak, the largest ones.
 MAX_LIVE_VALUES = 64
+# At most this many values are followed to find out whether the backward pass uses one.
+_MAX_USERS = 64
 # What the values of these parts of a step are.
 _KINDS = {Phase.BACKWARD: GRADIENT, Phase.REMATERIALIZED: RECOMPUTED}
 
@@ -195,18 +200,22 @@ class _Curve(Sequence[MemoryPoint]):
 
 
 def memory_figures(
-    module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts
+    module: Op,
+    shapes: LocalShapes,
+    counts: ExecutionCounts,
+    texts: ValueTexts,
+    compiler: str,
 ) -> tuple[Memory, Callable[[int], Timeline]]:
     """The memory of the entry function with the highest peak, and the constants that may run.
 
-    The second result finds what is live at up to a number of points.
+    `compiler` is that of the machine; "" if it is unknown. The second result finds what is live at up to a
+    number of points.
     """
     dead = DeadResults(module, counts)
-    live = LiveMemory(shapes, dead)
+    live = LiveMemory(shapes, dead, compiler)
     found, highest = Memory(), Peak()
-    for function in entry_functions(functions_in(module)):
-        if function.is_declaration:
-            continue
+    functions = [each for each in entry_functions(functions_in(module)) if not each.is_declaration]
+    for function in functions:
         peak = live.function(function)
         if peak.bytes >= found.peak:
             highest = peak
@@ -233,6 +242,8 @@ def memory_figures(
         if is_constant(type(op)) and counts.times(op) != NEVER and not dead.contains(op)
     )
     found.unknown_values = len(live.unknown_values)
+    if not compiler:
+        found.by_compiler = _Peaks(found.peak, functions, shapes, dead)
     return found, lambda points: _timeline(highest, live, texts, points)
 
 
@@ -328,20 +339,61 @@ def _largest(groups: Sequence[LiveGroup], end: int) -> list[LiveGroup]:
 
 def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
     """The values that are live at a peak, in regions and callees too, the largest first."""
-    values: list[Value] = []
+    sizes: dict[Value, int] = {}
     here: Peak | None = peak
     while here is not None:
-        values += here.live
+        for each in here.live:
+            size = live.bytes(each.value)
+            sizes.setdefault(each.value, size if aligned(size) == each.bytes else each.bytes)
         here = here.nested
-    return sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
+    return sorted(((size, value) for value, size in sizes.items()), key=lambda found: -found[0])
 
 
 def _users(value: Value) -> Iterator[Op]:
-    """The users of a value, and those of the result of a loop that carries it, as the outputs of a scan."""
-    for use in value.uses:
-        yield use.owner
-        if isinstance(use.owner, WhileOp):
-            yield from use.owner.results[use.index].users
+    """The users of a value, those of what is computed again from it, and those of the result of a loop.
+
+    A scan carries its outputs.
+    """
+    pending, visited = [value], {value}
+    while pending and len(visited) < _MAX_USERS:
+        for use in pending.pop().uses:
+            yield use.owner
+            result = None
+            if isinstance(use.owner, WhileOp):
+                result = use.owner.results[use.index]
+            elif len(use.owner.results) == 1 and is_fusible(use.owner):
+                result = use.owner.results[0]
+            if result is not None and result not in visited:
+                visited.add(result)
+                pending.append(result)
+
+
+class _Peaks(Mapping[str, int]):
+    """The peaks with the compilers for TPU and GPU. They are computed when the first one is read."""
+
+    def __init__(
+        self, peak: int, functions: Sequence[FuncOp], shapes: LocalShapes, dead: DeadResults
+    ) -> None:
+        self._common, self._functions, self._shapes, self._dead = peak, functions, shapes, dead
+
+    @cached_property
+    def _found(self) -> dict[str, int]:
+        return {compiler: self._peak(compiler) for compiler in (TPU, GPU)}
+
+    def _peak(self, compiler: str) -> int:
+        if all(each.holds(compiler) == each.holds("") for each in CompilerBehavior):
+            return self._common
+        live = LiveMemory(self._shapes, self._dead, compiler)
+        return max([live.function(function).bytes for function in self._functions], default=0)
+
+    def __getitem__(self, compiler: str) -> int:
+        return self._found[compiler]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 class _Kinds(Mapping[str, int]):

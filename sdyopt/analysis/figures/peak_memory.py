@@ -10,14 +10,15 @@ operands, which are live outside. Neither are the results of regions, which are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
-from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.analysis.figures.local_shapes import LocalShapes, padded_to_tiles
+from sdyopt.base.compilers import CompilerBehavior
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
@@ -29,43 +30,63 @@ from sdyopt.mlir.ir.value import Value
 _CALLS = (CallOp, CompositeOp)
 ALIASING_OUTPUT = "tf.aliasing_output"
 BUFFER_DONOR = "jax.buffer_donor"
+NO_DONORS: dict[int, int] = {}
+# Temporaries of so many bytes are in on-chip memory. It has 128 MiB; operations need the rest.
+_ON_CHIP = 108 << 20
+# Of buffers that are live for at least so many operations, and this share of all, one in four is moved from
+# on-chip memory to the device's memory until it is used again, as far as compiled programs show.
+_LONG_LIFE = 16
+_LONG_SHARE = 4
+_MOVED_AWAY = 4
 
 
 @dataclass(slots=True)
 class Peak:
-    """The largest number of live bytes in a block, the operation where that is, and the values live there.
+    """The largest number of live bytes in a block, the operation where that is, and the buffers live there.
 
-    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
+    `live` are the buffers of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
     is the number of bytes at each operation of the block, `inner` the peaks in operations of it, by position,
-    and `buffers` are those of the block.
+    and `buffers` are those of the block. So many bytes more are in on-chip memory at the peak.
     """
 
     bytes: int = 0
     op: Op | None = None
-    live: list[Value] = field(default_factory=list)
+    live: list[Buffer] = field(default_factory=list)
     nested: Peak | None = None
     curve: list[tuple[Op, int]] = field(default_factory=list)
     inner: dict[int, Peak] = field(default_factory=dict)
     buffers: list[Buffer] = field(default_factory=list)
+    on_chip: int = 0
 
 
 class LiveMemory:
     """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
 
-    def __init__(self, shapes: LocalShapes, dead: DeadResults) -> None:
+    def __init__(self, shapes: LocalShapes, dead: DeadResults, compiler: str) -> None:
         self._shapes = shapes
         self._dead = dead
+        self._compiler = compiler
+        self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY.holds(compiler) else 0
+        self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
+        self._bytes: dict[Value, int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
 
     def bytes(self, value: Value) -> int:
         """Bytes of a value on one device; 0 if unknown."""
+        found = self._bytes.get(value)
+        if found is None:
+            found = self._bytes[value] = self._size(value)
+        return found
+
+    def _size(self, value: Value) -> int:
         size = self._shapes.bytes(value)
         if size is None:
             self.unknown_values.add(value)
             return 0
-        return size
+        shape = self._shapes.shape(value) if self._pads else None
+        return size if shape is None else padded_to_tiles(size, shape)
 
     def function(self, function: FuncOp) -> Peak:
         """The peak of an entry function, its arguments and results included."""
@@ -73,10 +94,10 @@ class LiveMemory:
         if len(blocks) > 1:
             return max([self._block(block, set()) for block in blocks], key=lambda peak: peak.bytes)
         donated = donations(function, self.bytes)
+        donors = {result: argument for argument, result in donated.items()}
         results = {} if blocks[0].last is None else dict(enumerate(blocks[0].last.operands))
-        kept = [value for index, value in results.items() if index not in donated.values()]
-        arguments = list(blocks[0].arguments)
-        return self._block(blocks[0], set(donated), [*arguments, *kept])
+        kept = [value for index, value in results.items() if index not in donors]
+        return self._block(blocks[0], set(donated), [*blocks[0].arguments, *kept], donors)
 
     def _callee(self, function: FuncOp) -> Peak:
         """The memory of a called function besides its arguments and results; nothing for recursion."""
@@ -92,39 +113,73 @@ class LiveMemory:
         peaks = [self._block(block, set(range(len(block.arguments)))) for block in region.blocks]
         return max(peaks, key=lambda peak: peak.bytes, default=Peak())
 
-    def _block(self, block: Block, may_write: set[int], held: Sequence[Value] = ()) -> Peak:
-        """The peak of a block. `held` are values that are live in all of it."""
+    def _block(
+        self,
+        block: Block,
+        may_write: set[int],
+        held: Sequence[Value] = (),
+        donors: Mapping[int, int] = NO_DONORS,
+    ) -> Peak:
+        """The peak of a block.
+
+        `held` are values that are live in all of it, `donors` the arguments whose memory results take.
+        """
         ops = [op for op in block.ops if op not in self._dead.ops]
         if not ops:
             return Peak()
-        buffers = BlockBuffers(block, ops, may_write, self.bytes)
-        outside = {id(each) for each in self._of_results(block, buffers)}
-        # The bytes that become live at each operation, less those of the buffers that end before it.
-        changes = [0] * (len(ops) + 1)
+        buffers = BlockBuffers(block, ops, may_write, self.bytes, self._compiler)
+        outside = {id(each) for each in self._of_results(block, buffers, donors)}
         counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
         counted += [
             each
             for each in buffers.allocated
             if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
         ]
-        for each in counted:
-            changes[each.start] += each.bytes
-            changes[each.end + 1] -= each.bytes
         nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
-        inner = [0 if peak is None else peak.bytes for peak in nested]
-        totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
-        at = max(range(len(ops)), key=totals.__getitem__)
+        totals = [
+            live + (0 if peak is None else peak.bytes)
+            for live, peak in zip(_live_bytes(counted, len(ops)), nested, strict=True)
+        ]
+        on_chip = [0] * len(ops)
+        if self._on_chip_bytes:
+            on_chip = self._on_chip(counted[len(held) :], nested)
+            totals = [total - part for total, part in zip(totals, on_chip, strict=True)]
+        at = max(range(len(ops)), key=lambda index: (totals[index], on_chip[index]))
+        inner = nested[at]
+        temporaries = [each for each in counted[len(held) :] if each.start <= at <= each.end]
+        if on_chip[at]:
+            temporaries = _off_chip(temporaries, on_chip[at])
         return Peak(
             totals[at],
             ops[at],
-            [each.value for each in counted if each.start <= at <= each.end],
-            nested[at],
+            [*counted[: len(held)], *temporaries],
+            inner,
             list(zip(ops, totals, strict=True)),
             {index: peak for index, peak in enumerate(nested) if peak is not None},
             counted,
+            on_chip[at] + (0 if inner is None else inner.on_chip),
         )
 
-    def _of_results(self, block: Block, buffers: BlockBuffers) -> Iterator[Buffer]:
+    def _on_chip(self, temporaries: Sequence[Buffer], nested: Sequence[Peak | None]) -> list[int]:
+        """The bytes of temporaries that are in on-chip memory at each operation, as many as fit there.
+
+        What an operation runs has its share first. Some of what is live for long is moved away meanwhile.
+        """
+        capacity, count = self._on_chip_bytes, len(nested)
+        long = max(_LONG_LIFE, count // _LONG_SHARE)
+        small = [
+            each
+            if each.end - each.start < long
+            else replace(each, bytes=each.bytes - each.bytes // _MOVED_AWAY)
+            for each in temporaries
+            if each.bytes <= capacity
+        ]
+        return [
+            min(live, capacity - (0 if peak is None else peak.on_chip))
+            for live, peak in zip(_live_bytes(small, count), nested, strict=True)
+        ]
+
+    def _of_results(self, block: Block, buffers: BlockBuffers, donors: Mapping[int, int]) -> Iterator[Buffer]:
         """The buffers of a block that are those of the results of the operation or function around it."""
         if block.last is None:
             return
@@ -135,6 +190,11 @@ class LiveMemory:
             buffer = buffers.buffer(value)
             if buffer is None:
                 continue
+            if index in donors:
+                # A result takes the memory of an argument only after the last use of the argument.
+                old = buffers.buffer(block.arguments[donors[index]])
+                if old is not None and buffer is not old and not buffers.may_replace(buffer, old):
+                    continue
             if loop is not None:
                 # A new value is written over the old one, unless that is still used.
                 old = buffers.buffer(block.arguments[index])
@@ -148,6 +208,27 @@ class LiveMemory:
             return None if callee is None else self._callee(callee)
         peaks = [self._region(region) for region in nested_regions(op)]
         return max(peaks, key=lambda peak: peak.bytes, default=None)
+
+
+def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
+    """The bytes of the buffers that are live at each of `count` operations."""
+    # The bytes that become live at each operation, less those of the buffers that end before it.
+    changes = [0] * (count + 1)
+    for each in buffers:
+        changes[each.start] += each.bytes
+        changes[each.end + 1] -= each.bytes
+    return islice(accumulate(changes), count)
+
+
+def _off_chip(temporaries: Iterable[Buffer], on_chip: int) -> list[Buffer]:
+    """The buffers that are left if the smallest ones are on the chip, as many as so many bytes are."""
+    left = []
+    for each in sorted(temporaries, key=lambda each: each.bytes):
+        if each.bytes <= on_chip:
+            on_chip -= each.bytes
+        else:
+            left.append(each)
+    return left
 
 
 def aliased_results(function: FuncOp) -> dict[int, int]:

@@ -213,7 +213,9 @@ class _Collector:
         )
         found.boundary = lambda: boundary_of(self._module, self._names, values)
         found.carried = list(carried_state(self._module, self._shapes, self._names))
-        found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
+        found.memory, found.timeline = memory_figures(
+            self._module, self._shapes, self._counts, values, self._compiler
+        )
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
 
     def kernels(self) -> Kernels:

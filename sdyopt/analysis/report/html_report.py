@@ -54,6 +54,7 @@ from sdyopt.analysis.report.sections import (
     bound_text,
     kinds_text,
     most_repeated,
+    peaks_text,
     sections_of,
 )
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
@@ -209,10 +210,9 @@ def _memory_card(report: Report, check: Check) -> h.Node:
         if memory.unknown_values
         else ""
     )
-    kinds = kinds_text(memory, _KINDS)
-    return card(
-        "memory", bytes_text(memory.peak), f"at the peak{f', {where}' if where else ''}", fits, kinds, unknown
-    )
+    at = f"at the peak{f', {where}' if where else ''}"
+    kinds, peaks = kinds_text(memory, _KINDS), peaks_text(memory)
+    return card("memory", bytes_text(memory.peak), at, fits, kinds, peaks, unknown)
 
 
 def _compute_card(report: Report) -> h.Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -79,7 +79,7 @@ METHODS = (
 )
 # A kind of values is reported if it is at least this share of the peak.
 _LEAST_KIND = 100
-# Compilers are told apart if one sends more than this part more or less.
+# Compilers are told apart if one sends, or needs, more than this part more or less.
 _LEAST_DIFFERENCE = 10
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
@@ -197,8 +197,7 @@ def _compilers_text(report: Report, total: Total) -> str:
     totals = {name: wire_total(Report(collectives=each)) for name, each in report.by_compiler().items()}
     if all(abs(each.high - total.high) * _LEAST_DIFFERENCE <= total.high for each in totals.values()):
         return ""
-    parts = " and ".join(f"{total_text(each)} on {COMPILERS[name]}" for name, each in totals.items())
-    return f"{parts}; figures are of what both compilers do: --topology=tpu-v5e or h100 chooses one"
+    return _by_compiler({name: total_text(each) for name, each in totals.items()})
 
 
 def _unknown_loops_text(report: Report) -> str:
@@ -284,6 +283,8 @@ def _memory(report: Report) -> Section:
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
     section.sentences.append(METHODS[1])
+    if differing := peaks_text(memory):
+        section.sentences.append(differing)
     if kinds := kinds_text(memory):
         section.sentences.append(f"at the peak: {kinds}")
     section.sentences.append(
@@ -337,6 +338,19 @@ def kinds_text(memory: Memory, most: int | None = None) -> str:
         for kind, size in list(memory.kinds.items())[:most]
         if size * _LEAST_KIND >= total
     )
+
+
+def peaks_text(memory: Memory) -> str:
+    """The peaks on TPU and GPU, if one of them is another than that of what both compilers do."""
+    peaks = memory.by_compiler
+    if all(abs(each - memory.peak) * _LEAST_DIFFERENCE <= memory.peak for each in peaks.values()):
+        return ""
+    return _by_compiler({name: bytes_text(peak) for name, peak in peaks.items()})
+
+
+def _by_compiler(texts: Mapping[str, str]) -> str:
+    parts = " and ".join(f"{text} on {COMPILERS[name]}" for name, text in texts.items())
+    return f"{parts}; figures are of what both compilers do: --topology=tpu-v5e or h100 chooses one"
 
 
 def _fit_text(needed: int, memory: int) -> str:

@@ -39,7 +39,7 @@
 // JSON:          "wire_bytes": {
 // JSON-NEXT:       "before": 0,
 // HTML:          <p>after   {{.*}}new.mlir</p>
-// HTML:          <h3>memory</h3><p class="figure">256 B</p><p class="unit">at the peak</p>
+// HTML:          <h3>memory</h3><p class="figure">4.00 KiB</p><p class="unit">at the peak</p>
 // HTML-SAME:     fits in 15.8 GiB
 // HTML-SAME:     estimated for one run
 // TIME:          estimated time: 0.31 ns

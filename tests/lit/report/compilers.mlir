@@ -22,6 +22,7 @@ sdy.mesh @mesh = <["x"=8]>
 
 // CHECK:     communication: 3.50 MiB on the wire per device, 1 collective
 // CHECK-NOT: on TPU
+// CHECK: memory per device
 // TPU: communication: 3.50 MiB on the wire per device, 1 collective
 // GPU: communication: 3.50 MiB on the wire per device, 1 collective
 func.func @highest(%x: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
@@ -36,6 +37,7 @@ sdy.mesh @mesh = <["x"=8]>
 // The gradient is summed up over the iterations, so the devices combine the sum once.
 // CHECK:     communication: 1.75 MiB on the wire per device, 1 collective
 // CHECK-NOT: on TPU
+// CHECK: memory per device
 // TPU: communication: 1.75 MiB on the wire per device, 1 collective
 // TPU: done once,
 // TPU: after the loop that sums up its results

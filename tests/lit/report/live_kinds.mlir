@@ -9,7 +9,7 @@
 
 // CHECK: at the peak: 44% gradients
 // CHECK-DAG: 8.00 MiB  1 of 4  gradient (mul) {{ *}} model.py:3
-// CHECK-DAG: 8.00 MiB  1 of 4  saved activation (tanh) {{ *}} model.py:3
+// CHECK-DAG: 8.00 MiB  1 of 4  saved activation (dot_general) {{ *}} model.py:2
 // CHECK-DAG: 4.00 MiB  4 of 4  gathered w
 // CHECK-DAG: 1.00 MiB  1 of 4  gradient of w {{ *}} model.py:2
 

@@ -1,0 +1,343 @@
+"""Which values of a block a compiler never writes to memory, because what uses them computes them.
+
+A value is
+
+- *free*: a constant, an iota, or computed from such values alone by operations that can be fused. It is
+  computed again where it is used, and written only for a use that cannot be fused with it;
+- *fused*: computed elementwise, or by moving or repeating elements, and used by one operation that can be
+  fused with it. Then its operands are live until that operation. A broadcast may have several such uses;
+- *recomputed*: fused with several uses, as the gelu of a product is in the forward and in the backward pass.
+  That pays if what it is computed from is no larger, or live until its last use anyway.
+
+The exponentials of a softmax are written once, by the operation that sums them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
+from sdyopt.base.compilers import CompilerBehavior
+from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
+from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, BroadcastOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, TranscendentalOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+
+VIEWS = (
+    OptimizationBarrierOp,
+    PropagationBarrierOp,
+    ReplicatedToUnreducedOp,
+    ReshapeOp,
+    ShardedToUnreducedOp,
+    ShardingConstraintOp,
+)
+# Operations that compute nothing, but move or repeat elements.
+_MOVES = (
+    AllSliceOp,
+    BroadcastInDimOp,
+    BroadcastOp,
+    ConcatenateOp,
+    DynamicSliceOp,
+    PadOp,
+    ReverseOp,
+    SliceOp,
+    TransposeOp,
+)
+_NOT_FUSED = (*VIEWS, ReshardOp)
+_SOURCES = (IotaOp, PartitionIdOp)
+_BROADCASTS = (BroadcastInDimOp, BroadcastOp)
+# Operations of chlo without the trait that others have.
+_ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
+# They fuse their operands, but are not fused themselves.
+_SINKS = (DynamicUpdateSliceOp, ReduceOp)
+_DOTS = (DotGeneralOp, DotOp)
+PRODUCTS = (ConvolutionOp, *_DOTS)
+_SINKS_WITH_PRODUCTS = (*_SINKS, *PRODUCTS, GatherOp)
+
+# At most this many values are considered that one is recomputed from; those of less than a share are ignored.
+_MAX_LEAVES = 8
+_SMALL = 16
+# What is recomputed is at least this share of what it is computed from.
+_SHARE = 0.8
+_NO_LEAVES: dict[Value, int] = {}
+
+
+class Fusion:
+    """What becomes of the values of a block, by the positions of its operations `ops`.
+
+    `is_held` says whether an argument is live to the end of the block.
+    """
+
+    def __init__(
+        self,
+        ops: Sequence[Op],
+        bytes_of: Callable[[Value], int],
+        is_held: Callable[[BlockArgument], bool],
+        compiler: str,
+    ) -> None:
+        self._ops = ops
+        self._positions = {op: position for position, op in enumerate(ops)}
+        self._bytes = bytes_of
+        self._is_held = is_held
+        fuses_into_products = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
+        self._sinks = _SINKS_WITH_PRODUCTS if fuses_into_products else _SINKS
+        self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
+        self.free: set[Value] = set()
+        # The operations whose results have no buffer, or one for the uses in `written` only.
+        self.fused: set[Op] = set()
+        # The last position at which a value is needed, and the operations that it can be fused with.
+        self.last: dict[Value, int] = {}
+        self._fusing: dict[Value, set[Op]] = {}
+        # The first and the last position of a use that a value cannot be fused with.
+        self.written: dict[Value, tuple[int, int]] = {}
+        # The values from which one is computed if it is, and those from which it could be recomputed.
+        self._leaves: dict[Value, dict[Value, int]] = {}
+        self._candidates: dict[Value, dict[Value, int]] = {}
+        self._recomputed: set[Op] = set()
+        self._find_free()
+        self._find_recomputed()
+        for position in range(len(ops) - 1, -1, -1):
+            self._visit(ops[position], position)
+
+    def look_at_argument(self, argument: BlockArgument) -> None:
+        """Finds the uses of an argument of the block."""
+        self._look_at_uses(argument, 0)
+
+    def _find_free(self) -> None:
+        free = self.free
+        for op in self._ops:
+            signature = op.signature
+            if signature.cached(_is_free) or (
+                op._operands
+                and signature.cached(_is_free_of_free)
+                and all(use.value in free for use in op._operands)
+            ):
+                free.update(op.results)
+
+    # --- Recomputation ------------------------------------------------------------------------
+
+    def _find_recomputed(self) -> None:
+        """Finds the operations whose results are no smaller than what they are computed from."""
+        leaves_of, free = self._leaves, self.free
+        for op in self._ops:
+            results = op.results
+            if len(results) != 1 or results[0] in free:
+                continue
+            result = results[0]
+            is_view_of_one = _is_view(type(op))
+            if not is_view_of_one and not is_fusible(op):
+                continue
+            if len(op._operands) == 1 or is_view_of_one:
+                operand = op.operand_at(0)
+                leaves = leaves_of.get(operand)
+                if leaves is None:
+                    leaves = {operand: self._bytes(operand)}
+            else:
+                leaves = self._merged_leaves(op)
+            if is_view_of_one:
+                leaves_of[result] = leaves
+                continue
+            if result.has_one_use:
+                if len(leaves) <= _MAX_LEAVES:
+                    leaves_of[result] = leaves
+            elif self._is_kept(op):
+                continue
+            elif _SHARE * sum(leaves.values()) <= self._bytes(result):
+                self._recomputed.add(op)
+                leaves_of[result] = leaves
+            elif len(leaves) <= _MAX_LEAVES:
+                self._candidates[result] = leaves
+
+    def _merged_leaves(self, op: Op) -> dict[Value, int]:
+        """The values that the operands are computed from, except small ones."""
+        smallest = self._bytes(op.results[0]) // _SMALL
+        merged: dict[Value, int] = {}
+        for use in op._operands:
+            value = use.value
+            if value in self.free:
+                continue
+            leaves = self._leaves.get(value)
+            if leaves is not None:
+                merged.update(leaves)
+            elif isinstance(value, OpResult) and value.op not in self._positions:
+                continue  # of an outer block, where it is live during all of this one
+            elif (size := self._bytes(value)) > smallest:
+                merged[value] = size
+        return merged
+
+    def _is_kept(self, op: Op) -> bool:
+        """Whether a compiler writes the result of an operation with several uses, whatever it is of."""
+        if not isinstance(op, TranscendentalOp):
+            return False
+        return not self._recomputes_transcendentals or _is_of_softmax(op)
+
+    def _leaves_live_on(self, op: Op) -> bool:
+        """Whether what a result could be recomputed from is live until its last use anyway."""
+        result = op.results[0]
+        leaves = self._candidates.get(result)
+        if leaves is None:
+            return False
+        start, last = self._positions[op], self.last[result]
+        return all(self._lives_until(leaf, start, last) for leaf in leaves)
+
+    def _lives_until(self, leaf: Value, start: int, last: int) -> bool:
+        """Whether a value has a use at `last` or later, as far as the uses after `start` show."""
+        if isinstance(leaf, BlockArgument) and self._is_held(leaf):
+            return True
+        for use in leaf.uses:
+            position = self._positions.get(use.owner, -1)
+            if position >= last:
+                return True
+            if position > start and use.owner in self.fused and self.last[use.owner.results[0]] >= last:
+                return True
+        return False
+
+    # --- Uses ---------------------------------------------------------------------------------
+
+    def _visit(self, op: Op, position: int) -> None:
+        for result in op.results:
+            self._look_at_uses(result, position)
+        if len(op.results) != 1 or not is_fusible(op) or op.results[0] in self.free:
+            return
+        result = op.results[0]
+        users = self._fusing[result]
+        if not users:
+            return
+        is_single = (len(users) == 1 or isinstance(op, _BROADCASTS)) and result not in self.written
+        if is_single or op in self._recomputed or self._leaves_live_on(op):
+            self.fused.add(op)
+
+    def _look_at_uses(self, value: Value, position: int) -> None:
+        last, users = position, set[Op]()
+        first_written, last_written = -1, -1
+        for use in value.uses:
+            user: Op | None = use.owner
+            while user is not None and user not in self._positions:
+                user = user.parent_op
+            if user is None:
+                continue  # a dead operation
+            here = self._positions[user]
+            first, final = here, here
+            if user is not use.owner:
+                if value in self.free:
+                    # It is computed in the region.
+                    users.add(user)
+                    first = -1
+            elif _is_view(type(user)):
+                seen = user.results[use.index]
+                here = self.last[seen]
+                users |= self._fusing[seen]
+                first, final = self.written.get(seen, (-1, -1))
+            elif user in self.fused or (user.results and user.results[0] in self.free):
+                here = max(here, self.last[user.results[0]])
+                users.add(user)
+                first = -1
+            elif is_fusible(user) or isinstance(user, self._sinks):
+                users.add(user)
+                first = -1
+            elif isinstance(user, WhileOp) and value in self.free and is_passed_on(user, use.index):
+                # It is computed in the loop.
+                users.add(user)
+                first = -1
+            last = max(last, here)
+            if first >= 0:
+                first_written = first if first_written < 0 else min(first, first_written)
+                last_written = max(final, last_written)
+        self.last[value] = last
+        self._fusing[value] = users
+        if first_written >= 0:
+            self.written[value] = first_written, last_written
+
+
+def is_elementwise_op(op: Op) -> bool:
+    """Whether every element of the result depends on one element of each operand."""
+    return op.signature.cached(_is_elementwise_signature)
+
+
+def _is_elementwise_signature(signature: OpSignature) -> bool:
+    return issubclass(signature.op_class, _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(signature)
+
+
+def is_fusible(op: Op) -> bool:
+    """Whether an operation computes its result elementwise, or only moves or repeats elements."""
+    return op.signature.cached(_is_fusible_signature)
+
+
+def _is_fusible_signature(signature: OpSignature) -> bool:
+    if issubclass(signature.op_class, _MOVES):
+        return True
+    has_one_result = len(signature.result_types) == 1
+    is_fused = has_one_result and not issubclass(signature.op_class, _NOT_FUSED)
+    return is_fused and signature.cached(_is_elementwise_signature)
+
+
+def _is_free(signature: OpSignature) -> bool:
+    """Whether the results need no buffer, because each use computes what it reads of them."""
+    return is_constant(signature.op_class) or issubclass(signature.op_class, _SOURCES)
+
+
+def _is_free_of_free(signature: OpSignature) -> bool:
+    """Whether the results need no buffer if the operands need none."""
+    return signature.cached(_is_fusible_signature) or _is_view(signature.op_class)
+
+
+# `isinstance` is slow with many classes, and there are few classes of operations.
+@cache
+def _is_view(kind: type[Op]) -> bool:
+    return issubclass(kind, VIEWS)
+
+
+def is_view(op: Op) -> bool:
+    """Whether the results of an operation are in the buffers of its operands."""
+    return _is_view(type(op))
+
+
+def _is_of_softmax(op: Op) -> bool:
+    """Whether exponentials are summed up, and divided."""
+    if not isinstance(op, ExpOp):
+        return False
+    users = list(op.results[0].users)
+    return any(isinstance(user, DivOp) for user in users) and any(
+        isinstance(_after(user, (*VIEWS, ConvertOp)), ReduceOp) for user in users
+    )
+
+
+def _after(user: Op, passed: tuple[type[Op], ...]) -> Op:
+    """The operation that reads a value in the end, after others of these classes with one use each."""
+    while isinstance(user, passed) and len(user.results) == 1 and user.results[0].has_one_use:
+        user = next(user.results[0].users)
+    return user
+
+
+def converted_result(product: Value) -> Value | None:
+    """The result of the conversion that is the only use of a product; None if there is none."""
+    if not isinstance(product, OpResult) or not isinstance(product.op, _DOTS) or not product.has_one_use:
+        return None
+    user = _after(next(product.users), VIEWS)
+    return user.results[0] if isinstance(user, ConvertOp) else None
+
+
+def is_read_by_products_only(value: Value) -> bool:
+    """Whether only products of default precision use a value, as it is or transposed."""
+    users: Iterable[Op] = value.users
+    return value.has_uses and all(_is_default_product(_after(user, (*VIEWS, TransposeOp))) for user in users)
+
+
+def _is_default_product(op: Op) -> bool:
+    return isinstance(op, PRODUCTS) and all(each.value == "DEFAULT" for each in op.precision_config or ())

@@ -1,0 +1,91 @@
+// What the compilers for TPU, GPU and CPU keep in memory of a program differs; a topology chooses one.
+// RUN: sdy-opt %s --split-input-file --report | filecheck %s
+// RUN: sdy-opt %s --split-input-file --report --topology=tpu-v5e | filecheck %s --check-prefix=TPU
+// RUN: sdy-opt %s --split-input-file --report --topology=h100 | filecheck %s --check-prefix=GPU
+// RUN: sdy-opt %s --split-input-file --report --topology=cpu | filecheck %s --check-prefix=CPU
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The second product computes both of its operands on TPU; elsewhere they are written for it.
+// CHECK: memory per device: peak 780.0 MiB
+// CHECK: 520.0 MiB on TPU and 780.0 MiB on GPU; figures are of what both compilers do
+// TPU: memory per device: peak 520.0 MiB
+// GPU: memory per device: peak 780.0 MiB
+// CPU: memory per device: peak 780.0 MiB
+func.func @fused_into_product(%x: tensor<262144x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32>) -> (tensor<1024x1024xf32>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<262144x1024xf32>, tensor<1024x1024xf32>) -> tensor<262144x1024xf32>
+  %1 = stablehlo.tanh %0 : tensor<262144x1024xf32>
+  %2 = stablehlo.tanh %x : tensor<262144x1024xf32>
+  %3 = stablehlo.dot_general %1, %2, contracting_dims = [0] x [0] : (tensor<262144x1024xf32>, tensor<262144x1024xf32>) -> tensor<1024x1024xf32>
+  return %3 : tensor<1024x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The tanh has two uses, with its sum between them. It is computed twice, except on CPU.
+// CHECK: memory per device: peak 516.0 MiB
+// TPU: memory per device: peak 516.0 MiB
+// GPU: memory per device: peak 516.0 MiB
+// CPU: memory per device: peak 772.0 MiB
+func.func @recomputed(%x: tensor<262144x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32>) -> (tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<262144x1024xf32>, tensor<1024x1024xf32>) -> tensor<262144x1024xf32>
+  %1 = stablehlo.tanh %0 : tensor<262144x1024xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<262144x1024xf32>, tensor<f32>) -> tensor<f32>
+  %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<f32>) -> tensor<262144x1024xf32>
+  %4 = stablehlo.multiply %0, %3 : tensor<262144x1024xf32>
+  %5 = stablehlo.multiply %4, %1 : tensor<262144x1024xf32>
+  %6 = stablehlo.reduce(%5 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<262144x1024xf32>, tensor<f32>) -> tensor<f32>
+  return %6 : tensor<f32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The product of bf16 is computed in f32 for the conversion, except on CPU.
+// CHECK: memory per device: peak 644.0 MiB
+// TPU: memory per device: peak 644.0 MiB
+// GPU: memory per device: peak 644.0 MiB
+// CPU: memory per device: peak 388.0 MiB
+func.func @converted_product(%x: tensor<262144x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x2048xbf16>) -> (tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<262144x1024xbf16>, tensor<1024x2048xbf16>) -> tensor<262144x2048xbf16>
+  %1 = stablehlo.convert %0 : (tensor<262144x2048xbf16>) -> tensor<262144x2048xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<262144x2048xf32>, tensor<f32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The product is in on-chip memory on TPU.
+// CHECK: memory per device: peak 96.0 MiB
+// CHECK: 32.0 MiB on TPU and 96.0 MiB on GPU
+// TPU: memory per device: peak 32.0 MiB
+// TPU: at the peak: 100% arguments (32.0 MiB)
+// GPU: memory per device: peak 96.0 MiB
+func.func @on_chip(%x: tensor<16384x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> (tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16384x1024xf32>, tensor<1024x4096xf32>) -> tensor<16384x4096xf32>
+  %2 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16384x4096xf32>, tensor<f32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// Rows of 64 elements are padded to 128 on TPU; 3 columns are transposed, so that they are padded to 4.
+// CHECK: memory per device: peak 32.1 MiB
+// TPU: memory per device: peak 64.1 MiB
+// TPU: arguments 32.1 MiB, results 32.1 MiB
+// GPU: memory per device: peak 32.1 MiB
+func.func @padded(%x: tensor<64x64x64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>}, %y: tensor<16384x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<64x64x64x64xf32>, tensor<16384x3xf32>) {
+  %0 = stablehlo.tanh %x : tensor<64x64x64x64xf32>
+  %1 = stablehlo.tanh %y : tensor<16384x3xf32>
+  return %0, %1 : tensor<64x64x64x64xf32>, tensor<16384x3xf32>
+}
