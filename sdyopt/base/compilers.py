@@ -75,6 +75,11 @@ class CompilerBehavior(Enum):
         "what is computed elementwise for a product or a gather is computed in it and not written to memory",
         "report/memory_by_compiler.mlir",
     )
+    FUSES_SIMPLE_INTO_PRODUCTS = (
+        (TPU, GPU),
+        "what simple arithmetic makes for a product, such as relu, is computed in it",
+        "report/memory_by_compiler.mlir",
+    )
     RECOMPUTES_TRANSCENDENTALS = (
         (TPU, GPU),
         "exponentials and the like are computed again for each use, as other elementwise operations are",

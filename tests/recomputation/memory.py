@@ -57,6 +57,11 @@ ALIGNMENT = 64
 MAX_LEAVES = 16
 MAX_SOURCES = 8
 SMALL = 16
+PRODUCTS = ("stablehlo.dot", "stablehlo.dot_general", "stablehlo.convolution")
+INTRICATE = re.compile(
+    r"stablehlo\.(cbrt|cosine|divide|exponential|exponential_minus_one|log|log_plus_one|logistic|power|rsqrt|sine"
+    r"|sqrt|tan|tanh)"
+)
 DOTS = ("stablehlo.dot", "stablehlo.dot_general")
 
 
@@ -196,7 +201,20 @@ class _Region:
         if op.name == "stablehlo.while" and self.is_free(value):
             body = op.regions[1]
             return body.operations[-1].operands[index] is body.arguments[index]
+        if op.name in PRODUCTS:
+            return not self.is_intricate(value) or bool(op.results and self.is_free(op.results[0]))
         return is_fusible(op) or op.name in SINKS or bool(op.results and self.is_free(op.results[0]))
+
+    @cache  # noqa: B019
+    def is_intricate(self, value: Value) -> bool:
+        """Whether more than simple arithmetic makes a value from what is stored."""
+        number = None if value.is_argument or value.owner is None else self.number.get(id(value.owner))
+        if number is None or self.is_free(value):
+            return False
+        op = self.ops[number]
+        if len(op.results) != 1 or (op.name not in VIEWS and not is_fusible(op)):
+            return False
+        return INTRICATE.fullmatch(op.name) is not None or any(map(self.is_intricate, op.operands))
 
     def is_fused(self, number: int) -> bool:
         return self.fused[number]
@@ -348,6 +366,8 @@ class _Region:
                 if not any(name in VIEWS for name in users):
                     self._write(result)
             else:
+                if op.name == "stablehlo.while" and self._takes(op.operands[index], number, index):
+                    continue
                 operand = self._overwritten(op, index, number)
                 if operand is not None and self.storage[operand] not in taken:
                     taken.append(self.storage[operand])

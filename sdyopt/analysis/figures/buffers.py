@@ -114,6 +114,8 @@ class BlockBuffers:
             if result in self._free:
                 if result in self._fusion.written and not any(is_view(user) for user in result.users):
                     self._write(result)
+            elif isinstance(op, WhileOp) and self._fusion.is_computed_in(op, result.index):
+                continue
             elif (operand := self._written_into(op, result.index, position)) is not None and (
                 id(self._of[operand]) not in taken
             ):

@@ -28,7 +28,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, TranscendentalOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, PowOp, TranscendentalOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
@@ -67,6 +67,7 @@ _ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
 # They fuse their operands, but are not fused themselves.
 _SINKS = (DynamicUpdateSliceOp, ReduceOp)
 _DOTS = (DotGeneralOp, DotOp)
+_INTRICATE = (TranscendentalOp, DivOp, PowOp)
 PRODUCTS = (ConvolutionOp, *_DOTS)
 _SINKS_WITH_PRODUCTS = (*_SINKS, *PRODUCTS, GatherOp)
 
@@ -95,8 +96,9 @@ class Fusion:
         self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
         self._is_held = is_held
-        fuses_into_products = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
-        self._sinks = _SINKS_WITH_PRODUCTS if fuses_into_products else _SINKS
+        fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
+        self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
+        self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS.holds(compiler)
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
         self.free: set[Value] = set()
         # The operations whose results have no buffer, or one for the uses in `written` only.
@@ -110,6 +112,8 @@ class Fusion:
         self._leaves: dict[Value, dict[Value, int]] = {}
         self._candidates: dict[Value, dict[Value, int]] = {}
         self._recomputed: set[Op] = set()
+        # Values that take more than simple arithmetic to compute again.
+        self._intricate: set[Value] = set()
         self._find_free()
         self._find_recomputed()
         for position in range(len(ops) - 1, -1, -1):
@@ -118,6 +122,10 @@ class Fusion:
     def look_at_argument(self, argument: BlockArgument) -> None:
         """Finds the uses of an argument of the block."""
         self._look_at_uses(argument, 0)
+
+    def is_computed_in(self, loop: WhileOp, index: int) -> bool:
+        """Whether a loop computes what it carries, because it is free and does not change."""
+        return loop.operand_at(index) in self.free and is_passed_on(loop, index)
 
     def _find_free(self) -> None:
         free = self.free
@@ -150,6 +158,8 @@ class Fusion:
                     leaves = {operand: self._bytes(operand)}
             else:
                 leaves = self._merged_leaves(op)
+            if isinstance(op, _INTRICATE) or any(use.value in self._intricate for use in op._operands):
+                self._intricate.add(result)
             if is_view_of_one:
                 leaves_of[result] = leaves
                 continue
@@ -248,11 +258,7 @@ class Fusion:
                 here = max(here, self.last[user.results[0]])
                 users.add(user)
                 first = -1
-            elif is_fusible(user) or isinstance(user, self._sinks):
-                users.add(user)
-                first = -1
-            elif isinstance(user, WhileOp) and value in self.free and is_passed_on(user, use.index):
-                # It is computed in the loop.
+            elif is_fusible(user) or self._is_computed_by(user, value, use.index):
                 users.add(user)
                 first = -1
             last = max(last, here)
@@ -263,6 +269,14 @@ class Fusion:
         self._fusing[value] = users
         if first_written >= 0:
             self.written[value] = first_written, last_written
+
+    def _is_computed_by(self, user: Op, value: Value, index: int) -> bool:
+        """Whether an operation that is not fused itself computes an operand."""
+        if isinstance(user, self._sinks):
+            return True
+        if isinstance(user, WhileOp):
+            return self.is_computed_in(user, index)
+        return self._fuses_simple and isinstance(user, PRODUCTS) and value not in self._intricate
 
 
 def is_elementwise_op(op: Op) -> bool:

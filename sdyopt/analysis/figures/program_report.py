@@ -214,7 +214,7 @@ class _Collector:
         found.boundary = lambda: boundary_of(self._module, self._names, values)
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory, found.timeline = memory_figures(
-            self._module, self._shapes, self._counts, values, self._compiler
+            self._module, self._shapes, self._counts, values, found.compiler
         )
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
 

@@ -10,11 +10,11 @@ KIB = 1024
 
 
 def test_arguments_and_results_take_memory_during_the_whole_run() -> None:
-    # %0 is an operand of a dot, so it has a buffer. %1 is the result.
+    # %0 is an operand of a dot that does not compute it, so it has a buffer. %1 is the result.
     memory = report(
         """
         func.func @main(%a: tensor<16x16xf32>) -> tensor<16x16xf32> {
-          %0 = stablehlo.negate %a : tensor<16x16xf32>
+          %0 = stablehlo.tanh %a : tensor<16x16xf32>
           %1 = stablehlo.dot %0, %0 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
           return %1 : tensor<16x16xf32>
         }
@@ -79,15 +79,72 @@ def test_at_most_16_operands_of_fused_operations_are_considered(additions: int, 
         f"""
         func.func @main(%a: T) -> (T, T) {{
           %i = stablehlo.iota dim = 0 : T
-          %0 = stablehlo.negate %a : T
+          %0 = stablehlo.dot %a, %a : (T, T) -> T
           %1 = stablehlo.sine %0 : T
           {chain}
-          %{last + 1} = stablehlo.dot %{last}, %{last} : (T, T) -> T
+          %{last + 1} = stablehlo.cholesky %{last} : T
           return %1, %{last + 1} : T, T
         }}
         """.replace("T", "tensor<16x16xf32>")
     ).memory
     assert memory.peak == peak
+
+
+def test_what_is_used_several_times_is_computed_again_from_what_is_no_larger() -> None:
+    # %1 is computed in both sums from %0, which is live until the second one.
+    memory = report(
+        """
+        func.func @main(%a: tensor<16x16xf32>) -> (tensor<f32>, tensor<f32>) {
+          %z = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = stablehlo.dot %a, %a : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          %1 = stablehlo.multiply %0, %0 : tensor<16x16xf32>
+          %2 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0, 1]
+              : (tensor<16x16xf32>, tensor<f32>) -> tensor<f32>
+          %3 = stablehlo.negate %1 : tensor<16x16xf32>
+          %4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across dimensions = [0, 1]
+              : (tensor<16x16xf32>, tensor<f32>) -> tensor<f32>
+          return %2, %4 : tensor<f32>, tensor<f32>
+        }
+        """
+    ).memory
+    assert [each.value for each in memory.live_at_peak] == ["%arg0", "%0", "%2", "%4"]
+    assert memory.peak == 2 * KIB + 8
+
+
+def test_a_result_takes_the_memory_of_a_donated_argument_only_after_its_last_use() -> None:
+    memory = report(
+        """
+        func.func @main(%a: tensor<16x16xf32> {tf.aliasing_output = 0 : i32}) -> tensor<16x16xf32> {
+          %0 = stablehlo.dot %a, %a : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          return %0 : tensor<16x16xf32>
+        }
+        """
+    ).memory
+    assert memory.peak == 2 * KIB
+
+
+def test_a_constant_that_a_loop_does_not_change_is_computed_in_it() -> None:
+    memory = report(
+        """
+        func.func @main(%n: tensor<i32>) -> tensor<f32> {
+          %z = stablehlo.constant dense<0.0> : tensor<f32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %c = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<16x16xf32>
+          %r:3 = stablehlo.while(%i = %n, %x = %c, %sum = %z) : tensor<i32>, tensor<16x16xf32>, tensor<f32>
+          cond {
+            %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %p : tensor<i1>
+          } do {
+            %next = stablehlo.add %i, %one : tensor<i32>
+            %s = stablehlo.reduce(%x init: %sum) applies stablehlo.add across dimensions = [0, 1]
+              : (tensor<16x16xf32>, tensor<f32>) -> tensor<f32>
+            stablehlo.return %next, %x, %s : tensor<i32>, tensor<16x16xf32>, tensor<f32>
+          }
+          return %r#2 : tensor<f32>
+        }
+        """
+    ).memory
+    assert memory.peak < KIB
 
 
 def test_constants_and_what_follows_from_them_are_computed_where_they_are_used() -> None:
@@ -191,7 +248,7 @@ def test_a_call_adds_what_the_function_needs_besides_its_arguments_and_results()
           return %0 : tensor<16x16xf32>
         }
         func.func private @callee(%b: tensor<16x16xf32>) -> tensor<16x16xf32> {
-          %0 = stablehlo.negate %b : tensor<16x16xf32>
+          %0 = stablehlo.tanh %b : tensor<16x16xf32>
           %1 = stablehlo.dot %0, %b : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
           return %1 : tensor<16x16xf32>
         }
