@@ -36,6 +36,9 @@ _LATER = {
     "sdy.reduce_scatter": ("reduction_op",),
 }
 
+# Those that only releases before jaxlib 0.10.2 do not have, which are read, but not followed.
+_LATER_THAN_LLVM_21 = {f"arith.{name}": ("roundingmode",) for name in ("addf", "subf", "mulf")}
+
 # The optional attributes that releases of MLIR after LLVM 21 have, and classes here do not declare.
 _UNDECLARED = {"cf.cond_br": ("branch_weights",)}
 
@@ -80,7 +83,8 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
 
 
 def _later(op_class: type[Op]) -> tuple[str, ...]:
-    return _UNDECLARED.get(op_class.name, ()) + _LATER.get(op_class.name, ())
+    name = op_class.name
+    return _UNDECLARED.get(name, ()) + _LATER.get(name, ()) + _LATER_THAN_LLVM_21.get(name, ())
 
 
 @cached_by_release()

@@ -23,20 +23,22 @@ scf.materialize_constant = make_constant
 scf.is_inlinable = True
 
 
+# The operations whose regions end with scf.yield.
+_YIELDING = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
+
+
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region of scf.if; its operands are the results of the region."""
+    """Terminates a region of scf.if, or of another operation, which is then not registered."""
 
     values = operands(ANY_TYPE)
 
     assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
     def verify_in_context(self) -> None:
-        if not isinstance(self.parent_op, IfOp):
-            raise self.op_error(
-                "expects parent op to be one of 'scf.execute_region, scf.for, scf.if, scf.index_switch, "
-                "scf.while'"
-            )
+        parent = self.parent_op
+        if parent is None or parent.signature.name not in _YIELDING:
+            raise self.op_error(f"expects parent op to be one of '{', '.join(_YIELDING)}'")
 
 
 def _ensure_terminator(region: Region) -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
-from sdyopt.mlir.asm.format.format_elements import declare_syntax
+from sdyopt.mlir.asm.format.format_elements import FormatElement, declare_syntax, directive
+from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import (
     I1,
+    I32,
     FloatType,
     IndexType,
     IntegerType,
@@ -107,6 +112,38 @@ NO_FAST_MATH = FastMath(0)
 NO_OVERFLOW = Overflow(0)
 FAST_MATH: AttrConstraint[FastMath] = of_class(FastMath, "Floating point fast math flags")
 OVERFLOW: AttrConstraint[Overflow] = of_class(Overflow, "Integer overflow arith flags")
+
+# In the order of their numbers.
+_ROUNDING_MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away")
+_ROUNDING_MODE = "roundingmode"
+NEAREST_EVEN = 0
+ROUNDING_MODE = AttrConstraint[int](
+    "Floating point rounding mode",
+    lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value < len(_ROUNDING_MODES),
+    lambda a: a.value,
+)
+
+
+@directive("RoundingMode")
+class OptionalRoundingMode(FormatElement):
+    """`upward` after the operands, or nothing."""
+
+    def __init__(self, field: str) -> None:
+        self.elides = (field,)
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        start = op_parser.position
+        keyword = op_parser.accept_keyword()
+        if keyword in _ROUNDING_MODES:
+            op_parser.attributes[_ROUNDING_MODE] = integer(_ROUNDING_MODES.index(keyword), I32)
+        else:
+            op_parser.position = start
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        mode = signature.attributes.get(_ROUNDING_MODE)
+        if isinstance(mode, IntegerAttr):
+            out.word(_ROUNDING_MODES[mode.value])
+
 
 F = TypeVar("F", bound=Flags)
 

@@ -8,9 +8,16 @@ from operator import add, mul, sub
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith
+from sdyopt.mlir.dialects.arith.dialect import (
+    FAST_MATH,
+    FLOAT_LIKE,
+    NEAREST_EVEN,
+    NO_FAST_MATH,
+    ROUNDING_MODE,
+    arith,
+)
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
-from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
@@ -46,8 +53,26 @@ class FloatBinary(Op):
         return None if value is None else [value]
 
 
+class RoundedBinary(FloatBinary):
+    """Base of the operations with a rounding mode."""
+
+    rounding_mode = optional_attr(ROUNDING_MODE, name="roundingmode")
+
+    assembly = assembly(
+        "$lhs `,` $rhs custom<RoundingMode>($rounding_mode) (`fastmath` `` $fastmath^)? attr-dict `:` "
+        "type($out, $lhs, $rhs)"
+    )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        if self.rounding_mode in (None, NEAREST_EVEN):
+            return super().fold(constants)
+        # Results of the other modes are left to a compiler.
+        number = float_of(constants[1])
+        return [self.lhs] if number is not None and type(self).is_neutral(number) else None
+
+
 @arith.op("addf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class AddFOp(FloatBinary):
+class AddFOp(RoundedBinary):
     """The sum of two numbers."""
 
     is_neutral = staticmethod(lambda number: _is_zero(number, -1.0))
@@ -55,7 +80,7 @@ class AddFOp(FloatBinary):
 
 
 @arith.op("subf", PURE, SAME_TYPE, ELEMENTWISE)
-class SubFOp(FloatBinary):
+class SubFOp(RoundedBinary):
     """The difference of two numbers."""
 
     is_neutral = staticmethod(lambda number: _is_zero(number, 1.0))
@@ -63,7 +88,7 @@ class SubFOp(FloatBinary):
 
 
 @arith.op("mulf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
-class MulFOp(FloatBinary):
+class MulFOp(RoundedBinary):
     """The product of two numbers."""
 
     is_neutral = staticmethod(lambda number: number == 1.0)

@@ -6,7 +6,7 @@ mnemonic. The body of an unregistered dialect is stored as text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from sdyopt.base.dataclasses import dataclass
@@ -79,7 +79,7 @@ class DialectSymbol:
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.attribute_alias(self.namespace, self.offset)
-        if dialect is not None:
+        if dialect is not None and not self._is_of_other_part(context, dialect, dialect.attribute_parsers):
             return self._parse(context, dialect, dialect.attribute_parsers, "attribute")
         if not context.environment.allow_unregistered:
             text = (
@@ -94,12 +94,22 @@ class DialectSymbol:
         dialect = context.environment.dialects.find(self.namespace)
         if self.body is None:
             return context.environment.type_alias(self.namespace, self.offset)
-        if dialect is not None:
+        if dialect is not None and not self._is_of_other_part(context, dialect, dialect.type_parsers):
             return self._parse(context, dialect, dialect.type_parsers, "type")
         if not context.environment.allow_unregistered:
             text = f'`!"{self.namespace}"<"{self.body}">` type'
             raise context.error(text + _UNREGISTERED, self.body_offset)
         return OpaqueType(self.namespace, self.body)
+
+    def _is_of_other_part(
+        self, context: ActionContext, dialect: Dialect, parsers: Mapping[str, Callable[..., object]]
+    ) -> bool:
+        """Whether this may be a symbol that a dialect has, of which only a part is known."""
+        assert self.body is not None
+        if not dialect.is_partial or not context.environment.allow_unregistered:
+            return False
+        mnemonic = KEYWORD.match(self.body)
+        return mnemonic is not None and mnemonic[1] not in parsers
 
     def _parse(
         self, context: ActionContext, dialect: Dialect, parsers: dict[str, Callable[..., T]], kind: str
