@@ -6,6 +6,7 @@ pip install lit 'sdyopt[lit]'
 import os
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import lit.formats
@@ -27,3 +28,11 @@ for name in ("FileCheck", "FileCheck-21", "FileCheck-20", "FileCheck-19", "filec
     if shutil.which(name, path=PATH):
         config.substitutions.append((r"\bFileCheck\b", name))
         break
+
+# The plugins that pyproject.toml lists are loaded here as by pytest.
+project = next(folder / "pyproject.toml" for folder in FOLDER.parents if (folder / "pyproject.toml").exists())
+options = tomllib.loads(project.read_text()).get("tool", {}).get("pytest", {}).get("ini_options", {})
+if options.get("sdyopt_plugins"):
+    for name in ("sdy-opt", "sdy-opt-verify"):
+        word = rf"(?<![\w./-]){name}(?![\w.-])"
+        config.substitutions.append((word, f"{name} --load-plugin={project}"))
