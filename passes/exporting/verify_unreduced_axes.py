@@ -103,7 +103,8 @@ def _check_sdy_collective(op: AllReduceOp | ReduceScatterOp) -> None:
     """Checks an all-reduce or reduce-scatter, which removes axes of its kind, and introduces none."""
     (operand,) = _shardings([op.tensor])
     if operand is None:
-        raise op.op_error("operand must be sharded.")
+        error = op.op_error("operand must be sharded.")
+        raise error.help("give the operand a sharding, with the axes that are reduced as unreduced axes")
     check_unreduced_transition(op, (operand,), (op.out_sharding,), removed=op.reduction_op)
 
 

@@ -275,11 +275,6 @@ def _undefined_manual_axis(op: Op | None) -> str | None:
     return next((name for axes in manual for name in axes.names if name not in known), None)
 
 
-@explains(r"dimension size (?P<size>\d+) is not divisible by the manual axes size \d+")
-def _manual_size(case: Case) -> Explanation:
-    return Explanation(help=f"use manual axes whose sizes divide {case['size']}, or pad the dimension")
-
-
 @explains(r"must have all manual axes come before free axes in its dimension sharding at index (?P<dim>\d+)")
 def _manual_first(case: Case) -> Explanation:
     return Explanation(_dimension(case, case["dim"]), "write the manual axes first in the dimension")
@@ -302,23 +297,8 @@ def _collective_axis(case: Case) -> Explanation:
     )
 
 
-@explains(r"is unknown to SDY sharding rule registry")
-def _no_rule(_: Case) -> Explanation:
-    return Explanation(
-        help="shardings do not propagate through it; add the attribute `sdy.sharding_rule` to the operation"
-    )
-
-
 _KIND = r"(?:sum|max|min)"
 _NOUNS = {"sum": "sum", "max": "maximum", "min": "minimum"}
-
-
-@explains(r"dropped unreduced axis '(?P<axis>[^']*)' without a blessed operation")
-def _dropped(case: Case) -> Explanation:
-    return Explanation(
-        help=f"""an operand has partial results along "{case["axis"]}"; insert `sdy.reshard` before, which """
-        f"""combines them, or add unreduced={{"{case["axis"]}"}} to the sharding of the result"""
-    )
 
 
 @explains(r"cannot add new unreduced axis '(?P<axis>[^']*)'")
@@ -358,11 +338,6 @@ def _changed(case: Case) -> Explanation:
         [attribute("unreduced")],
         f"write unreduced={kind}{{…}}, or remove the axes, so that the partial results are combined",
     )
-
-
-@explains(r"operand must be sharded\.")
-def _unknown_operand(_: Case) -> Explanation:
-    return Explanation(help="give the operand a sharding, with the axes that are reduced as unreduced axes")
 
 
 @explains(r"cannot change reduction_op of existing unreduced axes")

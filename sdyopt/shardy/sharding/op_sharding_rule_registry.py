@@ -102,6 +102,9 @@ def _warn(op: Op, unknown: NoRule) -> None:
     message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
     diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
     diagnostic.id = UNKNOWN_SHARDING_RULE
+    diagnostic.help = (
+        "shardings do not propagate through it; add the attribute `sdy.sharding_rule` to the operation"
+    )
     emit(diagnostic)
 
 

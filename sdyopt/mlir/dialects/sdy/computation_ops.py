@@ -121,10 +121,11 @@ class _Values:
                 shape.append(size)
                 continue
             if size % manual_size:
-                raise self._op.op_error(
+                error = self._op.op_error(
                     f"{self._word} dimension size {size} is not divisible by the manual axes size "
                     f"{manual_size}"
                 )
+                raise error.help(f"use manual axes whose sizes divide {size}, or pad the dimension")
             shape.append(size // manual_size)
         return tuple(shape)
 

@@ -292,9 +292,14 @@ def _check_removed(
     if not axes:
         return
     if allowed is None:
-        raise op.op_error(
-            f"dropped unreduced axis '{axes[0].name}' without a blessed operation (e.g., sdy.reshard). "
+        name = axes[0].name
+        error = op.op_error(
+            f"dropped unreduced axis '{name}' without a blessed operation (e.g., sdy.reshard). "
             "This is an invalid transition from unreduced to reduced."
+        )
+        raise error.help(
+            f"""an operand has partial results along "{name}"; insert `sdy.reshard` before, which """
+            f"""combines them, or add unreduced={{"{name}"}} to the sharding of the result"""
         )
     for kind in _kinds_along(old, axes):
         if kind is not allowed:
