@@ -65,6 +65,11 @@ class CompilerBehavior(Enum):
         "a cumulative operation along a sharded dimension gathers the totals of shards, not the dimension",
         "report/compilers.mlir",
     )
+    GATHERS_IN_LOOPS = (
+        (TPU, GPU),
+        "an all-gather stays in a loop, even if its operand does not change there",
+        "report/compilers.mlir",
+    )
     MERGED_TRANSPOSES = (
         (TPU,),
         "a tensor and its transpose are gathered once",

@@ -28,6 +28,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
@@ -42,6 +43,8 @@ _COLLECTIVES = (
 _PRODUCTS = (DotGeneralOp, DotOp, ConvolutionOp)
 # Operations that compute no new values from the elements.
 _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
+# The same, of some elements.
+_PARTS = (*_RELAYOUTS, SliceOp, DynamicSliceOp)
 # The bits of the floats that are sent to products of default precision.
 _DEFAULT_WIDTH = 16
 # The least number of devices that are a ring for a product; a scatter is along at least half as many.
@@ -89,7 +92,9 @@ def compiled(
     found = []
     for op, collective in pairs:
         for change in changes:
-            collective = change(op, collective, program) or collective
+            if (changed := change(op, collective, program)) is not None:
+                reasons = filter(None, (collective.compiled, changed.compiled))
+                collective = replace(changed, compiled="; ".join(reasons))
         found.append(collective)
     return found
 
@@ -141,6 +146,20 @@ def _only_user(value: Value) -> Op | None:
     uses = iter(value.uses)
     use = next(uses, None)
     return None if use is None or next(uses, None) is not None else use.owner
+
+
+def _in_loop(op: Op, collective: Collective, program: Program) -> Collective | None:
+    """A gather that others would move out of a loop: its result is larger than its operand."""
+    if not collective.is_hoisted or collective.kind != "all_gather":
+        return None
+    times = program.counts.times(op)
+    return replace(
+        collective,
+        times=times,
+        per_iteration=None if times is not None else program.counts.per_iteration(op),
+        is_hoisted=False,
+        compiled="done in each iteration of the loop, although its operand does not change",
+    )
 
 
 def _as_bf16(op: Op, collective: Collective, program: Program) -> Collective | None:
@@ -293,7 +312,7 @@ def _is_for_products(value: Value) -> bool:
                 if not _is_of_default_precision(user):
                     return False
                 is_used = True
-            elif isinstance(user, (*_RELAYOUTS, *_COLLECTIVES)) and not isinstance(user, _SUMS):
+            elif isinstance(user, (*_PARTS, *_COLLECTIVES)) and not use.index and not isinstance(user, _SUMS):
                 for result in user.results:
                     if result not in visited:
                         visited.add(result)
@@ -313,6 +332,7 @@ def _is_of_default_precision(product: Op) -> bool:
 
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.SUMS_AFTER_LOOPS, _after_loops),
+    (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
     (CompilerBehavior.SCATTERS_ON_LINES, _on_square),

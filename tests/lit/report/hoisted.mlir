@@ -1,5 +1,5 @@
-// XLA moves a collective out of the loops in which its operands do not change, with what is between.
-// RUN: sdy-opt %s --split-input-file --report | filecheck %s
+// XLA for CPU moves a collective out of the loops in which its operands do not change, with what is between.
+// RUN: sdy-opt %s --split-input-file --report --topology=cpu | filecheck %s
 
 // CHECK:      communication: 768.0 KiB on the wire per device, 1 collective
 // CHECK:      #0: {{.*}}; moved out

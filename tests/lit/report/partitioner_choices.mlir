@@ -80,3 +80,14 @@ func.func @few_updates(%i: tensor<32x16x1xi32> {sdy.sharding = #sdy.sharding<@me
   }) : (tensor<8192x256xf32>, tensor<32x16x1xi32>, tensor<32x16x256xf32>) -> tensor<8192x256xf32>
   return %0 : tensor<8192x256xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
+// A product that sums up nothing is a multiplication: its operands are resharded, not its larger result.
+// CHECK: communication: 1008.0 KiB on the wire per device
+func.func @outer_product(%k: tensor<64x32x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %v: tensor<64x32x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) -> (tensor<64x32x128x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %k, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [] x [] : (tensor<64x32x128xf32>, tensor<64x32x128xf32>) -> tensor<64x32x128x128xf32>
+  return %0 : tensor<64x32x128x128xf32>
+}

@@ -81,6 +81,9 @@ def find_partitioner_axes(
     common = already_common_axes(rule, tensors)
     if common is not None:
         return common
+    if is_dot and not rule.reduction:
+        # A product that sums up nothing has become a multiplication by then.
+        return _axes_of(tensors[len(rule.operands) :], rule)
     if is_dot:
         tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
