@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from sdyopt.analysis.flag import REPORTS, TextFile, flag
+from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Program, Request
 from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # every run imports the declarations of flags
     from sdyopt.analysis.check.checker import Check
+
+SUFFIXES = (".json", ".txt")
 
 
 def checks_of(_: Program) -> list[Check]:
@@ -25,10 +29,14 @@ class Options(AnalysisOptions):
 
     order, group = 35, REPORTS
     needs_module = True
-    check: bool = flag(
-        default=False,
+    check: str | None = flag(
+        default=None,
+        implied=STDOUT,
+        placeholder="FILE",
+        writes=Writes("the check", "check.json", takes_dash=True),
         is_common=True,
-        help="print what the program sends, stores and computes, where it sends most, and what helps",
+        help="print what the program sends, stores and computes, where it sends most, and what helps, or "
+        "write it to FILE (.json or .txt)",
     )
     speeds: TextFile | None = None
     memory: int | None = None
@@ -36,7 +44,7 @@ class Options(AnalysisOptions):
 
     @property
     def is_needed(self) -> bool:
-        return self.check
+        return self.check is not None
 
     @property
     def needs_collectives(self) -> bool:
@@ -44,11 +52,14 @@ class Options(AnalysisOptions):
 
     @property
     def replaces_output(self) -> bool:
-        return self.is_needed
+        return self.check == STDOUT
 
     def prepared(self, request: Request) -> Options:
-        if not self.is_needed:
+        if self.check is None:
             return self
+        if self.check != STDOUT and PurePath(self.check).suffix not in SUFFIXES:
+            message = f"for the --check option: '{self.check}' has the suffix of no format"
+            raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
         from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         memory = memory_size("device-memory", request["device-memory"])

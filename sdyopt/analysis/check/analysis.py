@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 
 from sdyopt.analysis.check import Options, checks_of
+from sdyopt.analysis.check.check_json import check_json
 from sdyopt.analysis.check.check_text import check_text
 from sdyopt.analysis.check.checker import Checker
 from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+
+# The columns of a check that is written to a file.
+DEFAULT_WIDTH = 100
 
 
 class Checking(Analysis[Options]):
@@ -21,6 +26,8 @@ class Checking(Analysis[Options]):
 
     def __init__(self, options: Options, run: Run) -> None:
         super().__init__(options, run)
+        if (path := options.check) is not None and path != STDOUT:
+            run.check_is_one_chunk(f"--check={path} is one file", "check each chunk in a run of its own")
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
         self._memory, self._trips = options.memory, assumed_trips(options.trips)
@@ -38,4 +45,9 @@ class Checking(Analysis[Options]):
         report.compiled = program.compiled(report)
         found = self._checker.check(report, self._memory, self._trips)
         program.shared(checks_of).append(found)
-        self.texts.append(check_text(found, self.run.width))
+        path = self.options.check
+        if path == STDOUT:
+            self.texts.append(check_text(found, self.run.width))
+        elif path is not None:
+            text = check_json(found) if path.endswith(".json") else check_text(found, DEFAULT_WIDTH)
+            self.run.write_file(path, text)
