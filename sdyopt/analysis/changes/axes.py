@@ -39,10 +39,12 @@ class MeshOfProgram(NamedTuple):
         return any(size % self.sizes[name] == 0 for size in sizes)
 
     def fits(self, axes: Axes, shape: Sequence[int]) -> bool:
-        """Whether the axes divide each dimension into equal shards."""
+        """Whether the mesh has the axes, and they divide each dimension into equal shards."""
         sizes = self.sizes
         return all(
-            size > 0 and size % prod(sizes.get(name, 1) for name in names) == 0
+            size > 0
+            and all(map(self.mesh.has_axis, names))
+            and size % prod(sizes.get(name, 1) for name in names) == 0
             for names, size in zip(axes, shape, strict=True)
         )
 

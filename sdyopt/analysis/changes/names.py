@@ -177,6 +177,8 @@ class Names:
             names = dict.fromkeys(pattern_of(self.place(each)) for each in places)
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             return f"{pattern_of(name) if several and len(names) == 1 else name}{more}"
+        if first.is_boundary:
+            return self.place(first)
         if first.replaced is not None:
             lines = [self._line(each.subject) for each in change.edits if each.replaced is not None]
             line, *others = dict.fromkeys(lines)

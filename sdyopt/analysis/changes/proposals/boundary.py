@@ -45,10 +45,10 @@ def state(program: ProposedOn) -> Iterator[Change]:
         axes = [place.axes for place in same if place.axes is not None]
         most = max(axes, key=lambda each: _sharded_size(program, each), default=None)
         # Only what is sharded otherwise and less: the parameter has the annotation that was thought of.
-        for place in same if most is not None and len(set(axes)) > 1 else ():
-            if place.axes not in (None, most):
-                assert most is not None
-                edits.append(Edit(place.subject, program.mesh.sharding(most), program.mesh.mesh))
+        if most is not None and len(set(axes)) > 1 and program.mesh.fits(most, same[0].shape):
+            sharding = program.mesh.sharding(most)
+            others = (place.subject for place in same if place.axes not in (None, most))
+            edits += [Edit(subject, sharding, program.mesh.mesh) for subject in others]
     if edits:
         yield program.change(edits, "shard the state of the optimizer as its parameters")
 
