@@ -15,7 +15,7 @@
 // CHECK-NEXT: times are for --topology=tpu-v5e
 // CHECK:      1. shard the input weights['up'] as P(None, 'model')
 // CHECK-NEXT:   now P('data')
-// CHECK-NEXT:   on the wire 14.0 KiB → 2.00 KiB (−85.7%), peak memory 40.0 KiB → 26.0 KiB (−35.0%), time 5.20 us →
+// CHECK-NEXT:   on the wire 14.0 KiB → 2.00 KiB (−85.7%), peak memory 36.0 KiB → 26.0 KiB (−27.8%), time 5.20 us →
 // CHECK-NEXT:   2.07 us (−60.3%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
@@ -29,7 +29,7 @@
 // A page has a chart of time against memory, and the changes.
 //
 // HTML: {{[0-9]+}} changes make the program cheaper
-// HTML: <title>now: 5.20 us, 40.0 KiB</title>
+// HTML: <title>now: 5.20 us, 36.0 KiB</title>
 // HTML: 1. shard the input weights[{{.*}}up{{.*}}] as P(None, {{.*}}
 
 // The program that -o writes has the figures that the advice has for all together.
