@@ -301,12 +301,15 @@ class Elementwise:
 class Kernels:
     """The kernels of all operations but products and collectives, and the bytes of all their runs.
 
-    `product_bytes` are those of operations that products take in: the ones before and after them.
+    `product_bytes` are those of operations that products take in: the ones before and after them. Kernels of
+    Pallas that state their cost compute `custom_flops` and read and write `custom_bytes`.
     """
 
     count: int = 0
     bytes: int = 0
     product_bytes: int = 0
+    custom_flops: int = 0
+    custom_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,13 +317,15 @@ class TimeEstimate:
     """Estimated times, in the order of the collectives and products of the report.
 
     `elementwise` are the least and the greatest seconds of elementwise operations: fused, and each alone.
-    They are None if unknown. `error` says how far such times are from measured ones.
+    They are None if unknown. `error` says how far such times are from measured ones. In whole steps, products
+    take up to `slower` times as long as alone.
     """
 
     collectives: list[TimedCollective]
     products: list[TimedProduct]
     elementwise: tuple[Fraction, Fraction] | None = None
     error: str = ""
+    slower: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)

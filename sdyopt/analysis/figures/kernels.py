@@ -8,6 +8,7 @@ its result, and an update of a slice writes no more than the slice. Sorts and su
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, constant_of, is_constant
@@ -16,6 +17,7 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
@@ -23,6 +25,7 @@ from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, S
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
@@ -58,6 +61,8 @@ def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Kern
     for op in module.walk():
         if not isinstance(op.parent, Block):
             continue
+        if isinstance(op, CustomCallOp):
+            _add_custom(found, op, counts)
         befores = [before for operand in op.operands if (before := _before(op, operand)) is not None]
         depth = depths[op] = max(
             (depths.get(before, 0) + (before not in kernels or _ends(before)) for before in befores),
@@ -77,6 +82,18 @@ def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Kern
     for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
         _add(found, kernel, kernels, shapes, counts)
     return found
+
+
+def _add_custom(found: Kernels, op: CustomCallOp, counts: ExecutionCounts) -> None:
+    """Adds a kernel of Pallas, whose `cost_estimate` says what it computes, reads and writes."""
+    config, times = op.signature.attributes.get("backend_config"), counts.times(op)
+    text = config.value if isinstance(config, StringAttr) else ""
+    if times is None or '"cost_estimate"' not in text:
+        return
+    flops, size = (re.search(rf'"{key}":\s*([0-9]{{1,24}})\b', text) for key in ("flops", "bytes_accessed"))
+    found.custom_flops += times.high * int(flops[1] if flops else 0)
+    found.custom_bytes += times.high * int(size[1] if size else 0)
+    found.count += times.high
 
 
 def _joined(first: _Kernel, second: _Kernel, kernels: dict[Op, _Kernel]) -> _Kernel:

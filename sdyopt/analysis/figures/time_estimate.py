@@ -49,6 +49,7 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
         ],
         _seconds_of_elementwise(report, topology),
         error_text(topology),
+        Fraction(1) if topology.compute is None else topology.compute.products / topology.compute.sustained,
     )
 
 
@@ -60,6 +61,11 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         rate = topology.memory_bandwidth * topology.compute.memory
         size = report.kernels.bytes + report.kernels.product_bytes * topology.compute.fused
         seconds = report.kernels.count * topology.compute.kernel + size / rate
+        custom = report.kernels.custom_bytes / rate
+        if report.kernels.custom_flops and topology.flops is not None:
+            flops = topology.flops * topology.compute.custom
+            custom = max(custom, report.kernels.custom_flops / flops)
+        seconds += custom
         return seconds, seconds
     if report.elementwise is None:
         return None

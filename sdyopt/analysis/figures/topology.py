@@ -73,7 +73,8 @@ class Compute:
 
     Products are of tiles of so many rows and columns, and take the seconds of `product` at least. `rates` are
     those of element types, where they are not that of bf16. What fits in the bytes of the `cache` is not read
-    from memory. `fused` is the share that bytes take of operations that are fused into a product.
+    from memory. `fused` is the share that bytes take of operations that are fused into a product, `custom`
+    that of its speed that a kernel such as one of attention has, `sustained` that of products in whole steps.
     """
 
     kernel: Fraction
@@ -83,6 +84,8 @@ class Compute:
     products: Fraction
     memory: Fraction
     fused: Fraction
+    custom: Fraction
+    sustained: Fraction
     rates: dict[str, float]
 
 
@@ -342,6 +345,8 @@ def _compute(table: dict[str, Any]) -> Compute:
         Fraction(str(table["products"][0])),
         Fraction(str(table["memory"][0])),
         Fraction(str(table["fused"][0])),
+        Fraction(str(table["custom"][0])),
+        Fraction(str(table["sustained"][0])),
         {element: rate for element, (rate, _) in table.get("rates", {}).items()},
     )
 

@@ -74,10 +74,15 @@ def activation_total(report: Report) -> Total:
 
 
 def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fraction]:
-    """The seconds of a run: if communication overlaps with all else, and if nothing overlaps."""
+    """The seconds of a run: if communication overlaps with all else, and if nothing overlaps.
+
+    At most, products are as slow as in whole steps.
+    """
     communication, compute = time_totals(report, estimate)
     fused, alone = estimate.elementwise or (Fraction(0), Fraction(0))
-    return max(communication.high, compute.high + fused), communication.high + compute.high + alone
+    return max(
+        communication.high, compute.high + fused
+    ), communication.high + compute.high * estimate.slower + alone
 
 
 def flop_totals(report: Report) -> tuple[Total, Total]:

@@ -448,7 +448,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
         "the least if communication overlaps with all else and elementwise operations are fused, the most if "
         "nothing overlaps and each runs alone"
         if is_unfused
-        else "the least if communication overlaps with all else, the most if nothing overlaps"
+        else "the least if communication overlaps with all else, the most if nothing overlaps and products "
+        "are as slow as in measured steps"
     )
     if bound := bound_text(report, estimate):
         section.sentences.append(bound)

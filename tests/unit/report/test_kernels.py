@@ -7,6 +7,7 @@ import pytest
 from sdyopt.analysis.figures.figures import Kernels
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.analysis.figures.totals import time_range
 from sdyopt.analysis.report.entry import report_on
 from tests.unit.report.programs import module
 
@@ -114,3 +115,31 @@ def test_precision_and_type_change_the_rate() -> None:
     assert seconds("f32", highest, "tpu-v5e") == pytest.approx(6 * seconds("f32", "", "tpu-v5e"), rel=0.01)
     assert seconds("f32", "", "h100") == pytest.approx(2 * seconds("bf16", "", "h100"))
     assert seconds("f8E4M3FN", "", "b200") == pytest.approx(seconds("bf16", "", "b200") / 2)
+
+
+def test_kernels_of_pallas_take_what_they_say() -> None:
+    """As JAX lowers a kernel with a `cost_estimate`."""
+    cost = r"{\22bytes_accessed\22:1024,\0A\22flops\22:985000000}"
+    config = rf"{{\22custom_call_config\22: {{\22cost_estimate\22: {cost}}}}}"
+    found = kernels(
+        f"""%r = stablehlo.custom_call @tpu_custom_call(%a) {{backend_config = "{config}"}}
+        : (tensor<512x512xf32>) -> tensor<512x512xf32>"""
+    )
+    assert (found.count, found.custom_flops, found.custom_bytes) == (1, 985000000, 1024)
+
+
+def test_at_most_products_are_as_slow_as_in_whole_steps() -> None:
+    shape = "tensor<4096x4096xbf16>"
+    report = report_on(
+        module(f"""
+        func.func @main(%a: {shape}, %b: {shape}) -> {shape} {{
+          %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({shape}, {shape}) -> {shape}
+          return %r : {shape}
+        }}
+        """),
+        TPU,
+    )
+    assert report.time is not None
+    least, most = time_range(report, report.time)
+    # 95 % of the published rate, and 75 %.
+    assert most / least == Fraction(95, 75)
