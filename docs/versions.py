@@ -23,11 +23,10 @@ def with_tables(text: str) -> str:
 
 def _releases() -> str:
     rows = [
-        f"| `{each.name}`{' (default)' if each is NEWEST else ''} | {each.date} | {each.stablehlo} "
-        f"| {f'`{each.alias}`' if each.alias else ''} |"
+        f"| `{each.name}`{' (default)' if each is NEWEST else ''} | {each.date} | {each.stablehlo} |"
         for each in reversed(RELEASES)
     ]
-    return "\n".join(["| release | date | StableHLO | also named |", "|---|---|---|---|", *rows])
+    return "\n".join(["| release | date | StableHLO |", "|---|---|---|", *rows])
 
 
 def _changes(release: Release) -> str:

@@ -13,10 +13,9 @@ pass before it to require that the program itself has every such reshard.
 
 Operations may introduce unreduced axes. The partial results of `stablehlo.reduce` are those of the reduction
 of its body: `unreduced=max{"y"}` for a maximum. Those of matrix multiplications are those of a sum, and all
-those of another operation are of one kind, until version 2026-08 of a sum, too. Reshards, sharding
-constraints, all-reduces and reduce-scatters may remove unreduced axes, and no operation may change the
-reduction of the others. Operands of calls must have the unreduced axes of the callee's arguments, and
-returned values those of the results.
+those of another operation are of one kind. Reshards, sharding constraints, all-reduces and reduce-scatters
+may remove unreduced axes, and no operation may change the reduction of the others. Operands of calls must
+have the unreduced axes of the callee's arguments, and returned values those of the results.
 
 An operand that a reshard or a sharding constraint defines is not checked, and neither are operations with
 shardings on different meshes. The pass changes nothing, and ends at the first error of each function.
@@ -85,7 +84,7 @@ def _check_other(op: Op) -> None:
     """Checks an operation that may introduce sums, or partial results of any one kind."""
     after = _shardings(op.results)
     kind = ReductionKind.SUM
-    if Behavior.UNREDUCED_OF_ANY_REDUCTION.active and not isinstance(op, DotOp | DotGeneralOp):
+    if not isinstance(op, DotOp | DotGeneralOp):
         kinds = {sharding.reduction for sharding in after if sharding and sharding.unreduced_axes} or {kind}
         if len(kinds) > 1:
             raise op.op_error("results introduce unreduced axes with conflicting reduction ops")

@@ -93,7 +93,7 @@ def export_pipeline(
         since=Since(Behavior.PARTITIONER_STAGES),
     ),
     inline_meshes: Literal["default", "true", "false"] = option(
-        default="default", help="replace mesh names by meshes; by default since version 2026-08 of Shardy"
+        default="default", help="replace mesh names by meshes; by default since jaxlib 0.11.2"
     ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,

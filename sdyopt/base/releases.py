@@ -29,31 +29,23 @@ R = TypeVar("R")
 
 
 class Release(Interned):
-    """A release of the C++ passes: its name, and the older name of its month, if it has one.
-
-    `date` is that of the release, `stablehlo` its version of StableHLO.
-    """
+    """A release of the C++ passes: its name, its date, and its version of StableHLO."""
 
     name: str
     date: str
     stablehlo: str
-    alias: str = ""
 
 
-JUNE_2026 = Release("jaxlib-0.10.2", "2026-06-17", "1.17", "2026-06")
-# Shardy's sources, between jaxlib 0.11.1 and 0.11.2.
-AUGUST_2026 = Release("2026-08", "2026-08-22", "1.19")
+JUNE_2026 = Release("jaxlib-0.10.2", "2026-06-17", "1.17")
 SEPTEMBER_2026 = Release("jaxlib-0.11.2", "2026-09-17", "1.20")
 OCTOBER_2026 = Release("jaxlib-0.12.0.1", "2026-10-21", "1.22")
 
 # The oldest first.
-RELEASES = (JUNE_2026, AUGUST_2026, SEPTEMBER_2026, OCTOBER_2026)
+RELEASES = (JUNE_2026, SEPTEMBER_2026, OCTOBER_2026)
 NEWEST = RELEASES[-1]
 
 # Every name of a release, the newest release first.
-RELEASE_NAMES = tuple(
-    name for release in reversed(RELEASES) for name in (release.name, release.alias) if name
-)
+RELEASE_NAMES = tuple(release.name for release in reversed(RELEASES))
 
 
 class Behavior(Enum):
@@ -78,27 +70,27 @@ class Behavior(Enum):
 
     # Operations and attributes.
     STORED_REDUCTION_OP = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy.all_reduce` and `sdy.reduce_scatter` always store `reduction_op`, also for sums",
         "dialects/sdy/reductions_version.mlir",
     )
     COLLECTIVE_REDUCE = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`stablehlo.collective_reduce` is an operation",
         "dialects/stablehlo/rooted_collectives.mlir",
     )
     UNSTABLE_TOP_K = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`chlo.top_k` has the attribute `is_stable`",
         "dialects/chlo/top_k.mlir",
     )
     RESULT_TILINGS = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`stablehlo.custom_call` has the attribute `result_tilings`",
         "dialects/stablehlo/custom_call.mlir",
     )
     AFFINE_MAPS_IN_BYTECODE = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "bytecode has encodings of affine maps, integer sets and strided layouts, which were written as text",
         "asm/bytecode/affine_maps.mlir",
     )
@@ -138,14 +130,8 @@ class Behavior(Enum):
         "`sdy-sharding-group-import` regards a function that is called in a manual computation as in it",
         "importing/sharding_group_import_version_errors.mlir",
     )
-    UNREDUCED_OF_ANY_REDUCTION = (
-        SEPTEMBER_2026,
-        "all operations but matrix multiplications may add unreduced axes of maxima and minima; "
-        "`sdy.sharded_to_unreduced` and `sdy.replicated_to_unreduced` must keep the reduction of others",
-        "dialects/sdy/reductions_version_errors.mlir",
-    )
     OPTIONAL_EQUAL_SIGN = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         '`unreduced {"x"}` may be written for `unreduced={"x"}`',
         "driver/sdy_version_wording_errors.mlir",
     )
@@ -213,7 +199,7 @@ class Behavior(Enum):
 
     # Sharding rules.
     DEBUG_LOG_CALLS = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "custom calls to `xla.debug.Log` need no sharding rule, so there is no warning",
         "propagation/populate_op_sharding_rules_custom_call.mlir",
     )
@@ -248,43 +234,43 @@ class Behavior(Enum):
 
     # Export: reshards and collectives.
     REDUCTION_KINDS = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         'partial results may be a maximum or minimum: `unreduced=max{"x"}`, `sdy.all_reduce max {"x"}`',
         "driver/sdy_version_syntax.mlir",
     )
     UNREDUCED_AXES_IN_EQUIVALENCE = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "shardings that differ in unreduced axes only are different, so they are resharded",
         "exporting/insert_func_call_reshards_version.mlir",
     )
     NO_NEW_UNREDUCED_AXES = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy.all_reduce` and `sdy.reduce_scatter` of sums must not add unreduced axes",
         "driver/sdy_version_errors.mlir",
     )
     SUB_AXES_ACROSS_RESHAPES = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`-canonicalize` reuses a reshard of a reshaped value also if a sharding has sub-axes",
         "driver/sdy_version.mlir",
     )
     SINGLE_DEVICE_RESHARDS = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy-insert-explicit-reshards` inserts reshards around operations with a sharding on a single "
         "device, and `sdy-reshard-to-collectives` keeps them",
         "exporting/insert_explicit_reshards_single_device.mlir",
     )
     VERIFIED_UNREDUCED_AXES = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "pipelines run `sdy-verify-unreduced-axes` before they insert reshards",
         "exporting/export_pipeline_version.mlir",
     )
     INLINED_MESHES = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy-export-pipeline` ends with `sdy-inline-meshes`",
         "exporting/export_pipeline_version.mlir",
     )
     INLINED_REPLICA_GROUP_MESHES = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
     )
@@ -333,25 +319,20 @@ class Behavior(Enum):
 
     # Partitioning.
     STABLEHLO_AXIS_REFS = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy-convert-global-to-local{enable-rgv3=true}` writes axes of replica groups as "
-        '`#stablehlo.axis_ref<name = "x">`, and lists devices for sub-axes',
+        '`#stablehlo.axis_ref<name = "x">`, and sub-axes as '
+        '`#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>`',
         "partitioning/convert_global_to_local_options.mlir",
     )
     FILLER_BEFORE_MASK = (
-        AUGUST_2026,
+        SEPTEMBER_2026,
         "`sdy-pad-for-divisibility` creates the zero that overwrites padding before the mask",
         "partitioning/pad_for_divisibility.mlir",
     )
     REPLICA_GROUPS_BY_AXES = (
         SEPTEMBER_2026,
         "`sdy-convert-global-to-local` writes replica groups as axes of a mesh by default",
-        "partitioning/convert_global_to_local_options.mlir",
-    )
-    SUB_AXIS_REFS = (
-        SEPTEMBER_2026,
-        "`sdy-convert-global-to-local{enable-rgv3=true}` writes sub-axes of replica groups, too, as "
-        '`#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>`',
         "partitioning/convert_global_to_local_options.mlir",
     )
     PADDED_MODULES = (
@@ -417,7 +398,7 @@ _FOLLOWED = Part(NEWEST)
 def release_of(name: str) -> Release:
     """The release of a name. Raises ValueError, naming the known ones."""
     for release in RELEASES:
-        if name in (release.name, release.alias) and name:
+        if name == release.name:
             return release
     raise ValueError(f"unknown version of Shardy {name!r}; known are {', '.join(RELEASE_NAMES)}")
 

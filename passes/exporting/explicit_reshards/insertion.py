@@ -178,7 +178,7 @@ def _all_reduce_results(
         attributes = {
             "reduction_axes": axes,
             "out_sharding": sharding,
-            **reduction_attributes(_default_kind(sharding) if kind is None else kind),
+            **reduction_attributes(kind or ReductionKind.SUM),
         }
         all_reduce = _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
         created.append((all_reduce, len(op.operands) + result.index))
@@ -188,10 +188,6 @@ def _all_reduce_results(
             unreduced = sorted_and_merged((*sharding.unreduced_axes, *plan.reduction_axes), mesh)
             set_sharding(result, sharding.with_unreduced_axes(unreduced, kind), rewriter)
     return created
-
-
-def _default_kind(sharding: TensorSharding) -> ReductionKind:
-    return ReductionKind.SUM if Behavior.REDUCTION_KINDS_OF_BODIES.active else sharding.reduction
 
 
 def _replace_uses_with(

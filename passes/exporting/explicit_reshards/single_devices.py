@@ -9,7 +9,7 @@ becomes
 
 Operands and results are replicated on the global mesh, which is the first one with axes. Results that are
 sharded are resharded once more. Tokens are not resharded: those that the operation produces keep their
-sharding, and are on the global mesh with `--sdy-version=2026-08`.
+sharding, and are on the global mesh with `--sdy-version=jaxlib-0.10.2`.
 """
 
 from __future__ import annotations

@@ -352,11 +352,3 @@ def _conflicting(_: Case) -> Explanation:
     return Explanation(
         [attribute("unreduced")], "give the unreduced axes of all results one kind of reduction"
     )
-
-
-@explains(r"out_sharding reduction_op must be SUM")
-def _not_a_sum(_: Case) -> Explanation:
-    return Explanation(
-        [attribute("unreduced")],
-        "the other devices get zeros, which change no sum, but a maximum or minimum; write unreduced={…}",
-    )

@@ -131,7 +131,7 @@ class LocalContext:
         self, axes: Sequence[AxisRef], mesh: Mesh, mesh_or_ref: MeshOrRef, op: Op
     ) -> ReplicaGroups:
         """The groups of devices that differ along `axes` only."""
-        if Behavior.SUB_AXIS_REFS.active:
+        if Behavior.STABLEHLO_AXIS_REFS.active:
             axes = with_axes((), axes, mesh)
         if self.options.enable_rgv3 and (by_axes := groups_by_axes(axes, mesh_or_ref)) is not None:
             return ReplicaGroups(by_axes, sharded_size(axes, mesh))

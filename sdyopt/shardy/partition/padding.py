@@ -121,7 +121,7 @@ class Padder:
             kept = self.is_before(builder, shape_of(value), dim, unpadded[dim], sharding)
             mask = kept if mask is None else self.with_sharding(builder.binary(AndOp, mask, kept), sharding)
         assert mask is not None
-        # Version 2026-06 creates the zero here.
+        # jaxlib 0.10.2 creates the zero here.
         filler = builder.zero(scalar) if filler is None else filler
         fill = self.with_sharding(builder.broadcast(filler, ranked(value)), sharding)
         return self.with_sharding(builder.select(mask, value, fill), sharding)

@@ -19,12 +19,12 @@ from sdyopt.mlir.ir.types import I64, tensor
 def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes.ReplicaGroupMeshAxes | None:
     """The groups of devices that differ along `axes` only; None if they cannot be given by axes.
 
-    The axes of a named mesh in version 2026-06 are sdy attributes, which may be sub-axes. All other axes are
-    stablehlo attributes; before jaxlib 0.11.2, they must be full axes.
+    Before jaxlib 0.11.2, the axes of a named mesh are sdy attributes. All others are stablehlo attributes, which
+    had to be full axes then.
     """
     refs: Sequence[Attribute]
     if isinstance(mesh_or_ref, Mesh) or Behavior.STABLEHLO_AXIS_REFS.active:
-        if not Behavior.SUB_AXIS_REFS.active and any(axis.sub_axis is not None for axis in axes):
+        if not Behavior.STABLEHLO_AXIS_REFS.active and any(axis.sub_axis is not None for axis in axes):
             return None
         refs = [_axis_ref(axis) for axis in axes]
     else:

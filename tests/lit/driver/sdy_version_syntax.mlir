@@ -4,9 +4,9 @@
 
 // Syntax and passes that the selected release lacks are errors, which name the release that has them.
 // BEFORE: error: expected '{'
-// BEFORE: help: 'max' came with 2026-08; change --sdy-version
+// BEFORE: help: 'max' came with jaxlib-0.11.2; change --sdy-version
 // PASS: 'sdy-verify-unreduced-axes'
-// PASS: help: the pass came with 2026-08; change --sdy-version
+// PASS: help: the pass came with jaxlib-0.11.2; change --sdy-version
 
 sdy.mesh @mesh = <["x"=2]>
 

@@ -1,7 +1,6 @@
 // Errors whose wording has changed, and one of the past.
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate 2>&1 | filecheck %s
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=jaxlib-0.11.2 2>&1 | filecheck %s --check-prefix=SEPTEMBER
-// RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=2026-08 2>&1 | filecheck %s --check-prefix=AUGUST
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=jaxlib-0.10.2 2>&1 | filecheck %s --check-prefix=JUNE
 
 // Since jaxlib 0.12.0.1, maximal shardings are called single-device shardings, and there is advice about tuples.
@@ -27,7 +26,7 @@ func.func private @g(i32) -> i32
 
 // CHECK:     error: 'func.call' op incorrect number of operands for callee: expected 1, but got 2
 // SEPTEMBER: error: 'func.call' op incorrect number of operands for callee: expected 1, but got 2
-// AUGUST:    error: 'func.call' op incorrect number of operands for callee{{$}}
+// JUNE:      error: 'func.call' op incorrect number of operands for callee{{$}}
 func.func @too_many_operands(%a: i32) {
   %0 = call @g(%a, %a) : (i32, i32) -> i32
   return
@@ -39,7 +38,7 @@ func.func private @g(i32) -> i32
 
 // CHECK:     error: 'func.call' op incorrect number of results for callee: expected 1, but got 0
 // SEPTEMBER: error: 'func.call' op incorrect number of results for callee: expected 1, but got 0
-// AUGUST:    error: 'func.call' op incorrect number of results for callee{{$}}
+// JUNE:      error: 'func.call' op incorrect number of results for callee{{$}}
 func.func @no_result(%a: i32) {
   call @g(%a) : (i32) -> ()
   return
@@ -49,7 +48,7 @@ func.func @no_result(%a: i32) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The equal sign may be missing since 2026-08.
+// The equal sign may be missing since jaxlib 0.11.2.
 // CHECK: func.func private @no_equal_sign(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>})
 // JUNE:  error: expected '='
 // JUNE:  error: failed to parse Sdy_TensorSharding parameter 'unreduced_axes'

@@ -48,7 +48,7 @@ func.func @replicated(
   return %0 : tensor<8xf32>
 }
 
-// Nor an unreduced one. (Since 2026-08, dropping an unreduced axis like this is an error after propagation.)
+// Nor an unreduced one. (Since jaxlib 0.11.2, dropping an unreduced axis like this is an error after propagation.)
 // CHECK: %b of @unreduced: f32[8] is not sharded P(unreduced={'x'})  reasons.mlir:59
 // CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{?}], unreduced={"x"}; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:60

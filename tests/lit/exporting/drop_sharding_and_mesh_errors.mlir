@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-drop-sharding-and-mesh --sdy-version=2026-08 --verify-diagnostics
+// RUN: sdy-opt %s -sdy-drop-sharding-and-mesh --sdy-version=jaxlib-0.10.2 --verify-diagnostics
 // RUN: sdy-opt %s -sdy-drop-sharding-and-mesh | filecheck %s
 
 // An sdy operation keeps its sharding. Before jaxlib 0.11.2, its mesh is erased.

@@ -3,7 +3,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// In jaxlib 0.10.2, replica groups refer to meshes by name only; since 2026-08, their meshes are inlined too.
+// In jaxlib 0.10.2, replica groups refer to meshes by name only; since jaxlib 0.11.2, their meshes are inlined too.
 // CHECK-LABEL: func.func @replica_groups
 // CHECK: mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>]>
 func.func @replica_groups(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,5 +1,4 @@
 // RUN: sdy-opt %s --sdy-version=jaxlib-0.10.2 -sdy-reshard-single-devices -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,MESH-TOKEN
-// RUN: sdy-opt %s --sdy-version=2026-08 -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,MESH-TOKEN
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,TOKEN
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=OFF
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version -sdy-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
@@ -31,7 +30,7 @@ func.func @custom_call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %1 : tensor<8xf32>
 }
 
-// Tokens are not resharded, and keep their sharding. In version 2026-08 of Shardy, they are on all devices.
+// Tokens are not resharded, and keep their sharding. In jaxlib 0.10.2, they are on all devices.
 // CHECK-LABEL: func.func @token
 // TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@device_0, []>]>}
 // MESH-TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>}

@@ -1,9 +1,9 @@
-// RUN: sdy-opt %s -sdy-insert-func-call-reshards --sdy-version=2026-08 | filecheck %s
+// RUN: sdy-opt %s -sdy-insert-func-call-reshards --sdy-version=jaxlib-0.11.2 | filecheck %s
 // RUN: sdy-opt %s -sdy-insert-func-call-reshards --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=BEFORE
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The result of the call is unreduced along "x", and that of the function is not. Since 2026-08 these shardings are
+// The result of the call is unreduced along "x", and that of the function is not. Since jaxlib 0.11.2 these shardings are
 // different.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: %0 = call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}

@@ -1,6 +1,6 @@
 // Since jaxlib 0.11.2, results of the entry point get shardings too, and no result gets one on a single device.
 // RUN: sdy-opt %s -sdy-propagate-to-func-results | filecheck %s
-// RUN: sdy-opt %s -sdy-propagate-to-func-results --sdy-version=2026-08 | filecheck %s --check-prefix=BEFORE
+// RUN: sdy-opt %s -sdy-propagate-to-func-results --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=BEFORE
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @device = <[], device_ids=[1]>

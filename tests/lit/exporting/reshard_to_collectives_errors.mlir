@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @one_device = <[], device_ids=[0]>
 
-// A sharded value cannot be resharded to a maximal mesh; since 2026-08, such a reshard is kept.
+// A sharded value cannot be resharded to a maximal mesh; since jaxlib 0.11.2, such a reshard is kept.
 func.func @to_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error-re @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal: %0 = "sdy.reshard"(%arg0) {{.*}}@one_device}}
   %0 = sdy.reshard %a <@one_device, []> : tensor<8xf32>

@@ -1,7 +1,6 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local="per-dim-all-gather=true enable-rgv3=false" | filecheck %s --check-prefix=PER-DIM
 // RUN: sdy-opt %s -sdy-convert-global-to-local="combine-multi-dimension-reduce-scatter=true enable-rgv3=false" | filecheck %s --check-prefix=COMBINE
 // RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=AXES
-// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 --sdy-version=2026-08 | filecheck %s --check-prefix=LISTED
 // RUN: sdy-opt %s -sdy-convert-global-to-local --sdy-version=jaxlib-0.11.2 | filecheck %s --check-prefix=I64
 // RUN: sdy-opt %s -sdy-convert-global-to-local | filecheck %s --check-prefix=LATER
 // RUN: sdy-opt %s -sdy-convert-global-to-local="replica-count=4 enable-rgv3=false" | filecheck %s --check-prefix=REPLICAS
@@ -106,12 +105,10 @@ func.func @scatter(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   return %0 : tensor<4x4xf32>
 }
 
-// Axes are attributes of the sdy dialect in jaxlib 0.10.2, and of the stablehlo dialect later. In version 2026-08,
-// these cannot be sub-axes, so devices are listed. Since jaxlib 0.11.2, groups are given by axes by default.
+// Axes are attributes of the sdy dialect in jaxlib 0.10.2, and of the stablehlo dialect later. Since
+// jaxlib 0.11.2, groups are given by axes by default.
 // AXES-LABEL: func.func @sub_axis
 // AXES-NEXT: %0 = {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh_4, axes = [#sdy<axis_ref"z":(1)2>]>
-// LISTED-LABEL: func.func @sub_axis
-// LISTED-NEXT: %0 = {{.*}} replica_groups = dense<{{\[\[}}0, 2], [1, 3]]> :
 // LATER-LABEL: func.func @gather
 // LATER: {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y">]>
 // LATER-LABEL: func.func @sub_axis

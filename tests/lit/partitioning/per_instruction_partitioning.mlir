@@ -1,5 +1,5 @@
 // RUN: sdy-opt %s -sdy-per-instruction-partitioning | filecheck %s
-// RUN: sdy-opt %s -sdy-per-instruction-partitioning --sdy-version=2026-08 | filecheck %s --check-prefix=BEFORE
+// RUN: sdy-opt %s -sdy-per-instruction-partitioning --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=BEFORE
 
 // Each operation becomes a manual computation that has its local program.
 

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.11.2 | filecheck %s --check-prefix=SEPTEMBER
-// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=2026-08 | filecheck %s --check-prefix=AUGUST
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=JUNE
 
 // Operations that slice, concatenate, gather, scatter and reduce.
 
@@ -41,14 +41,14 @@ func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
 // An updated dimension is a permutation factor of the operand and another one of the update. Before jaxlib 0.11.2, each
 // device updated its own shard; the update needed replication, unless the start indices were constants.
 // CHECK-LABEL: func.func @dynamic_update_slice
-// AUGUST-LABEL: func.func @dynamic_update_slice
+// JUNE-LABEL: func.func @dynamic_update_slice
 func.func @dynamic_update_slice(%a: tensor<8x4xf32>, %update: tensor<8x2xf32>, %at: tensor<i32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} permutation={j, k}>
-  // AUGUST: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} need_replication={k}>
+  // JUNE: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} need_replication={k}>
   %0 = stablehlo.dynamic_update_slice %a, %update, %zero, %at : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
   // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} permutation={j, k}>
-  // AUGUST: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2}>
+  // JUNE: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2}>
   %1 = stablehlo.dynamic_update_slice %a, %update, %zero, %zero : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
   return
 }

@@ -184,7 +184,7 @@ def test_text_with_surrogates_is_not_utf8() -> None:
 
 
 def test_the_version_of_shardy_is_that_of_the_module() -> None:
-    """The export pipeline inlines meshes since version 2026-08."""
+    """The export pipeline inlines meshes since jaxlib 0.11.2."""
     text = (
         'sdy.mesh @mesh = <["x"=2]>\n'
         'func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { return }\n'

@@ -135,22 +135,16 @@ def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
 
 
 def check_reduction_of_unreduced(op: CollectiveOp) -> None:
-    """Checks that the result has the reduction of the operand, if that has unreduced axes.
-
-    Before version jaxlib-0.11.2, checks only that the reduction of the result is the sum.
-    """
+    """Checks that the result has the reduction of the operand, if that has unreduced axes."""
     out, operand = op.out_sharding, op.operand_sharding
-    if not Behavior.UNREDUCED_OF_ANY_REDUCTION.active:
-        if out.reduction is not ReductionKind.SUM:
-            raise op.op_error("out_sharding reduction_op must be SUM")
-    elif operand.unreduced_axes and operand.reduction is not out.reduction:
+    if operand.unreduced_axes and operand.reduction is not out.reduction:
         raise op.op_error("cannot change reduction_op of existing unreduced axes")
 
 
 def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
     """Checks that the result adds no unreduced axes, and that those it drops have this kind of reduction.
 
-    Before version 2026-08, nothing is checked if the result adds unreduced axes of sums to sums.
+    Before jaxlib 0.11.2, nothing is checked if the result adds unreduced axes of sums to sums.
     """
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import constant_assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
@@ -16,7 +15,6 @@ from sdyopt.mlir.dialects.sdy.assembly_directives import (
     SHARDING_ATTR,
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingOwner, TensorSharding, are_there_unreduced_axes
 from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding, check_unreduced_transition
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
@@ -51,9 +49,8 @@ class _ShardingOp(ShardingOwner):
             return
         before = sharding_of(value_before_barriers(self.input))
         if before is not None:
-            any_kind = Behavior.UNREDUCED_OF_ANY_REDUCTION.active
-            introduced = self.sharding.reduction if any_kind else ReductionKind.SUM
-            check_unreduced_transition(self, (before,), (self.sharding,), introduced, before.reduction)
+            introduced, removed = self.sharding.reduction, before.reduction
+            check_unreduced_transition(self, (before,), (self.sharding,), introduced, removed)
 
     def result_sharding(self, index: int) -> TensorSharding:
         return self.sharding

@@ -241,7 +241,7 @@ class TensorSharding(Attribute):
     def is_equivalent(self, other: TensorSharding | None) -> bool:
         """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
 
-        Since version 2026-08, both must also be unreduced along the same axes.
+        Since jaxlib 0.11.2, both must also be unreduced along the same axes.
         """
         if Behavior.UNREDUCED_AXES_IN_EQUIVALENCE.active and not self._has_unreduced_axes_of(other):
             return False

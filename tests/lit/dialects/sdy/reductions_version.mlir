@@ -3,7 +3,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Since 2026-08, the generic form shows that partial results are summed.
+// Since jaxlib 0.11.2, the generic form shows that partial results are summed.
 // CHECK: "sdy.all_reduce"(%{{.*}}) <{out_sharding = #sdy.sharding<@mesh, [{}]>, reduction_axes = #sdy<axis_ref_list{"x"}>, reduction_op = 0 : i32}>
 // BEFORE: "sdy.all_reduce"(%{{.*}}) <{out_sharding = #sdy.sharding<@mesh, [{}]>, reduction_axes = #sdy<axis_ref_list{"x"}>}>
 func.func @sum(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
