@@ -19,8 +19,8 @@ from sdyopt.mlir.ir.types import I64, tensor
 def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes.ReplicaGroupMeshAxes | None:
     """The groups of devices that differ along `axes` only; None if they cannot be given by axes.
 
-    Before jaxlib 0.11.2, the axes of a named mesh are sdy attributes. All others are stablehlo attributes, which
-    had to be full axes then.
+    Before jaxlib 0.11.2, the axes of a named mesh are sdy attributes. All others are stablehlo attributes,
+    which had to be full axes then.
     """
     refs: Sequence[Attribute]
     if isinstance(mesh_or_ref, Mesh) or Behavior.STABLEHLO_AXIS_REFS.active:
