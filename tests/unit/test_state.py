@@ -25,6 +25,7 @@ sdyopt/analysis/lint/rule.py:rules
 sdyopt/analysis/registry.py:_found
 sdyopt/base/dataclasses.py:cls
 sdyopt/base/diagnostics/ids.py:_of_rules
+sdyopt/base/diagnostics/ids.py:_summaries
 sdyopt/mlir/asm/format/attribute_format.py:_cpp_names
 sdyopt/mlir/asm/format/attribute_format.py:_formats
 sdyopt/mlir/asm/format/format_elements.py:_syntaxes

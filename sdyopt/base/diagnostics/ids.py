@@ -18,94 +18,72 @@ from typing import Final
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, watching
 
-USAGE_ERROR: Final = "usage-error"
-FILE_ERROR: Final = "file-error"
-INTERNAL_ERROR: Final = "internal-error"
-INPUT_ERROR: Final = "input-error"
-SPLIT_MARKER: Final = "split-marker"
-PARSE_ERROR: Final = "parse-error"
-RESOURCE_LIMIT: Final = "resource-limit"
-VERIFY_ERROR: Final = "verify-error"
-ROUNDTRIP: Final = "roundtrip"
-PIPELINE_ERROR: Final = "pipeline-error"
-PASS: Final = "pass"
-UNKNOWN_SHARDING_RULE: Final = "unknown-sharding-rule"
-NO_SHARDING: Final = "no-sharding"
-GSPMD_SHARDING: Final = "gspmd-sharding"
-UNKNOWN_ATTRIBUTE: Final = "unknown-attribute"
-UNKNOWN_PATTERN: Final = "unknown-pattern"
-PASS_NOT_RUN: Final = "pass-not-run"
-FLAG_WITHOUT_EFFECT: Final = "flag-without-effect"
-DUMP_FAILED: Final = "dump-failed"
-REPRODUCER: Final = "reproducer"
-UNEXPECTED_DIAGNOSTIC: Final = "unexpected-diagnostic"
-MISSING_DIAGNOSTIC: Final = "missing-diagnostic"
-TOPOLOGY_ERROR: Final = "topology-error"
-BUDGET_ERROR: Final = "budget-error"
-BUDGET_EXCEEDED: Final = "budget-exceeded"
-BUDGET_UNKNOWN: Final = "budget-unknown"
-BASELINE_ERROR: Final = "baseline-error"
-BASELINE_EXCEEDED: Final = "baseline-exceeded"
-COMPARISON_ERROR: Final = "comparison-error"
-SNAPSHOT_ERROR: Final = "snapshot-error"
-SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
-LINT: Final = "lint"
-LINT_COMMENT: Final = "lint-comment"
-LINT_CONFIG_ERROR: Final = "lint-config-error"
-VALIDATED: Final = "validated"
-VALIDATION_DIFFERENCE: Final = "validation-difference"
-NOT_VALIDATED: Final = "not-validated"
-BISECTED: Final = "bisected"
-REDUCED: Final = "reduced"
-REMARK: Final = "remark"
-OTHER: Final = "other"
+# What a diagnostic with an id reports.
+_summaries: dict[str, str] = {}
+SUMMARIES: Mapping[str, str] = MappingProxyType(_summaries)
 
-# What a diagnostic with the id reports.
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        USAGE_ERROR: "the command line or the text of a pass pipeline is wrong",
-        FILE_ERROR: "a file cannot be read or written",
-        INTERNAL_ERROR: "sdy-opt or a plugin has a bug",
-        INPUT_ERROR: "the input is not UTF-8 text",
-        SPLIT_MARKER: "a line resembles the marker at which the input is split",
-        PARSE_ERROR: "the parser rejects the program",
-        RESOURCE_LIMIT: "the program is nested too deeply or needs too much memory",
-        VERIFY_ERROR: "the verifier rejects an operation; the name is that of the operation",
-        ROUNDTRIP: "the printed program does not parse to the same program",
-        PIPELINE_ERROR: "a pass cannot run on an operation",
-        PASS: "a pass fails, warns or remarks; the name is that of the pass",
-        UNKNOWN_SHARDING_RULE: "an operation without a sharding rule stops propagation",
-        NO_SHARDING: "propagation runs on a program without shardings",
-        GSPMD_SHARDING: "propagation runs on a program with shardings of HLO only",
-        UNKNOWN_ATTRIBUTE: "propagation ignores an attribute whose name resembles one of sdy",
-        UNKNOWN_PATTERN: "a pattern that canonicalize is to apply or skip does not exist",
-        PASS_NOT_RUN: "a pass whose IR is to be printed does not run",
-        FLAG_WITHOUT_EFFECT: "a flag has no effect",
-        DUMP_FAILED: "a dump of the program cannot be written",
-        REPRODUCER: "a pipeline failed, and a reproducer was written",
-        UNEXPECTED_DIAGNOSTIC: "--verify-diagnostics: no comment expects the diagnostic",
-        MISSING_DIAGNOSTIC: "--verify-diagnostics: an expected diagnostic did not occur",
-        TOPOLOGY_ERROR: "the file of --topology is invalid",
-        BUDGET_ERROR: "the file of --budget is invalid",
-        BUDGET_EXCEEDED: "a figure of the report exceeds the budget",
-        BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
-        BASELINE_ERROR: "the file of --baseline is invalid",
-        BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
-        COMPARISON_ERROR: "the report of --compare-with is invalid",
-        SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
-        SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
-        LINT: "--lint finds something; the name is that of the rule",
-        LINT_COMMENT: "a comment that allows findings of --lint is wrong",
-        LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
-        VALIDATED: "--validate: the results are equal",
-        VALIDATION_DIFFERENCE: "--validate: a result differs",
-        NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
-        BISECTED: "--bisect: the pass and the operation that make a result differ",
-        REDUCED: "--reduce: how small the program has become, or why it cannot be reduced",
-        REMARK: "--remarks-filter: a decision about shardings; the name is that of the remark",
-        OTHER: "any other problem",
-    }
+
+def _id(name: str, summary: str) -> str:
+    """Declares an id, and what a diagnostic with it reports."""
+    _summaries[name] = summary
+    return name
+
+
+USAGE_ERROR: Final = _id("usage-error", "the command line or the text of a pass pipeline is wrong")
+FILE_ERROR: Final = _id("file-error", "a file cannot be read or written")
+INTERNAL_ERROR: Final = _id("internal-error", "sdy-opt or a plugin has a bug")
+INPUT_ERROR: Final = _id("input-error", "the input is not UTF-8 text")
+SPLIT_MARKER: Final = _id("split-marker", "a line resembles the marker at which the input is split")
+PARSE_ERROR: Final = _id("parse-error", "the parser rejects the program")
+RESOURCE_LIMIT: Final = _id("resource-limit", "the program is nested too deeply or needs too much memory")
+VERIFY_ERROR: Final = _id(
+    "verify-error", "the verifier rejects an operation; the name is that of the operation"
 )
+ROUNDTRIP: Final = _id("roundtrip", "the printed program does not parse to the same program")
+PIPELINE_ERROR: Final = _id("pipeline-error", "a pass cannot run on an operation")
+PASS: Final = _id("pass", "a pass fails, warns or remarks; the name is that of the pass")
+UNKNOWN_SHARDING_RULE: Final = _id(
+    "unknown-sharding-rule", "an operation without a sharding rule stops propagation"
+)
+NO_SHARDING: Final = _id("no-sharding", "propagation runs on a program without shardings")
+GSPMD_SHARDING: Final = _id("gspmd-sharding", "propagation runs on a program with shardings of HLO only")
+UNKNOWN_ATTRIBUTE: Final = _id(
+    "unknown-attribute", "propagation ignores an attribute whose name resembles one of sdy"
+)
+UNKNOWN_PATTERN: Final = _id(
+    "unknown-pattern", "a pattern that canonicalize is to apply or skip does not exist"
+)
+PASS_NOT_RUN: Final = _id("pass-not-run", "a pass whose IR is to be printed does not run")
+FLAG_WITHOUT_EFFECT: Final = _id("flag-without-effect", "a flag has no effect")
+DUMP_FAILED: Final = _id("dump-failed", "a dump of the program cannot be written")
+REPRODUCER: Final = _id("reproducer", "a pipeline failed, and a reproducer was written")
+UNEXPECTED_DIAGNOSTIC: Final = _id(
+    "unexpected-diagnostic", "--verify-diagnostics: no comment expects the diagnostic"
+)
+MISSING_DIAGNOSTIC: Final = _id(
+    "missing-diagnostic", "--verify-diagnostics: an expected diagnostic did not occur"
+)
+TOPOLOGY_ERROR: Final = _id("topology-error", "the file of --topology is invalid")
+BUDGET_ERROR: Final = _id("budget-error", "the file of --budget is invalid")
+BUDGET_EXCEEDED: Final = _id("budget-exceeded", "a figure of the report exceeds the budget")
+BUDGET_UNKNOWN: Final = _id("budget-unknown", "a figure that the budget limits is unknown")
+BASELINE_ERROR: Final = _id("baseline-error", "the file of --baseline is invalid")
+BASELINE_EXCEEDED: Final = _id("baseline-exceeded", "a figure of the report exceeds the baseline")
+COMPARISON_ERROR: Final = _id("comparison-error", "the report of --compare-with is invalid")
+SNAPSHOT_ERROR: Final = _id("snapshot-error", "the file of --check-snapshot is invalid")
+SNAPSHOT_DIFFERENCE: Final = _id("snapshot-difference", "a sharding is not that of the snapshot")
+LINT: Final = _id("lint", "--lint finds something; the name is that of the rule")
+LINT_COMMENT: Final = _id("lint-comment", "a comment that allows findings of --lint is wrong")
+LINT_CONFIG_ERROR: Final = _id("lint-config-error", "the configuration file of --lint is invalid")
+VALIDATED: Final = _id("validated", "--validate: the results are equal")
+VALIDATION_DIFFERENCE: Final = _id("validation-difference", "--validate: a result differs")
+NOT_VALIDATED: Final = _id(
+    "not-validated", "--validate: the program cannot be run, or too little of a result can be compared"
+)
+BISECTED: Final = _id("bisected", "--bisect: the pass and the operation that make a result differ")
+REDUCED: Final = _id("reduced", "--reduce: how small the program has become, or why it cannot be reduced")
+REMARK: Final = _id("remark", "--remarks-filter: a decision about shardings; the name is that of the remark")
+OTHER: Final = _id("other", "any other problem")
 
 # Lint rule -> what its findings report, filled when the rules are imported.
 _of_rules: dict[str, str] = {}
