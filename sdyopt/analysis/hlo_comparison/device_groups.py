@@ -20,6 +20,7 @@ _SIZE = re.compile(r"""['"]([^'"]+)['"]=(\d{1,18})""")
 _LIST = re.compile(r"\{((?:\{[\d,]*\},?)*)\}")
 # Programs on more devices are not compared, because the lists of HLO text are as long as these.
 MAX_DEVICES = 1 << 16
+_MAX_SHOWN = 10**18
 
 
 @lru_cache(maxsize=1 << 8)
@@ -150,7 +151,8 @@ def _names_and_sizes(mesh: str) -> tuple[list[str], list[int]]:
 
 def _bounded(count: int) -> int:
     if count > MAX_DEVICES:
-        raise OverflowError(f"{count} devices are more than the {MAX_DEVICES} that are compared")
+        many = f"{count} devices" if count < _MAX_SHOWN else "the devices"
+        raise OverflowError(f"{many} are more than the {MAX_DEVICES} that are compared")
     return count
 
 

@@ -54,7 +54,7 @@ _ASYNC_START, _ASYNC_DONE = '"AsyncCollectiveStart"', '"AsyncCollectiveDone"'
 _MAX_COPIED = 1 << 16
 # HLO of XLA nests few fusions.
 _MAX_DEPTH = 64
-_MAX_USES = 1 << 20
+_MAX_USES = 1 << 22
 # More elements than any memory has.
 MAX_SIZE = 1 << 62
 
@@ -253,14 +253,15 @@ class HloGraph:
         pending, seen = [value], {value}
         for each in pending:
             each.op.uses.setdefault(each.part, []).append((user, number))
-            if each.op.opcode == "tuple":
-                for operand in each.op.operands:
-                    if operand not in seen:
-                        seen.add(operand)
-                        pending.append(operand)
-        self._uses += len(pending) - 1
-        if self._uses > _MAX_USES:
-            raise OverflowError("its tuples have more elements than are compared")
+            if each.op.opcode != "tuple":
+                continue
+            self._uses += len(each.op.operands)
+            if self._uses > _MAX_USES:
+                raise OverflowError("its tuples have more elements than are compared")
+            for operand in each.op.operands:
+                if operand not in seen:
+                    seen.add(operand)
+                    pending.append(operand)
 
 
 class _Expansion:

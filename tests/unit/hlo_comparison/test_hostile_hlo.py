@@ -246,6 +246,18 @@ def test_a_use_may_be_of_any_size() -> None:
     assert on_accelerators(program("%p = f32[8] parameter(0)", *lines)).changes == []
 
 
+def test_a_large_tuple_may_not_be_used_often() -> None:
+    elements, uses = ", ".join(["%p"] * 3000), ", ".join(["%t"] * 3000)
+    with pytest.raises(DiagnosticError, match="more elements than are compared"):
+        program("%p = f32[8] parameter(0)", f"%t = (f32[8]) tuple({elements})", f"%x = f32[8] opt({uses})")
+
+
+def test_a_mesh_may_have_no_size_that_can_be_printed() -> None:
+    axes = ",".join(["'a'=999999999999999999"] * 400)
+    with pytest.raises(DiagnosticError, match="the devices are more than"):
+        program(f"%a = f32[8] all-reduce(%p), replica_groups=mesh[{axes}] {{'a'}}")
+
+
 def test_hlo_for_no_device_is_for_one() -> None:
     assert program("%p = f32[8] parameter(0)", devices=0).devices == 1
 
