@@ -398,6 +398,7 @@ class Report:
     is the name of the topology that times are estimated for, `speeds` what it says in words. `boundary` has
     the arguments and results. `compiler` is that of the topology, a name of `base/compilers.py`; without one,
     the figures are of what those for TPU and GPU both do, and `by_compiler` has the collectives of each.
+    `independent` are the numbers of the products that a collective of a number may run beside.
     `compiled` are the figures of a machine's compiler, if it was asked.
     """
 
@@ -420,6 +421,7 @@ class Report:
     boundary: Callable[[], Boundary] = field(default=Boundary, repr=False, compare=False)
     speeds: str = ""
     compiled: Compiled | None = None
+    independent: Callable[[int], Sequence[int]] = field(default=lambda _: (), repr=False, compare=False)
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
     compiler: str = ""
     by_compiler: Callable[[], Mapping[str, list[Collective]]] = field(default=dict, repr=False, compare=False)

@@ -35,6 +35,7 @@ from sdyopt.analysis.figures.figures import (
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
+from sdyopt.analysis.figures.independent_products import independent_products
 from sdyopt.analysis.figures.kernels import kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
@@ -171,6 +172,8 @@ class _Collector:
         self._add_updates(found, list(numbers))
         self._compile(found, list(numbers))
         found.products = [self._product(op, numbers) for op in products]
+        ops = list(numbers)
+        found.independent = lambda number: independent_products(ops[number], products)
         return found
 
     def _add_updates(self, found: Report, ops: Sequence[Op]) -> None:

@@ -48,6 +48,7 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
+from sdyopt.analysis.report.overlap import overlap_texts
 from sdyopt.base.compilers import COMPILERS
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
@@ -453,6 +454,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     )
     if bound := bound_text(report, estimate):
         section.sentences.append(bound)
+    if not is_unfused:
+        section.sentences += overlap_texts(report, estimate)
     machine = f" for {PurePath(report.topology).name}" if report.topology else ""
     speeds = f": {report.speeds}" if report.speeds else ""
     section.sentences.append(f"an estimate from FLOPs, bytes and wire bytes{machine}{speeds}")

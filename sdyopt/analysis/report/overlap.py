@@ -1,0 +1,42 @@
+"""What the longest collectives may run beside, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.figures import Report, TimeEstimate
+from sdyopt.analysis.figures.totals import seconds_of_runs
+from sdyopt.analysis.figures.units import seconds_text
+
+# The collectives that are looked at, and the least share of all communication of one.
+_MOST = 3
+_LEAST = Fraction(1, 20)
+
+
+def overlap_texts(report: Report, estimate: TimeEstimate) -> Iterator[str]:
+    """A sentence for each of the longest collectives: behind which products it may hide."""
+    timed = [
+        (seconds, each)
+        for each, time in zip(report.collectives, estimate.collectives, strict=True)
+        if (seconds := seconds_of_runs(time.seconds, each.times))
+    ]
+    products = [
+        seconds_of_runs(time.seconds, each.times) or Fraction(0)
+        for each, time in zip(report.products, estimate.products, strict=True)
+    ]
+    total = sum((seconds for seconds, _ in timed), Fraction(0))
+    for seconds, each in sorted(timed, key=lambda entry: (-entry[0], entry[1].number))[:_MOST]:
+        if seconds < total * _LEAST:
+            return
+        where = f" at {each.location.file_text}" if each.location.file_text else ""
+        name = f"{each.kind} {each.axes}{where}, {seconds_text(seconds)}"
+        beside = sorted(report.independent(each.number), key=lambda number: -products[number])
+        if not beside:
+            yield f"{name}: nothing hides it, all products need it or come before it"
+            continue
+        longest = report.products[beside[0]]
+        place = f" at {longest.location.file_text}" if longest.location.file_text else ""
+        behind = sum((products[number] for number in beside), Fraction(0))
+        count = f"{len(beside)} products, such as {longest.kind}" if len(beside) > 1 else longest.kind
+        yield f"{name}: may hide behind {seconds_text(behind)} of {count}{place}"
