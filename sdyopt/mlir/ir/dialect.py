@@ -214,6 +214,14 @@ class DialectTable:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
 
+    def loaded(self) -> dict[str, Dialect | None]:
+        """The dialects that have been loaded, None for those that are not registered."""
+        return dict(self._loaded)
+
+    def would_load(self, dialects: Mapping[str, Dialect | None]) -> bool:
+        """Whether these are the dialects of their namespaces. Loads none of them."""
+        return all(self._load(namespace) is dialect for namespace, dialect in dialects.items())
+
     def has_all_of(self, namespace: str) -> bool:
         """Whether the dialect of this namespace is registered with all its operations."""
         dialect = self.find(namespace)

@@ -12,6 +12,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source
 from sdyopt.base.patterns import constant_pattern
+from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
@@ -30,7 +31,7 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     template_of,
 )
 from sdyopt.mlir.asm.parser.statement_forms import Holes, OpenOpParser, OpenScope, statement_of
-from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates
+from sdyopt.mlir.asm.parser.statement_templates import Settings, StatementTemplates
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region
@@ -114,6 +115,8 @@ class ModuleParser:
         raise_all(self.scope.undefined(parser))
         self.state.finish(parser)
         self._labels[0].check(parser)
+        for templates in self._templates_by_dialect.values():
+            templates.keep()
         if self.record is not None:
             self.record.add_names(self.scope, 0)
         first = block.first
@@ -189,8 +192,15 @@ class ModuleParser:
         """Sets the dialect whose operations may be written without its namespace."""
         self._default_dialect = dialect
         if dialect not in self._templates_by_dialect:
-            self._templates_by_dialect[dialect] = StatementTemplates(self.attribute_parser)
+            settings = self._template_settings(dialect)
+            self._templates_by_dialect[dialect] = StatementTemplates(
+                self.attribute_parser, self.dialects, settings
+            )
         self._templates = self._templates_by_dialect[dialect]
+
+    def _template_settings(self, dialect: str) -> Settings | None:
+        """What templates under a default dialect depend on; None if they are not for other sources."""
+        return Settings(followed_release(), self.allows_unregistered, dialect)
 
     def successor(self, parser: AsmParser) -> Block:
         """Parses `^label`: a block of the innermost enclosing region."""
@@ -571,6 +581,10 @@ class _FormParser(ModuleParser):
     """Parses a statement with holes. `numbers` has the number holes that have not been parsed."""
 
     numbers: dict[str, NumberHole]
+
+    def _template_settings(self, dialect: str) -> Settings | None:
+        """None: types have holes."""
+        return None
 
     def _op_parser(self, position: int, name: str, op_class: type[Op], offset: int) -> OpAsmParser:
         op_parser = OpenOpParser(self, position, name, op_class, offset)

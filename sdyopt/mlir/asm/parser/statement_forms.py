@@ -175,6 +175,11 @@ class StatementForm:
         self._operands = self._picker(self._signature.operand_types, hole_count)
         self._results = self._picker(self._signature.result_types, hole_count)
 
+    @property
+    def statement(self) -> Statement:
+        """The statement with holes."""
+        return self._template, self._signature
+
     def _picker(self, types: Sequence[Type], hole_count: int) -> Callable[[list[Type]], tuple[Type, ...]]:
         indices = []
         for type in types:
