@@ -74,9 +74,9 @@ def _with_axis(
     except NotExpressible:
         return None
     location = source_location(op.location)
-    line = f" of the shard_map at {location.file_text}" if location.line else " of the manual computation"
-    both = "in_specs and out_specs" if takes else "out_specs"
-    words = f"write {spec} in the {both}{line}", f"{dims_text(changed[0])} in {', '.join(new)}"
+    line = f" at {location.file_text}" if location.line else ""
+    both = "in_specs/out_specs" if takes else "out_specs"
+    words = f"{spec} as {both}{line}", f"{dims_text(changed[0])} in {', '.join(new)}"
     return Change(rewrite=partial(_rewrite, op, new), words=words)
 
 
