@@ -90,8 +90,18 @@ class CompilerBehavior(Enum):
         "exponentials and the like are computed again for each use, as other elementwise operations are",
         "report/memory_by_compiler.mlir",
     )
+    CONSTANTS_IN_LOOPS = (
+        (TPU,),
+        "what is computed from constants alone, and a loop does not change, is computed in the loop",
+        "report/memory_by_compiler.mlir",
+    )
+    KEEPS_SOFTMAX = (
+        (TPU,),
+        "the exponentials of a softmax are written by what sums them up, and not computed again",
+        "report/memory_by_compiler.mlir",
+    )
     CONVERTS_PRODUCTS = (
-        (TPU, GPU),
+        (TPU,),
         "a product whose result is converted is computed in that type",
         "report/memory_by_compiler.mlir",
     )

@@ -62,7 +62,6 @@ INTRICATE = re.compile(
     r"stablehlo\.(cbrt|cosine|divide|exponential|exponential_minus_one|log|log_plus_one|logistic|power|rsqrt|sine"
     r"|sqrt|tan|tanh)"
 )
-DOTS = ("stablehlo.dot", "stablehlo.dot_general")
 
 
 @dataclass(frozen=True)
@@ -197,10 +196,7 @@ class _Region:
         """Whether an operation, no view, may compute a value that it uses."""
         op = self.ops[number]
         if index < 0:
-            return self.is_free(value)
-        if op.name == "stablehlo.while" and self.is_free(value):
-            body = op.regions[1]
-            return body.operations[-1].operands[index] is body.arguments[index]
+            return False
         if op.name in PRODUCTS:
             return not self.is_intricate(value) or bool(op.results and self.is_free(op.results[0]))
         return is_fusible(op) or op.name in SINKS or bool(op.results and self.is_free(op.results[0]))
@@ -267,14 +263,14 @@ class _Region:
     @cache  # noqa: B019
     def _is_small_to_recompute(self, number: int) -> bool:
         op = self.ops[number]
-        if len(self.uses.get(op.results[0], ())) == 1 or self._is_of_softmax(op):
+        if len(self.uses.get(op.results[0], ())) == 1:
             return False
         return 0.8 * sum(self._inputs(op).values()) <= byte_size(op.results[0])
 
     def _sources_stay(self, number: int) -> bool:
         """Whether all that a value is computed from is used until its last use anyway."""
         op = self.ops[number]
-        if len(self.uses.get(op.results[0], ())) == 1 or self._is_of_softmax(op):
+        if len(self.uses.get(op.results[0], ())) == 1:
             return False
         inputs, last = self._inputs(op), self.last(op.results[0])
         return len(inputs) <= MAX_SOURCES and all(self._stays(each, number, last) for each in inputs)
@@ -290,35 +286,6 @@ class _Region:
             if user > number and self.fused[user] and self.last(self.ops[user].results[0]) >= last:
                 return True
         return False
-
-    def _is_of_softmax(self, op: Operation) -> bool:
-        if op.name != "stablehlo.exponential":
-            return False
-        users = [self.ops[number] for number, index in self.uses.get(op.results[0], ()) if index >= 0]
-        names = [self._after(user, (*VIEWS, "stablehlo.convert")).name for user in users]
-        return "stablehlo.reduce" in names and any(user.name == "stablehlo.divide" for user in users)
-
-    def _after(self, op: Operation, passed: tuple[str, ...]) -> Operation:
-        while op.name in passed and len(op.results) == 1 and len(uses := self._direct(op.results[0])) == 1:
-            op = self.ops[uses[0]]
-        return op
-
-    def _direct(self, value: Value) -> list[int]:
-        """The operations with a use of a value; none if a region has one."""
-        uses = self.uses.get(value, [])
-        return [] if any(index < 0 for _, index in uses) else [number for number, _ in uses]
-
-    @cache  # noqa: B019
-    def stored_size(self, value: Value) -> int:
-        """The bytes of the storage of a value: a product is stored in the type that it is converted to."""
-        owner = value.owner
-        if not value.is_argument and owner is not None and owner.name in DOTS:
-            users = self._direct(value)
-            if len(users) == 1:
-                user = self._after(self.ops[users[0]], VIEWS)
-                if user.name == "stablehlo.convert":
-                    return byte_size(user.results[0])
-        return byte_size(value)
 
     @cache  # noqa: B019
     def last(self, value: Value) -> int:
@@ -366,8 +333,6 @@ class _Region:
                 if not any(name in VIEWS for name in users):
                     self._write(result)
             else:
-                if op.name == "stablehlo.while" and self._takes(op.operands[index], number, index):
-                    continue
                 operand = self._overwritten(op, index, number)
                 if operand is not None and self.storage[operand] not in taken:
                     taken.append(self.storage[operand])
@@ -382,7 +347,7 @@ class _Region:
             self._new(value, *written)
 
     def _new(self, value: Value, first: int, last: int) -> None:
-        size = -(-self.stored_size(value) // ALIGNMENT) * ALIGNMENT
+        size = -(-byte_size(value) // ALIGNMENT) * ALIGNMENT
         self.storage[value] = Storage(value, first, max(first, last), size)
         self.own.append(self.storage[value])
 
@@ -450,7 +415,7 @@ class _Region:
             more, inner = self.counting.nested(op)
             total = _sum(held) + sum(each.size for each in here) + more
             if best is None or total > best[0]:
-                stored = [(each.value, self.stored_size(each.value)) for each in here]
+                stored = [(each.value, byte_size(each.value)) for each in here]
                 best = total, [*((value, byte_size(value)) for value in held), *stored, *inner]
         assert best is not None
         return best

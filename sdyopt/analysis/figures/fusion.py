@@ -99,6 +99,8 @@ class Fusion:
         fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
         self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
         self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS.holds(compiler)
+        self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS.holds(compiler)
+        self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX.holds(compiler)
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
         self.free: set[Value] = set()
         # The operations whose results have no buffer, or one for the uses in `written` only.
@@ -125,7 +127,7 @@ class Fusion:
 
     def is_computed_in(self, loop: WhileOp, index: int) -> bool:
         """Whether a loop computes what it carries, because it is free and does not change."""
-        return loop.operand_at(index) in self.free and is_passed_on(loop, index)
+        return self._sinks_constants and loop.operand_at(index) in self.free and is_passed_on(loop, index)
 
     def _find_free(self) -> None:
         free = self.free
@@ -195,7 +197,7 @@ class Fusion:
         """Whether a compiler writes the result of an operation with several uses, whatever it is of."""
         if not isinstance(op, TranscendentalOp):
             return False
-        return not self._recomputes_transcendentals or _is_of_softmax(op)
+        return not self._recomputes_transcendentals or (self._keeps_softmax and _is_of_softmax(op))
 
     def _leaves_live_on(self, op: Op) -> bool:
         """Whether what a result could be recomputed from is live until its last use anyway."""
@@ -245,7 +247,7 @@ class Fusion:
             here = self._positions[user]
             first, final = here, here
             if user is not use.owner:
-                if value in self.free:
+                if self._sinks_constants and value in self.free:
                     # It is computed in the region.
                     users.add(user)
                     first = -1

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -19,9 +20,9 @@ def module(text: str) -> Op:
     return op
 
 
-def report(text: str) -> Report:
-    """The report on a text."""
-    return report_on(module(text))
+def report(text: str, machine: str = "") -> Report:
+    """The report on a text, for a machine if one is named."""
+    return report_on(module(text), built_in_topology(machine) if machine else None)
 
 
 def collective(body: str, mesh: str = '"x"=4, "y"=2') -> Collective:

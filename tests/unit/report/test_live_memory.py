@@ -142,7 +142,8 @@ def test_a_constant_that_a_loop_does_not_change_is_computed_in_it() -> None:
           }
           return %r#2 : tensor<f32>
         }
-        """
+        """,
+        "tpu-v5e:2x2",
     ).memory
     assert memory.peak < KIB
 
