@@ -65,11 +65,11 @@ _BROADCASTS = (BroadcastInDimOp, BroadcastOp)
 # Operations of chlo without the trait that others have.
 _ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
 # They fuse their operands, but are not fused themselves.
-_SINKS = (DynamicUpdateSliceOp, ReduceOp)
+_SINKS = frozenset((DynamicUpdateSliceOp, ReduceOp))
 _DOTS = (DotGeneralOp, DotOp)
 _INTRICATE = (TranscendentalOp, DivOp, PowOp)
-PRODUCTS = (ConvolutionOp, *_DOTS)
-_SINKS_WITH_PRODUCTS = (*_SINKS, *PRODUCTS, GatherOp)
+PRODUCTS = frozenset((ConvolutionOp, *_DOTS))
+_SINKS_WITH_PRODUCTS = frozenset((*_SINKS, *PRODUCTS, GatherOp))
 
 # At most this many values are considered that one is recomputed from; those of less than a share are ignored.
 _MAX_LEAVES = 8
@@ -103,6 +103,7 @@ class Fusion:
         self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX.holds(compiler)
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
         self.free: set[Value] = set()
+        self._fusible = {op for op in ops if is_fusible(op)}
         # The operations whose results have no buffer, or one for the uses in `written` only.
         self.fused: set[Op] = set()
         # The last position at which a value is needed, and the operations that it can be fused with.
@@ -144,14 +145,13 @@ class Fusion:
 
     def _find_recomputed(self) -> None:
         """Finds the operations whose results are no smaller than what they are computed from."""
-        leaves_of, free = self._leaves, self.free
+        leaves_of, free, intricate = self._leaves, self.free, self._intricate
         for op in self._ops:
-            results = op.results
-            if len(results) != 1 or results[0] in free:
+            is_view_of_one = op not in self._fusible
+            if is_view_of_one and not (_is_view(type(op)) and len(op.results) == 1):
                 continue
-            result = results[0]
-            is_view_of_one = _is_view(type(op))
-            if not is_view_of_one and not is_fusible(op):
+            result = op.results[0]
+            if result in free:
                 continue
             if len(op._operands) == 1 or is_view_of_one:
                 operand = op.operand_at(0)
@@ -160,8 +160,13 @@ class Fusion:
                     leaves = {operand: self._bytes(operand)}
             else:
                 leaves = self._merged_leaves(op)
-            if isinstance(op, _INTRICATE) or any(use.value in self._intricate for use in op._operands):
-                self._intricate.add(result)
+            if op.signature.cached(_is_intricate):
+                intricate.add(result)
+            elif intricate:
+                for use in op._operands:
+                    if use.value in intricate:
+                        intricate.add(result)
+                        break
             if is_view_of_one:
                 leaves_of[result] = leaves
                 continue
@@ -225,7 +230,7 @@ class Fusion:
     def _visit(self, op: Op, position: int) -> None:
         for result in op.results:
             self._look_at_uses(result, position)
-        if len(op.results) != 1 or not is_fusible(op) or op.results[0] in self.free:
+        if op not in self._fusible or op.results[0] in self.free:
             return
         result = op.results[0]
         users = self._fusing[result]
@@ -260,7 +265,7 @@ class Fusion:
                 here = max(here, self.last[user.results[0]])
                 users.add(user)
                 first = -1
-            elif is_fusible(user) or self._is_computed_by(user, value, use.index):
+            elif user in self._fusible or self._is_computed_by(user, value, use.index):
                 users.add(user)
                 first = -1
             last = max(last, here)
@@ -274,11 +279,12 @@ class Fusion:
 
     def _is_computed_by(self, user: Op, value: Value, index: int) -> bool:
         """Whether an operation that is not fused itself computes an operand."""
-        if isinstance(user, self._sinks):
+        kind = type(user)
+        if kind in self._sinks:
             return True
         if isinstance(user, WhileOp):
             return self.is_computed_in(user, index)
-        return self._fuses_simple and isinstance(user, PRODUCTS) and value not in self._intricate
+        return self._fuses_simple and kind in PRODUCTS and value not in self._intricate
 
 
 def is_elementwise_op(op: Op) -> bool:
@@ -301,6 +307,11 @@ def _is_fusible_signature(signature: OpSignature) -> bool:
     has_one_result = len(signature.result_types) == 1
     is_fused = has_one_result and not issubclass(signature.op_class, _NOT_FUSED)
     return is_fused and signature.cached(_is_elementwise_signature)
+
+
+def _is_intricate(signature: OpSignature) -> bool:
+    """Whether an operation takes more than simple arithmetic."""
+    return issubclass(signature.op_class, _INTRICATE)
 
 
 def _is_free(signature: OpSignature) -> bool:
@@ -343,7 +354,7 @@ def _after(user: Op, passed: tuple[type[Op], ...]) -> Op:
 
 def converted_result(product: Value) -> Value | None:
     """The result of the conversion that is the only use of a product; None if there is none."""
-    if not isinstance(product, OpResult) or not isinstance(product.op, _DOTS) or not product.has_one_use:
+    if not isinstance(product, OpResult) or type(product.op) not in _DOTS or not product.has_one_use:
         return None
     user = _after(next(product.users), VIEWS)
     return user.results[0] if isinstance(user, ConvertOp) else None
@@ -356,4 +367,6 @@ def is_read_by_products_only(value: Value) -> bool:
 
 
 def _is_default_product(op: Op) -> bool:
-    return isinstance(op, PRODUCTS) and all(each.value == "DEFAULT" for each in op.precision_config or ())
+    return isinstance(op, ConvolutionOp | DotGeneralOp | DotOp) and all(
+        each.value == "DEFAULT" for each in op.precision_config or ()
+    )

@@ -48,18 +48,23 @@ class LocalShapes:
         self.has_shardings = False
         self.is_partitioned = is_partitioned(module)
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
+        self._shardings: dict[Value, TensorSharding | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
         self._rules: dict[Op, OpShardingRule | None] = {}
 
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none, its mesh is unknown, or its type is local already."""
-        if self.is_partitioned or not isinstance(value, OpResult | BlockArgument):
+        if self.is_partitioned:
             return None
-        sharding = sharding_of(value)
-        if sharding is None or self.mesh(sharding.mesh_or_ref) is None:
-            return None
-        self.has_shardings = True
+        if value in self._shardings:
+            return self._shardings[value]
+        sharding = sharding_of(value) if isinstance(value, OpResult | BlockArgument) else None
+        if sharding is not None and self.mesh(sharding.mesh_or_ref) is None:
+            sharding = None
+        if sharding is not None:
+            self.has_shardings = True
+        self._shardings[value] = sharding
         return sharding
 
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:

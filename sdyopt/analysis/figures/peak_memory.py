@@ -16,15 +16,17 @@ from itertools import accumulate, islice
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
-from sdyopt.analysis.figures.local_shapes import LocalShapes, padded_to_tiles
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of, padded_to_tiles
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
 _CALLS = (CallOp, CompositeOp)
@@ -69,6 +71,7 @@ class LiveMemory:
         self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY.holds(compiler) else 0
         self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
         self._bytes: dict[Value, int] = {}
+        self._sizes: dict[tuple[Type, TensorSharding | None], int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
@@ -81,12 +84,18 @@ class LiveMemory:
         return found
 
     def _size(self, value: Value) -> int:
-        size = self._shapes.bytes(value)
+        key = value.type, self._shapes.sharding(value)
+        size = self._sizes.get(key)
         if size is None:
-            self.unknown_values.add(value)
-            return 0
-        shape = self._shapes.shape(value) if self._pads else None
-        return size if shape is None else padded_to_tiles(size, shape)
+            shape = self._shapes.shape_of(*key)
+            size = bytes_of(value.type, shape)
+            if size is None:
+                self.unknown_values.add(value)
+                return 0
+            if self._pads and shape is not None:
+                size = padded_to_tiles(size, shape)
+            self._sizes[key] = size
+        return size
 
     def function(self, function: FuncOp) -> Peak:
         """The peak of an entry function, its arguments and results included."""
