@@ -11,11 +11,12 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
-  base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics
+  base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics ‹
+            patterns ‹ parent_process
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ notation ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
-            trials ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
+            changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
             explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
             mesh_sweep ‹ advise ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 
 # The storeys from the lowest to the highest, and the rooms of each in their order.
 STOREYS = """
-base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics ‹ patterns ‹
-          parent_process
+base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics ‹
+          patterns ‹ parent_process
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ notation ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 # Tables that decorators and plugins fill when a module is imported, which is once in a process.
 DECLARATIONS = """
+sdyopt/analysis/changes/proposals/__init__.py:_KINDS
 sdyopt/analysis/interface.py:cls
 sdyopt/analysis/lint/rule.py:cls
 sdyopt/analysis/lint/rule.py:rules
@@ -50,6 +51,8 @@ sdyopt/tools/cli/flags.py:FLAGS
 # Caches: a value follows from its key alone, so it does not matter which run adds it. `_classes`, `_maximal`
 # and `_unreduced` say what has ever been there, so that a run may skip what cannot be in its program.
 CACHES = """
+sdyopt/base/patterns.py:_new
+sdyopt/base/patterns.py:_stored
 sdyopt/mlir/bytecode/attribute_table.py:_encodings
 sdyopt/mlir/bytecode/properties.py:_layouts
 sdyopt/mlir/dialects/__init__.py:_names

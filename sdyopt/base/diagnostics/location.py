@@ -177,7 +177,7 @@ def _description(location: Location) -> list[Location | str]:
             return ["callsite(", callee, " at ", caller, ")"]
         case FusedLoc(locations, metadata):
             suffix = "" if metadata is None else f"<{metadata}>"
-            separated = [part for each in locations for part in (each, ", ")][:-1]
+            separated = [part for nested in locations for part in (nested, ", ")][:-1]
             return [f"fused{suffix}[", *separated, "]"]
 
     raise AssertionError(f"unhandled location {type(location).__name__}")
