@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
-from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate
+from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate, axis_sizes
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -291,7 +291,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
             if bandwidth is not None:
                 penalty += whole / bandwidth
     carried = sum(each.wire_bytes or 0 for each in report.carried)
-    slowest = topology.link(topology.links).bandwidth
+    slowest = topology.link(topology.links or axis_sizes(report.mesh)).bandwidth
     sending, computing = seconds_of_unknown_loops(report, time)
     compute = products.high + computing + fused
     return Figures(
