@@ -9,17 +9,7 @@ The names in `__all__` are public and described in docs/api.md; all others may c
 module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
 `sdyopt.tools.api`.
 
-There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
-
-  base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics ‹
-            patterns ‹ parent_process
-  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
-  shardy    sharding ‹ notation ‹ record ‹ partition
-  analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
-            changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
-            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
-            mesh_sweep ‹ advise ‹ lint
-  tools     driver ‹ api ‹ cli ‹ lit ‹ start
+docs/architecture.md has the five storeys and their rooms.
 """
 
 __version__ = "0.1.0"
