@@ -12,6 +12,8 @@ from itertools import cycle
 
 PROPAGATE = ("-sdy-propagation-pipeline=enable-insert-explicit-collectives=true",)
 PARTITION = ("-sdy-partition-pipeline",)
+LINT = ("--lint", "--mlir-diagnostic-verbosity-level=errors")
+ADVISE = ("--advise", "--advise-jobs=1")
 UNREGISTERED = ("--allow-unregistered-dialect",)
 _CLEAN = (*UNREGISTERED, "-cse", "-canonicalize")
 # The pipelines by which the C++ passes do the same.
@@ -348,4 +350,13 @@ DIMENSIONS: dict[str, Dimension] = {
     "operations on a line": Dimension(operations_on_a_line, 10000, UNREGISTERED),
     "operations with values on a line": Dimension(values_on_a_line, 10000),
     "comments": Dimension(comments, 20000),
+    "operations, linted": Dimension(operations, 4000, LINT),
+    "operations, advised": Dimension(operations, 1000, ADVISE),
+    "reshards, reported": Dimension(reshards, 4000, ("--report",)),
+    "reshards, linted": Dimension(reshards, 2000, LINT),
+    "reshards, advised": Dimension(reshards, 500, ADVISE),
+    "reshards, explained": Dimension(reshards, 4000, ("--explain=%0",)),
+    "axes of a mesh, linted": Dimension(mesh_axes, 4000, LINT),
+    "rank, linted": Dimension(rank, 1000, LINT),
+    "rank, advised": Dimension(rank, 500, ADVISE),
 }

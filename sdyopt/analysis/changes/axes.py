@@ -66,11 +66,19 @@ def axes_of_sharding(sharding: TensorSharding | None, rank: int) -> Axes | None:
     return tuple(tuple(axis.name for axis in dim.axes) for dim in sharding.dims)
 
 
+# In tensors of more dimensions, so many are tried, because each change is as long as the rank.
+_MAX_DIMS = 32
+
+
+def _tried_dims(axes: Axes) -> range:
+    return range(min(len(axes), _MAX_DIMS))
+
+
 def neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
     """The axes of a sharding that differs in one axis, or in the places of two."""
     used = {name: dim for dim, names in enumerate(current) for name in names}
     for name in sizes:
-        for dim in range(len(current)):
+        for dim in _tried_dims(current):
             if used.get(name) != dim:
                 yield with_axis(without_axis(current, name), dim, name)
         if name in used:
@@ -80,7 +88,7 @@ def neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
                 if other not in used:
                     yield _renamed(current, {name: other})
                     yield from (
-                        with_axis(rest, dim, other) for dim in range(len(current)) if dim != used[name]
+                        with_axis(rest, dim, other) for dim in _tried_dims(current) if dim != used[name]
                     )
                 elif used[other] != used[name] and other > name:
                     yield _renamed(current, {name: other, other: name})
@@ -89,8 +97,8 @@ def neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
 def pairs(replicated: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
     """Two axes in place of none: a constraint may replicate what would be sharded along both."""
     for first, second in combinations(sizes, 2):
-        for dim in range(len(replicated)):
-            for other in range(len(replicated)):
+        for dim in _tried_dims(replicated):
+            for other in _tried_dims(replicated):
                 yield with_axis(with_axis(replicated, dim, first), other, second)
 
 

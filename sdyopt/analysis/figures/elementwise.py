@@ -23,14 +23,12 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
     for op in module.walk():
         if not _is_in_chain(op):
             continue
-        chain = {op}
+        chains[op] = {op}
         # Definitions come first, so that their chains are known.
         for operand in op.operands:
             before = operand.defining_op
             if before is not None and before in chains and before.parent is op.parent:
-                chain = _joined(chain, chains[before])
-        for each in chain:
-            chains[each] = chain
+                _join(chains, op, before)
         times = counts.times(op)
         sizes = [_bytes(value, shapes) for value in (*dict.fromkeys(op.operands), *op.results)]
         found.count += 1
@@ -50,12 +48,12 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
     return found
 
 
-def _joined(first: set[Op], second: set[Op]) -> set[Op]:
-    """The union, in the larger set."""
-    if len(first) > len(second):
-        first, second = second, first
-    second |= first
-    return second
+def _join(chains: dict[Op, set[Op]], first: Op, second: Op) -> None:
+    """Joins the chains of two operations: the smaller one becomes part of the larger one."""
+    smaller, larger = sorted((chains[first], chains[second]), key=len)
+    if smaller is not larger:
+        larger |= smaller
+        chains.update(dict.fromkeys(smaller, larger))
 
 
 def _is_in_chain(op: Op) -> bool:
