@@ -11,14 +11,14 @@ from sdyopt.base.dataclasses import replace
 
 # A shift that so many lines have, and at least this share of those that could have it.
 _LEAST, _SHARE = 2, 0.6
-# The lines of one operation, such as dot_general, that are compared each with each.
+# The lines of one operation, such as dot_general, that are compared with one another.
 _MAX_LINES = 64
 
 
 def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand]) -> dict[str, int]:
     """How much greater the lines of XLA's collectives are than those of the report's, by file."""
     here, there = _lines(ours), _lines(xla)
-    found = {}
+    by_file = {}
     for file in here.keys() & there.keys():
         counts: Counter[int] = Counter()
         for name in here[file].keys() & there[file].keys():
@@ -28,30 +28,30 @@ def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand
         if not counts:
             continue
         # Of equally many, the least.
-        shift = min(counts, key=lambda each: (-counts[each], abs(each), each))
+        shift = min(counts, key=lambda lines: (-counts[lines], abs(lines), lines))
         possible = min(sum(map(len, here[file].values())), sum(map(len, there[file].values())))
         if shift and counts[shift] >= max(_LEAST, _SHARE * possible) and counts[shift] > 2 * counts[0]:
-            found[file] = shift
-    return dict(sorted(found.items()))
+            by_file[file] = shift
+    return dict(sorted(by_file.items()))
 
 
-def moved(each: CollectiveOperand, shifts: dict[str, int]) -> CollectiveOperand:
+def moved(collective: CollectiveOperand, shifts: dict[str, int]) -> CollectiveOperand:
     """A collective of XLA at the lines of the program."""
-    return replace(each, location=_at(each.location, shifts), hlo=_source(each.hlo, shifts))
+    return replace(collective, location=_at(collective.location, shifts), hlo=_source(collective.hlo, shifts))
 
 
 def _source(source: HloSource | None, shifts: dict[str, int]) -> HloSource | None:
     if source is None:
         return None
     produced = None if source.produced_at is None else _at(source.produced_at, shifts)
-    used = tuple(_at(each, shifts) for each in source.used_at)
+    used = tuple(_at(place, shifts) for place in source.used_at)
     return replace(source, produced_at=produced, used_at=used)
 
 
 def _at(location: SourceLocation, shifts: dict[str, int]) -> SourceLocation:
     frames = tuple(
-        each._replace(line=each.line - shifts.get(each.file, 0)) if each.line else each
-        for each in location.frames
+        frame._replace(line=frame.line - shifts.get(frame.file, 0)) if frame.line else frame
+        for frame in location.frames
     )
     line = location.line - shifts.get(location.file, 0) if location.line else 0
     return location._replace(line=max(line, 0), frames=frames)
@@ -59,11 +59,11 @@ def _at(location: SourceLocation, shifts: dict[str, int]) -> SourceLocation:
 
 def _lines(operands: Iterable[CollectiveOperand]) -> dict[str, dict[str, Sequence[int]]]:
     """The lines of collectives by file, and by the last part of the name stack."""
-    found: dict[str, dict[str, dict[int, None]]] = {}
-    for each in operands:
-        places = [each.location, *(() if each.hlo is None else each.hlo.used_at)]
+    by_file: dict[str, dict[str, dict[int, None]]] = {}
+    for collective in operands:
+        places = [collective.location, *(() if collective.hlo is None else collective.hlo.used_at)]
         for place in places:
             if place.line:
                 name = place.name_stack.rpartition("/")[2]
-                found.setdefault(place.file, {}).setdefault(name, {})[place.line] = None
-    return {file: {name: list(lines) for name, lines in names.items()} for file, names in found.items()}
+                by_file.setdefault(place.file, {}).setdefault(name, {})[place.line] = None
+    return {file: {name: list(lines) for name, lines in names.items()} for file, names in by_file.items()}

@@ -42,19 +42,19 @@ _WHOLE = {
 }
 
 
-def purpose_of(each: CollectiveOperand) -> str:
+def purpose_of(collective: CollectiveOperand) -> str:
     """What a collective is for; "" if the HLO does not show it."""
-    source = each.hlo
+    source = collective.hlo
     if source is None:
         return ""
-    if each.kind in REDUCTIONS:
+    if collective.kind in REDUCTIONS:
         return _what_is_reduced(source.operand)
-    if each.kind == "all_gather":
+    if collective.kind == "all_gather":
         return _whole_for(next((user for user, _ in uses_of(source.result, ("convert",))), None))
-    if each.kind == "collective_permute":
-        return _what_moves(each, source.operand)
-    if each.kind == "all_to_all":
-        return f"{label(each)} makes shards of one dimension those of another"
+    if collective.kind == "collective_permute":
+        return _what_moves(collective, source.operand)
+    if collective.kind == "all_to_all":
+        return f"{label(collective)} makes shards of one dimension those of another"
     return ""
 
 
@@ -74,8 +74,8 @@ def _maker(operand: Value) -> Instruction | None:
     value = without_rearranging(operand, _PASSED_ON)
     if value.op.opcode in ("multiply", "add") and value.op.operands:
         # What is scaled or added is not what is divided among devices.
-        makers = [without_rearranging(each, _PASSED_ON).op for each in value.op.operands]
-        return next((each for each in makers if each.opcode in (*_PRODUCTS, *_SUMS)), value.op)
+        makers = [without_rearranging(term, _PASSED_ON).op for term in value.op.operands]
+        return next((maker for maker in makers if maker.opcode in (*_PRODUCTS, *_SUMS)), value.op)
     return value.op
 
 
@@ -91,15 +91,16 @@ def _whole_for(user: Instruction | None) -> str:
     return f"whole for %{user.name}{why}"
 
 
-def _what_moves(each: CollectiveOperand, operand: Value | None) -> str:
+def _what_moves(collective: CollectiveOperand, operand: Value | None) -> str:
     """Whether shards move, or only the elements at their ends."""
     value = None if operand is None else without_rearranging(operand, ("convert",))
     if value is not None and value.op.opcode in ("slice", "dynamic-slice"):
-        return f"{label(each)} sends elements at the ends of shards to neighbors: %{value.op.name}"
-    return f"{label(each)} moves shards to the devices that use them"
+        return f"{label(collective)} sends elements at the ends of shards to neighbors: %{value.op.name}"
+    return f"{label(collective)} moves shards to the devices that use them"
 
 
-def label(each: CollectiveOperand) -> str:
+def label(collective: CollectiveOperand) -> str:
     """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
-    is_combined = each.hlo is not None and each.hlo.count > 1
-    return f"%{each.name}#{each.hlo.number}" if is_combined and each.hlo is not None else f"%{each.name}"
+    source = collective.hlo
+    number = f"#{source.number}" if source is not None and source.count > 1 else ""
+    return f"%{collective.name}{number}"

@@ -40,24 +40,24 @@ def rings_of(
     """The rings of some of the collectives of a program."""
     devices, slices = (1, 1) if program is None else (program.devices, program.slices)
     around: dict[str, Groups | None] = {}
-    found: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
+    by_place: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
     for number in numbers:
-        each = xla[number]
-        if each.kind != "collective_permute" or each.hlo is None:
+        permute = xla[number]
+        if permute.kind != "collective_permute" or permute.hlo is None:
             continue
-        pairs = _pairs(each.hlo.op)
+        pairs = _pairs(permute.hlo.op)
         if pairs not in around:
             cycles = _cycles(pairs)
             around[pairs] = cycles and in_all_slices(cycles, devices // slices, slices)
         if (groups := around[pairs]) is not None:
-            location = each.location
+            location = permute.location
             place = location.file, location.line, location.name_stack
-            found.setdefault((groups, each.elements, each.bits, place), []).append(number)
+            by_place.setdefault((groups, permute.elements, permute.bits, place), []).append(number)
     rings = []
-    for (groups, elements, *_), members in found.items():
+    for (groups, elements, *_), members in by_place.items():
         size = max(map(len, groups))
         times = [xla[number].times for number in members]
-        known = [each.high for each in times if each is not None]
+        known = [runs.high for runs in times if runs is not None]
         # A step before a loop runs as often as the product does.
         runs = min(known) if len(known) == len(times) else None
         sent = sum(known) if runs is not None else 0
@@ -70,7 +70,7 @@ def rings_of(
 
 def _text(xla: Sequence[CollectiveOperand], members: Sequence[int], size: int) -> str:
     sources = [source for number in members if (source := xla[number].hlo) is not None]
-    loop = next((each for source in sources for each in source.loops[:1]), None)
+    loop = next((loop for source in sources for loop in source.loops[:1]), None)
     where = "in a loop" if loop is not None else "in steps"
     return f"a ring of permutes around {size} devices, {where} beside the product"
 
@@ -85,13 +85,13 @@ def _cycles(pairs: str) -> Groups | None:
     after = {int(source): int(target) for source, target in re.findall(r"\{(\d{1,9}),(\d{1,9})\}", pairs)}
     if sorted(after) != sorted(after.values()):
         return None
-    found, seen = [], set[int]()
+    cycles, seen = [], set[int]()
     for device in after:
         cycle = []
         while device not in seen:
             seen.add(device)
             cycle.append(device)
             device = after[device]
-        found += [frozenset(cycle)] if cycle else []
-    sizes = set(map(len, found))
-    return frozenset(found) if len(sizes) == 1 and sizes != {1} else None
+        cycles += [frozenset(cycle)] if cycle else []
+    sizes = set(map(len, cycles))
+    return frozenset(cycles) if len(sizes) == 1 and sizes != {1} else None

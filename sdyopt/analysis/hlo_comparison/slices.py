@@ -41,9 +41,9 @@ class Whole:
 
     def __init__(self, report: Mapping[int, CollectiveOperand]) -> None:
         self._alike: dict[tuple[Groups, int | None], list[tuple[int, int]]] = {}
-        for number, each in report.items():
-            runs = None if each.times is None else each.times.high
-            self._alike.setdefault((each.groups, runs), []).append((each.elements, number))
+        for number, collective in report.items():
+            runs = None if collective.times is None else collective.times.high
+            self._alike.setdefault((collective.groups, runs), []).append((collective.elements, number))
         for sizes in self._alike.values():
             sizes.sort()
 
@@ -51,7 +51,7 @@ class Whole:
         """The number of the one of the nearest size, which no other transfer is a part of then."""
         sizes, size = self._alike.get((transfer.groups, transfer.runs), []), transfer.elements
         at = bisect_left(sizes, (size, 0))
-        nearest = min(sizes[max(at - 1, 0) : at + 1], key=lambda each: abs(each[0] - size), default=None)
+        nearest = min(sizes[max(at - 1, 0) : at + 1], key=lambda entry: abs(entry[0] - size), default=None)
         # Parts are padded to equal sizes.
         if nearest is None or abs(nearest[0] - size) > size // _PADDED:
             return None
@@ -63,37 +63,39 @@ def transfers_of(
     xla: Sequence[CollectiveOperand], numbers: Iterable[int], by_result: Mapping[Value, int]
 ) -> list[Transfer]:
     """What some of the collectives send to other slices. `by_result` has the number of each result."""
-    free, found = dict.fromkeys(numbers), []
+    free, transfers = dict.fromkeys(numbers), []
     by_user = {
-        (each.hlo.op, each.hlo.number): number for number, each in enumerate(xla) if each.hlo is not None
+        (collective.hlo.op, collective.hlo.number): number
+        for number, collective in enumerate(xla)
+        if collective.hlo is not None
     }
     for number in free:
-        each = xla[number]
-        if each.hlo is None or each.hlo.op.opcode != "send":
+        collective = xla[number]
+        if collective.hlo is None or collective.hlo.op.opcode != "send":
             continue
-        sides = _before(each.hlo.operand, by_result), _after(each.hlo.result, by_user)
+        sides = _before(collective.hlo.operand, by_result), _after(collective.hlo.result, by_user)
         before, after = (
             [other for other in dict.fromkeys(side) if other in free and other != number] for side in sides
         )
         after = [other for other in after if other not in before]
         within = next(filter(None, (xla[other].groups for other in (*before, *after))), None)
-        groups = None if within is None else joined(within, each.groups)
+        groups = None if within is None else joined(within, collective.groups)
         members = [*before, number, *after]
         order = (("after", before), ("before", after))
         named = (
             f", {when} {', '.join(label(xla[part]) for part in parts[:4])}" for when, parts in order if parts
         )
-        text = f"{label(each)} sends to other slices{''.join(named)}"
-        found.append(
+        text = f"{label(collective)} sends to other slices{''.join(named)}"
+        transfers.append(
             Transfer(
                 members,
-                groups or each.groups,
+                groups or collective.groups,
                 max(xla[other].elements for other in members),
-                None if each.times is None else each.times.high,
+                None if collective.times is None else collective.times.high,
                 text,
             )
         )
-    return found
+    return transfers
 
 
 def _before(operand: Value | None, by_result: Mapping[Value, int]) -> Iterator[int]:
