@@ -12,7 +12,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.shardy.notation.device_tiling import slice_of
 from sdyopt.shardy.notation.gspmd import gspmd_text
-from sdyopt.shardy.notation.reading import Context, read_sharding
+from sdyopt.shardy.notation.reading import MeshAndShape, read_sharding
 
 ROOT = Path(__file__).parents[2]
 SIZE = 48
@@ -27,7 +27,7 @@ def test_slices_and_gspmd_texts_are_those_of_jax() -> None:
     assert len(cases) > 200
     for axes, rank, spec, hlo, slices in cases:
         mesh = Mesh(tuple(MeshAxis(name, size) for name, size in axes))
-        view = read_sharding(Source("text", spec), Context(mesh, (SIZE,) * rank))
+        view = read_sharding(Source("text", spec), MeshAndShape(mesh, (SIZE,) * rank))
         tiling = view.device_tiling
         assert tiling is not None
         assert gspmd_text(view.tiling) == hlo

@@ -54,7 +54,7 @@ _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
 
 
 @dataclass(frozen=True)
-class Context:
+class MeshAndShape:
     """The context of a sharding's text: its mesh and the shape of the tensor. Both may be unknown."""
 
     mesh: Mesh | None
@@ -78,7 +78,7 @@ def mesh_name(text: str) -> str | None:
     return None if match is None else match[1]
 
 
-def read_sharding(source: Source, context: Context) -> ShardingView:
+def read_sharding(source: Source, context: MeshAndShape) -> ShardingView:
     """Reads a sharding in any notation. Raises DiagnosticError."""
     source = _without_attribute(source)
     for pattern, read in _NOTATIONS:
@@ -104,7 +104,7 @@ def _without_attribute(source: Source) -> Source:
     return source.chunk(start, end)
 
 
-def _mesh(source: Source, context: Context) -> Mesh:
+def _mesh(source: Source, context: MeshAndShape) -> Mesh:
     if context.mesh is not None:
         return context.mesh
     text = source.text
@@ -112,13 +112,13 @@ def _mesh(source: Source, context: Context) -> Mesh:
     raise error.help("""give it with --mesh='"x"=4, "y"=2', or a program that has it""")
 
 
-def _check_rank(source: Source, rank: int, context: Context) -> None:
+def _check_rank(source: Source, rank: int, context: MeshAndShape) -> None:
     if context.shape is not None and len(context.shape) != rank:
         message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
         raise error_at_range(source, 0, len(source.text), message)
 
 
-def _read_sdy(source: Source, context: Context) -> ShardingView:
+def _read_sdy(source: Source, context: MeshAndShape) -> ShardingView:
     sharding = parse_sdy(source)
     inlined = sharding.mesh_or_ref
     on_mesh = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
@@ -126,14 +126,14 @@ def _read_sdy(source: Source, context: Context) -> ShardingView:
     return view_of_sharding(on_mesh, context.shape)
 
 
-def _read_gspmd(source: Source, context: Context) -> ShardingView:
+def _read_gspmd(source: Source, context: MeshAndShape) -> ShardingView:
     tiling = parse_gspmd(source)
     if isinstance(tiling, DeviceTiling):
         _check_rank(source, len(tiling.tiles), context)
     return view_of_tiling(tiling, context.mesh, context.shape)
 
 
-def _read_named(source: Source, context: Context) -> ShardingView:
+def _read_named(source: Source, context: MeshAndShape) -> ShardingView:
     parsed = parse_named_sharding(source, DEFAULT_MESH)
     shape = context.shape
     if isinstance(parsed, UniformOnMesh):
@@ -152,10 +152,10 @@ def _read_named(source: Source, context: Context) -> ShardingView:
 _AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
 
 
-def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
+def _read_axes(parse: _AxesParser) -> Callable[[Source, MeshAndShape], ShardingView]:
     """A reader of a notation with a list of axes for each dimension, which `parse` parses."""
 
-    def read(source: Source, context: Context) -> ShardingView:
+    def read(source: Source, context: MeshAndShape) -> ShardingView:
         mesh = _mesh(source, context)
         rank = None if context.shape is None else len(context.shape)
         name = mesh_name(source.text)
@@ -165,7 +165,7 @@ def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
     return read
 
 
-_NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, Context], ShardingView]], ...] = (
+_NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, MeshAndShape], ShardingView]], ...] = (
     (OPENING, _read_named),
     (re.compile(r"\s*\{"), _read_gspmd),
     (re.compile(r"\s*(?:jax\.)?(?:sharding\.)?(?:PartitionSpec|P)\s*\("), _read_axes(parse_partition_spec)),

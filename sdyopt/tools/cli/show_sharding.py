@@ -15,7 +15,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.notation.drawing import drawing
 from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.shardy.notation.reading import (
-    Context,
+    MeshAndShape,
     ShardingView,
     mesh_name,
     names_a_value,
@@ -73,7 +73,7 @@ class _Request:
     def output(self) -> str | None:
         """The text to print; None after an error that is already reported. Raises DiagnosticError."""
         shape = self._parsed("shape", parse_shape)
-        context = Context(self._parsed("mesh", parse_mesh), shape)
+        context = MeshAndShape(self._parsed("mesh", parse_mesh), shape)
         has_input = self.arguments.input != STDIN
         is_value = names_a_value(self.source.text, has_input)
         if not is_value and not (has_input and context.mesh is None):
@@ -97,7 +97,7 @@ class _Request:
         source = self.sources[f"--{flag}"] = Source(f"--{flag}", text)
         return parse(source)
 
-    def _output_of_program(self, context: Context, is_value: bool) -> str | None:
+    def _output_of_program(self, context: MeshAndShape, is_value: bool) -> str | None:
         job = build_job(self.arguments, build_pipeline(self.arguments))
         if self.diagnostics is not None:
             self.diagnostics.input_name = job.name

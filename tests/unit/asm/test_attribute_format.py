@@ -6,7 +6,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
-    OptionalGroup,
+    OptionalParameters,
     attribute_format,
     dialect_attribute,
     integer,
@@ -31,7 +31,7 @@ class Point(Attribute):
     dialect = "toy"
     assembly = attribute_format(
         string("name"),
-        OptionalGroup("@", integer("x"), default=0),
+        OptionalParameters("@", integer("x"), default=0),
         check=lambda point: None if point.name else "a point needs a name",
     )
 

@@ -5,7 +5,7 @@ import pytest
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileRange, Source, resolve_file_location
 from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.shardy.notation.reading import Context, read_sharding
+from sdyopt.shardy.notation.reading import MeshAndShape, read_sharding
 
 MESH = parse_mesh(Source("mesh", "x=4, y=6"))
 
@@ -97,7 +97,7 @@ def underlined(text: str, error: DiagnosticError) -> str:
 )
 def test_the_mistake_in_a_sharding_is_underlined(text: str, where: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as raised:
-        read_sharding(Source("--show-sharding", text), Context(MESH, (64, 128)))
+        read_sharding(Source("--show-sharding", text), MeshAndShape(MESH, (64, 128)))
     assert message in raised.value.diagnostic.message
     assert underlined(text, raised.value) == where
 
@@ -136,7 +136,7 @@ def test_the_mistake_in_a_shape_is_underlined(text: str, where: str, message: st
 
 def test_a_sharding_of_axes_needs_a_mesh() -> None:
     with pytest.raises(DiagnosticError, match="the mesh of this sharding is unknown") as raised:
-        read_sharding(Source("--show-sharding", "P('x')"), Context(None, None))
+        read_sharding(Source("--show-sharding", "P('x')"), MeshAndShape(None, None))
     assert "--mesh" in raised.value.diagnostic.help
 
 

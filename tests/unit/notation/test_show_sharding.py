@@ -11,14 +11,14 @@ import pytest
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.shardy.notation.drawing import drawing
 from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.shardy.notation.reading import Context, read_sharding
+from sdyopt.shardy.notation.reading import MeshAndShape, read_sharding
 from sdyopt.tools.cli import main
 
 ROOT = Path(__file__).parents[3]
 
 
 def shown(text: str, mesh: str, shape: str, width: int = 80, rows: int | None = 16) -> str:
-    context = Context(parse_mesh(Source("--mesh", mesh)), parse_shape(Source("--shape", shape)))
+    context = MeshAndShape(parse_mesh(Source("--mesh", mesh)), parse_shape(Source("--shape", shape)))
     return drawing(read_sharding(Source("--show-sharding", text), context), width, rows)
 
 

@@ -83,7 +83,7 @@ class AttributeFormat:
     @property
     def is_in_angle_brackets(self) -> bool:
         first = self._elements[0]
-        return isinstance(first, Literal) and first.token == "<"
+        return isinstance(first, FixedToken) and first.token == "<"
 
     def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         """Connects the format with the class that declares it."""
@@ -209,7 +209,7 @@ def _body(text: str, start: int, brackets: str) -> str:
 # --- Elements -------------------------------------------------------------------------------------
 
 
-class Literal:
+class FixedToken:
     """Punctuation or a keyword, printed with the spaces around it."""
 
     def __init__(self, text: str) -> None:
@@ -282,7 +282,7 @@ class BracketedList:
         return self._open + self._items.text(attribute, printer) + self._close
 
 
-class OptionalGroup:
+class OptionalParameters:
     """Elements around one parameter, which are not printed if the parameter has its default value.
 
     The first element is a literal, by which the parser recognizes the group.
@@ -290,7 +290,7 @@ class OptionalGroup:
 
     def __init__(self, *elements: AttributeElement | str, default: Any) -> None:
         first, *self._rest = _elements(elements)
-        assert isinstance(first, Literal)
+        assert isinstance(first, FixedToken)
         self._first = first
         (self._parameter,) = (element for element in self._rest if isinstance(element, Parameter))
         self._default = default
@@ -360,7 +360,7 @@ class Struct:
         )
 
 
-class Custom:
+class CustomParameters:
     """Parameters with their own parse and print functions.
 
     `parse` returns the values of the parameters in order; `text` returns the text of an attribute.
@@ -466,4 +466,4 @@ def quote(value: str) -> str:
 
 
 def _elements(elements: Sequence[AttributeElement | str]) -> list[AttributeElement]:
-    return [Literal(element) if isinstance(element, str) else element for element in elements]
+    return [FixedToken(element) if isinstance(element, str) else element for element in elements]

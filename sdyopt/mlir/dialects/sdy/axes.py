@@ -13,7 +13,7 @@ from sys import maxsize
 
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
-    OptionalGroup,
+    OptionalParameters,
     attribute_format,
     dialect_attribute,
     integer,
@@ -52,7 +52,7 @@ class AxisRef(Attribute):
     sub_axis: SubAxis | None = None
     dialect = "sdy"
     assembly = attribute_format(
-        string("name"), OptionalGroup(":", nested("sub_axis", SubAxis, "sub_axis_info"), default=None)
+        string("name"), OptionalParameters(":", nested("sub_axis", SubAxis, "sub_axis_info"), default=None)
     )
 
     # --- As an interval -------------------------------------------------------------------

@@ -15,7 +15,7 @@ from weakref import WeakSet
 from sdyopt.base.interning import derived_field, set_derived
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
-    OptionalGroup,
+    OptionalParameters,
     attribute_format,
     dialect_attribute,
     integer,
@@ -93,7 +93,7 @@ class Mesh(Attribute):
     assembly = attribute_format(
         "<",
         BracketedList("[", nested_list("axes", MeshAxis), "]"),
-        OptionalGroup(
+        OptionalParameters(
             ", ",
             "device_ids",
             "=",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from sdyopt.base.diagnostics.diagnostic import emit
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
-    Custom,
+    CustomParameters,
     attribute_format,
     dialect_attribute,
     nested_list,
@@ -75,7 +75,9 @@ class DimMapping(Attribute):
 
     factors: tuple[int, ...] = ()
     dialect = "sdy"
-    assembly = attribute_format(Custom(_parse_factors, lambda dim: "".join(map(factor_symbol, dim.factors))))
+    assembly = attribute_format(
+        CustomParameters(_parse_factors, lambda dim: "".join(map(factor_symbol, dim.factors)))
+    )
 
 
 @dialect_attribute(sdy, "tensor_mapping", "Sdy_TensorMapping", "[]")
@@ -194,9 +196,9 @@ class OpShardingRule(Attribute):
         "(",
         nested_list("results", TensorMapping, "result_mappings"),
         ")",
-        Custom(_parse_factor_sizes, _factor_sizes_text),
-        Custom(_parse_all_special, _special_text),
-        Custom(_parse_is_custom, lambda rule: ", custom" if rule.is_custom else ""),
+        CustomParameters(_parse_factor_sizes, _factor_sizes_text),
+        CustomParameters(_parse_all_special, _special_text),
+        CustomParameters(_parse_is_custom, lambda rule: ", custom" if rule.is_custom else ""),
         ">",
         build=_build_rule,
     )

@@ -24,7 +24,7 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
-    Custom,
+    CustomParameters,
     attribute_format,
     dialect_attribute,
     nested_list,
@@ -97,7 +97,7 @@ class DimensionSharding(Attribute):
     is_closed: bool = True
     priority: int | None = None
     dialect = "sdy"
-    assembly = attribute_format(Custom(_parse_dimension, _dimension_text))
+    assembly = attribute_format(CustomParameters(_parse_dimension, _dimension_text))
 
     def sharded_size(self, mesh: Mesh) -> int:
         """The product of the sizes of the axes."""
@@ -204,10 +204,10 @@ class TensorSharding(Attribute):
     dialect = "sdy"
     assembly = attribute_format(
         "<",
-        Custom(_parse_mesh_or_ref, _mesh_or_ref_text),
+        CustomParameters(_parse_mesh_or_ref, _mesh_or_ref_text),
         ", ",
         BracketedList("[", nested_list("dims", DimensionSharding, "dim_shardings"), "]"),
-        Custom(_parse_other_axes, _other_axes_text),
+        CustomParameters(_parse_other_axes, _other_axes_text),
         ">",
         parse_plain=lambda text, offset: _parse_plain(text, offset),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Self, TypeVar
 
-from sdyopt.mlir.asm.format.attribute_format import Custom, attribute_format, register_format
+from sdyopt.mlir.asm.format.attribute_format import CustomParameters, attribute_format, register_format
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute
@@ -73,7 +73,9 @@ def enumeration(dialect: Dialect, mnemonic: str, *cases: str, is_bracketed: bool
             return f"{mnemonic}<{attribute.value}>" if is_bracketed else f"{mnemonic} {attribute.value}"
 
         # As a part of another attribute or an operation, it is the bare value.
-        value = Custom(lambda parser: [cls.parse_value(parser).value], lambda attribute: attribute.value)
+        value = CustomParameters(
+            lambda parser: [cls.parse_value(parser).value], lambda attribute: attribute.value
+        )
         register_format(cls, attribute_format(value))
         dialect.attribute(mnemonic)(parse)
         dialect.printer(cls)(print)

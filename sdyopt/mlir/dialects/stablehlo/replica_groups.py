@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sdyopt.mlir.asm.format.attribute_format import (
     InFull,
-    OptionalGroup,
+    OptionalParameters,
     Struct,
     attribute_format,
     dialect_attribute,
@@ -116,7 +116,7 @@ class Mesh(Attribute):
         "[",
         nested_list("axes", MeshAxis, namespace="stablehlo::"),
         "]",
-        OptionalGroup(
+        OptionalParameters(
             ", ",
             "device_ids",
             "=",

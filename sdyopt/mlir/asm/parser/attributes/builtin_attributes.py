@@ -182,7 +182,7 @@ def _bounded(context: ActionContext, expression: AffineExpr) -> AffineExpr:
 _LARGEST_INT64 = (1 << 63) - 1
 
 
-class Literal(Protocol):
+class ElementsLiteral(Protocol):
     """A literal. Its attribute depends on its type, which is written after it or expected, or missing."""
 
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute: ...
@@ -190,20 +190,20 @@ class Literal(Protocol):
 
 @action("untyped")
 def _untyped(context: ActionContext, parts: Parts, _offsets: list[int]) -> Attribute:
-    literal: Literal = parts[0]
+    literal: ElementsLiteral = parts[0]
     return literal.attribute_of(context, None)
 
 
 @action("typed")
 def _typed(context: ActionContext, parts: Parts, offsets: list[int]) -> Attribute:
-    literal: Literal = parts[0]
+    literal: ElementsLiteral = parts[0]
     context.colon_offset = offsets[1]
     return literal.attribute_of(context, parts[2])
 
 
 @action("of_type")
 def _of_type(context: ActionContext, parts: Parts, _offsets: list[int]) -> Attribute:
-    literal: Literal = parts[0]
+    literal: ElementsLiteral = parts[0]
     return literal.attribute_of(context, context.expected_type)
 
 
