@@ -51,8 +51,8 @@ class CompilerBehavior(Enum):
     )
     COLLECTIVE_PRODUCTS = (
         (TPU,),
-        "a product of 16-bit floats that gathers its left operand, or scatters its result, sends parts "
-        "around a ring meanwhile: n + 1 of n parts instead of n - 1",
+        "a product of 16-bit floats that gathers its left operand or scatters its result, and one over "
+        "several dimensions that does, sends parts around a ring meanwhile: n + 1 of n parts, not n - 1",
         "report/compilers.mlir",
     )
     SCATTERS_ON_LINES = (

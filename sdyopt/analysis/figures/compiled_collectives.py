@@ -191,7 +191,9 @@ def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | N
     if size is None or collective.wire_bytes is None or devices < _LEAST_RING:
         return None
     element = element_of(op.results[0].type)
-    if not isinstance(element, FloatType) or element.width != _DEFAULT_WIDTH:
+    if not isinstance(element, FloatType):
+        return None
+    if element.width != _DEFAULT_WIDTH and not _contracts_several(op):
         return None
     if isinstance(op, AllGatherOp):
         product = _only_user(op.results[0])
@@ -204,6 +206,8 @@ def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | N
         if not isinstance(product, DotGeneralOp) or size * 2 < _LEAST_RING:
             return None
         if not _contracts_rows(product) or _covered(product, op) != devices:
+            return None
+        if _summed(product, op) != size:
             return None
     else:
         return None
@@ -266,13 +270,19 @@ def _once(op: Op, collective: Collective, program: Program) -> Collective | None
     return replace(collective, wire_bytes=Fraction(0), compiled="its transpose is gathered already")
 
 
+def _contracts_several(op: Op) -> bool:
+    """Whether a reduce-scatter is of a product over several dimensions, such as a gradient of a weight."""
+    product = op.tensor.defining_op if isinstance(op, ReduceScatterOp) else None
+    return isinstance(product, DotGeneralOp) and len(product.dot_dimension_numbers.lhs_contracting) > 1
+
+
 def _contracts_rows(product: DotGeneralOp) -> bool:
-    """Whether a product contracts the last dimension of its left operand, before a transpose; no gradient."""
+    """Whether a product contracts the last dimension of its left operand, before a transpose, or several."""
     lhs, dims = product.lhs, product.dot_dimension_numbers.lhs_contracting
     transpose = lhs.defining_op
     if isinstance(transpose, TransposeOp):
         dims = tuple([transpose.permutation[dim] for dim in dims])
-    return dims == (len(_shape(lhs)) - 1,)
+    return dims == (len(_shape(lhs)) - 1,) or len(dims) > 1
 
 
 def _devices(op: Op) -> int:
@@ -286,10 +296,18 @@ def _devices(op: Op) -> int:
 def _covered(product: DotGeneralOp, scatter: CollectiveOp) -> int:
     """The number of devices that have different parts of the work of a product whose result is scattered."""
     mesh = find_mesh(scatter.out_sharding.mesh_or_ref, product)
-    sharding = sharding_of(product.lhs)
+    shardings = filter(None, map(sharding_of, product.operands))
+    axes = {axis for sharding in shardings for dim in sharding.dims for axis in dim.axes}
+    return 0 if mesh is None else prod(axis.size(mesh) for axis in axes)
+
+
+def _summed(product: DotGeneralOp, scatter: CollectiveOp) -> int:
+    """The number of devices that have parts of a sum of a product."""
+    mesh, sharding = find_mesh(scatter.out_sharding.mesh_or_ref, product), sharding_of(product.lhs)
     if mesh is None or sharding is None:
         return 0
-    return prod(dim.sharded_size(mesh) for dim in sharding.dims)
+    dims = product.dot_dimension_numbers.lhs_contracting
+    return prod(sharding.dims[dim].sharded_size(mesh) for dim in dims)
 
 
 def _shards(value: Value) -> bool:

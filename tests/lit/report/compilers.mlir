@@ -157,3 +157,16 @@ func.func @loop(%w: tensor<512x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{
   }
   return %r#2 : tensor<64x512xbf16>
 }
+
+// -----
+
+sdy.mesh @mesh = <["f"=8, "t"=2]>
+
+// A gradient of a weight that sums over two dimensions.
+// TPU: communication: 9.00 MiB on the wire per device, 1 collective
+// TPU: a ring of permutes beside the product
+// GPU: communication: 7.00 MiB on the wire per device, 1 collective
+func.func @gradient(%x: tensor<32x512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"f"}, {}, {}]>}, %g: tensor<32x512x8192xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"f"}, {}, {"t"}]>}) -> (tensor<1024x8192xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"f"}, {"t"}]>}) {
+  %0 = stablehlo.dot_general %x, %g, contracting_dims = [0, 1] x [0, 1] : (tensor<32x512x1024xbf16>, tensor<32x512x8192xbf16>) -> tensor<1024x8192xbf16>
+  return %0 : tensor<1024x8192xbf16>
+}
