@@ -95,6 +95,11 @@ class CompilerBehavior(Enum):
         "what is computed from constants alone, and a loop does not change, is computed in the loop",
         "report/memory_by_compiler.mlir",
     )
+    ONE_HOT_SCATTERS = (
+        (TPU,),
+        "a scatter that sets few elements of a constant is computed where its result is used",
+        "report/memory_by_compiler.mlir",
+    )
     KEEPS_SOFTMAX = (
         (TPU,),
         "the exponentials of a softmax are written by what sums them up, and not computed again",

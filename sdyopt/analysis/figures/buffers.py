@@ -158,6 +158,7 @@ class BlockBuffers:
                 buffer is not None
                 and buffer.end == position
                 and self._bytes(leaf) == size
+                and buffer.bytes == self._of[result].bytes
                 and buffer.start < position
             ):
                 buffer.end = position - 1

@@ -32,6 +32,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, PowOp, Tran
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -76,7 +77,8 @@ _MAX_LEAVES = 8
 _SMALL = 16
 # What is recomputed is at least this share of what it is computed from.
 _SHARE = 0.8
-_NO_LEAVES: dict[Value, int] = {}
+# A scatter of so many times fewer elements than its result sets single ones of a constant, as one_hot does.
+_FEW = 64
 
 
 class Fusion:
@@ -95,6 +97,7 @@ class Fusion:
         self._ops = ops
         self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
+        self._converts_products = CompilerBehavior.CONVERTS_PRODUCTS.holds(compiler)
         self._is_held = is_held
         fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
         self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
@@ -118,6 +121,8 @@ class Fusion:
         # Values that take more than simple arithmetic to compute again.
         self._intricate: set[Value] = set()
         self._find_free()
+        if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler):
+            self._fusible |= {op for op in ops if isinstance(op, ScatterOp) and self._is_one_hot(op)}
         self._find_recomputed()
         for position in range(len(ops) - 1, -1, -1):
             self._visit(ops[position], position)
@@ -141,6 +146,13 @@ class Fusion:
             ):
                 free.update(op.results)
 
+    def _is_one_hot(self, op: ScatterOp) -> bool:
+        """Whether a scatter into a constant sets few elements of it, which is computed where it is used."""
+        if len(op.results) != 1 or op.operand_at(0) not in self.free:
+            return False
+        updates = op.operand_at(len(op.operands) - 1)
+        return self._bytes(updates) * _FEW <= self._bytes(op.results[0])
+
     # --- Recomputation ------------------------------------------------------------------------
 
     def _find_recomputed(self) -> None:
@@ -157,7 +169,7 @@ class Fusion:
                 operand = op.operand_at(0)
                 leaves = leaves_of.get(operand)
                 if leaves is None:
-                    leaves = {operand: self._bytes(operand)}
+                    leaves = {operand: self._stored(operand)}
             else:
                 leaves = self._merged_leaves(op)
             if op.signature.cached(_is_intricate):
@@ -194,9 +206,14 @@ class Fusion:
                 merged.update(leaves)
             elif isinstance(value, OpResult) and value.op not in self._positions:
                 continue  # of an outer block, where it is live during all of this one
-            elif (size := self._bytes(value)) > smallest:
+            elif (size := self._stored(value)) > smallest:
                 merged[value] = size
         return merged
+
+    def _stored(self, value: Value) -> int:
+        """The bytes of a value in memory, in the type that it is computed in."""
+        converted = converted_result(value) if self._converts_products else None
+        return self._bytes(value if converted is None else converted)
 
     def _is_kept(self, op: Op) -> bool:
         """Whether a compiler writes the result of an operation with several uses, whatever it is of."""
