@@ -6,6 +6,8 @@ import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,7 +41,7 @@ class Reduction(Analysis[Options]):
         before = program.after_given_passes
         assert isinstance(before, ModuleOp) and self.options.reduce is not None
         verifier = Verifier(program.dialects, AttributePrinter().type, print_for_note)
-        with TemporaryDirectory(prefix="sdyopt-reduce-") as folder:
+        with _writing(), TemporaryDirectory(prefix="sdyopt-reduce-") as folder:
             file = Path(folder) / "program.mlir"
             command = _Command(self.options.reduce, file, self.options.reduce_timeout)
             failure = command.failure(print_op(before))
@@ -60,6 +62,18 @@ class Reduction(Analysis[Options]):
         was, now = operation_count(before), operation_count(reducer.best)
         message = f"reduced from {was} to {now} operations by {reducer.tests} tests{end}"
         emit(Diagnostic(Severity.REMARK, UnknownLoc(), message, id=REDUCED))
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Turns the exceptions of a temporary folder that is full, or cannot be made, into an error."""
+    try:
+        yield
+    except OSError as problem:
+        message = f"cannot reduce: cannot write a temporary file: {problem.strerror or problem}"
+        error = DiagnosticError.at(UnknownLoc(), message)
+        error.diagnostic.id = REDUCED
+        raise error.help("free space, or name another folder in the environment variable TMPDIR") from None
 
 
 class _Command:

@@ -72,6 +72,8 @@ def _type(case: Case) -> Explanation:
 @explains(r"(?:^|' )expected attribute value$")
 def _attribute_value(case: Case) -> Explanation:
     word = _word_at(case)
+    if re.compile(rf"\s*{BARE_ID}\s*=(?!=)").match(case.text, max(0, case.offset)):
+        return Explanation(help="write properties in braces: `<{name = value}>`")
     if word == "None":
         return Explanation(help="remove the attribute")
     if word in ("True", "False"):

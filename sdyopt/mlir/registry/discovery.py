@@ -245,6 +245,8 @@ def _split_flags(text: str) -> list[str]:
 
 
 PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
+# That of `analysis/registry.py`.
+_ANALYSIS_GROUP: Final = "sdyopt.analyses"
 
 
 # The names of the entry points whose passes are loaded.
@@ -253,7 +255,9 @@ _loaded: set[str] = set()
 
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
-    load_plugin(PASS_GROUP, name, f"Failed to load passes from '{name}'")
+    failure, before = f"Failed to load passes from '{name}'", set(entries)
+    load_plugin(PASS_GROUP, name, failure)
+    _check_new_passes(before, failure)
     _loaded.add(name)
 
 
@@ -277,9 +281,15 @@ def load_any_plugin(name: str) -> None:
         for listed_plugin in _listed_plugins(name, failure):
             load_any_plugin(listed_plugin)
     elif name.endswith(".py"):
-        dialect = getattr(_module_of_file(name, failure), "DIALECT", None)
+        is_new, before = native_path(name).resolve() not in _file_modules, set(entries)
+        module = _module_of_file(name, failure)
+        _check_new_passes(before, failure)
+        dialect = getattr(module, "DIALECT", None)
         if isinstance(dialect, Dialect):
+            _check_formats(dialect, failure)
             add_dialect(dialect)
+        elif is_new and before == set(entries):
+            _check_has_effect(module, failure, name)
     else:
         from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
 
@@ -287,11 +297,50 @@ def load_any_plugin(name: str) -> None:
         known = {group: entry_points(group=group).names for group in loaders}
         groups = [group for group in loaders if name in known[group]]
         if not groups:
+            if name in entry_points(group=_ANALYSIS_GROUP).names:
+                help = f"load it with --load-analysis-plugin={name}"
+                raise UsageError(f"{failure}: it is an analysis", help)
             help = nearest_or_all(name, sorted(set().union(*known.values())))
             message = f"{failure}: no installed package has this entry point"
             raise UsageError(message, help or "install the package of the plugin in this Python environment")
         for group in groups:
             loaders[group](name)
+
+
+def _check_new_passes(before: set[str], failure: str) -> None:
+    """Raises UsageError if a plugin has registered a pass under the name of one that exists."""
+    for flag in sorted(entries.keys() - before):
+        entry = entries.pop(flag)
+        # The passes of sdy-opt are imported when they are used. The file of most has their name.
+        *named, _ = _likely_modules(flag)
+        for module in (module for modules in named for module in modules):
+            import_module(module)
+        if flag in entries:
+            raise UsageError(f"{failure}: the pass '{flag}' exists already", "give the pass another name")
+        entries[flag] = entry
+
+
+def _check_formats(dialect: Dialect, failure: str) -> None:
+    """Raises UsageError for an operation whose assembly format cannot be read."""
+    for op_class in dialect.ops.values():
+        # A class may have functions that parse and print it instead.
+        elements_for = getattr(op_class.assembly, "elements_for", None)
+        try:
+            if elements_for is not None:
+                elements_for(op_class)
+        except (ValueError, KeyError) as problem:
+            raise UsageError(f"{failure}: {op_class.name}: {problem}") from None
+
+
+def _check_has_effect(module: ModuleType, failure: str, name: str) -> None:
+    """Raises UsageError for a file that registers no pass, no dialect, and nothing by another decorator."""
+    values = vars(module).values()
+    if any("AnalysisOptions" in (base.__name__ for base in getattr(each, "__mro__", ())) for each in values):
+        raise UsageError(f"{failure}: it is an analysis", f"load it with --load-analysis-plugin={name}")
+    owners = (getattr(each, "__module__", None) or "" for each in values)
+    if not any(owner.startswith("sdyopt.") for owner in owners):
+        message = f"{failure}: the file registers no pass, and defines no DIALECT"
+        raise UsageError(message, 'write @sdyopt.register_pass("name") before the class of a pass')
 
 
 def _listed_plugins(name: str, failure: str) -> list[str]:

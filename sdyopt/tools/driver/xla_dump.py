@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sdyopt.base.diagnostics.text import from_native, native_path, printable
+from sdyopt.base.diagnostics.text import from_native, native_path, printable_line
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 
 _STAGE = re.compile(r"(\d+)\.([\w-]+)\.mlir\Z")
@@ -31,8 +31,9 @@ class DumpError(Exception):
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
-        self.message = message
-        self.help = help
+        # A name of a folder may contain newlines, which must not start another line.
+        self.message = printable_line(message)
+        self.help = printable_line(help)
 
 
 class DumpedProgram(NamedTuple):
@@ -100,8 +101,8 @@ def table_text(folder: str) -> str:
     for program in programs:
         files = list(program.stages.values())
         size = f"{files[0].stat().st_size:,}"
-        lines.append(f"{printable(program.name).ljust(width)}  {size:>10}  {', '.join(program.stages)}")
-    example = printable(f"{folder}:{_names(programs)[0]}")
+        lines.append(f"{printable_line(program.name).ljust(width)}  {size:>10}  {', '.join(program.stages)}")
+    example = printable_line(f"{folder}:{_names(programs)[0]}")
     lines += ["", f"sdy-opt {example} reads the input of a program, {example}:03 a later stage"]
     return "\n".join(lines) + "\n"
 

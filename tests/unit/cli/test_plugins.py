@@ -107,3 +107,31 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
     done = run(project, "sdyopt", "-", f"--load-plugin={project / 'pyproject.toml'}")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PASS.replace('"rename"', '"cse"'), "the pass 'cse' exists already"),
+        ("x = 1\n", "the file registers no pass, and defines no DIALECT"),
+        (
+            "class AnalysisOptions: ...\nclass Options(AnalysisOptions): ...\n",
+            "it is an analysis\nhelp: load it with --load-analysis-plugin=",
+        ),
+        (
+            DIALECT.replace(
+                "class NothingOp(Op):", "class NothingOp(Op):\n    assembly = assembly('attr-dict `:')"
+            )
+            + "",
+            "toy.nothing: unexpected",
+        ),
+    ],
+    ids=["taken name", "nothing", "analysis", "assembly"],
+)
+def test_mistakes_in_a_plugin_are_usage_errors(tmp_path: Path, text: str, message: str) -> None:
+    header = "from sdyopt.mlir.asm.format.assembly_format import assembly\n" if "assembly(" in text else ""
+    (tmp_path / "plugin.py").write_text(header + text)
+    (tmp_path / "program.mlir").write_text("func.func private @f()\n")
+    done = run(tmp_path, "sdyopt", str(tmp_path / "program.mlir"), f"--load-plugin={tmp_path / 'plugin.py'}")
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -32,3 +32,14 @@ def test_few_names_are_listed_if_none_is_similar(folder: str) -> None:
     with pytest.raises(DumpError) as caught:
         dumped_file(f"{folder}:zzzz")
     assert len(caught.value.help.split(",")) == 10
+
+
+def test_newline_in_a_name_starts_no_line(tmp_path: Path) -> None:
+    for name in ("module_1.f\nerror: forged", "module_2.g"):
+        program = tmp_path / "shardy" / name
+        program.mkdir(parents=True)
+        (program / "00.input_module.mlir").write_text("module {}\n")
+    assert "\nerror" not in table_text(str(tmp_path))
+    with pytest.raises(DumpError) as caught:
+        dumped_file(f"{tmp_path}:zzzz")
+    assert "\n" not in caught.value.help
