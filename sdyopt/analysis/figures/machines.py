@@ -137,9 +137,11 @@ def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
     chips = -(-devices // _devices_per_chip(target.name))
     if (pod := machine.get("pod")) is None:
         node = machine.get("node", chips)
+        if target.shape is not None:
+            return (max(target.shape[0], -(-chips // target.shape[1])), target.shape[1]), 1
         # As few nodes as have enough devices, equally many of each.
         nodes = -(-chips // node)
-        return target.shape or (nodes, -(-chips // nodes)), 1
+        return (nodes, -(-chips // nodes)), 1
     if target.shape is not None:
         return target.shape, target.slices or -(-chips // prod(target.shape))
     slices = target.slices or -(-chips // prod(pod))
