@@ -31,6 +31,7 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import FuncDataFlowEdgeOp
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -69,7 +70,7 @@ class Inliner(Pass):
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
         if not passes and not module.nested(CallOp) and all(map(is_public, module.nested(FuncOp))):
             return False
-        expect_invalid_edges(module, Rewriter())
+        expect_invalid_edges(module, FuncDataFlowEdgeOp, Rewriter())
         inlining = _Inlining(module, self.inlining_threshold, self.keeps)
         for component in inlining.components:
             for iteration in range(max(self.max_iterations, 1)):

@@ -142,8 +142,10 @@ class _ReshardLowering:
         if not _has_same_axes(source, target, op):
             raise legalization_error(op)
         reached = source
-        if source.mesh_or_ref is not target.mesh_or_ref:
-            rewriter.expect_invalid()  # until meshes are inlined, unless they have different device ids
+        if source.mesh_or_ref is not target.mesh_or_ref and (
+            _mesh(source, op).device_ids == _mesh(target, op).device_ids
+        ):
+            rewriter.expect_invalid()  # until meshes are inlined
         for step in self._steps(op, source, target):
             created = rewriter.create(
                 step.op_class,

@@ -20,6 +20,7 @@ Owners without a static shape, such as tokens, get none. `sdy-sink-data-flow-edg
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
@@ -31,7 +32,7 @@ from ..common.support.data_flow_edges import add_edges, expect_invalid_edges
 class AddDataFlowEdges(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        expect_invalid_edges(module, rewriter)
+        expect_invalid_edges(module, DataFlowEdgeOp, rewriter)
         for op in module.walk_post_order():
             if op.data_flow is not None:
                 add_edges(op.data_flow.owners(op), rewriter)

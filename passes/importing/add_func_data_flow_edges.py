@@ -50,7 +50,7 @@ class AddFuncDataFlowEdges(Pass):
     def run(self, module: ModuleOp) -> bool:
         main = main_function(module)
         edges = _EdgeInserter(Rewriter())
-        expect_invalid_edges(module, edges.rewriter)
+        expect_invalid_edges(module, FuncDataFlowEdgeOp, edges.rewriter)
         calls: list[CallOp] = []
         for op in module.walk():
             if isinstance(op, CallOp):

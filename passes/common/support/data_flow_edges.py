@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import (
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
-    edge_of_owner,
-    rank_of,
-    sharding_of,
-)
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, rank_of, sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -33,9 +27,9 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
             rewriter.replace_uses_except(owner, edge.result, edge)
 
 
-def expect_invalid_edges(module: Op, rewriter: Rewriter) -> None:
+def expect_invalid_edges(module: Op, op_class: type[Op], rewriter: Rewriter) -> None:
     """Edges that a program already has may be invalid once there are others, until all are removed."""
-    if module.nested(DataFlowEdgeOp, FuncDataFlowEdgeOp):
+    if module.nested(op_class):
         rewriter.expect_invalid()
 
 

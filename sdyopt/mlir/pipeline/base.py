@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from sdyopt.base.dataclasses import Field, dataclass, field
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.option import Option, declared_options, option, write_options
 
-Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+if TYPE_CHECKING:  # imported when manuals are read
+    import ast
+
+    Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def docstring(module: str, names: Sequence[str] = ()) -> str:
@@ -21,6 +23,8 @@ def docstring(module: str, names: Sequence[str] = ()) -> str:
     `names` are the names of the enclosing definitions, outermost first, and then its own. Empty if there is
     no source, or no docstring.
     """
+    import ast  # noqa: PLC0415  only help needs it
+
     node = _syntax_tree(module)
     for name in names:
         if node is not None:
@@ -31,6 +35,8 @@ def docstring(module: str, names: Sequence[str] = ()) -> str:
 @cache
 def _syntax_tree(module: str) -> Documented | None:
     """The syntax tree of a module; its loader returns the source, even from an archive."""
+    import ast  # noqa: PLC0415
+
     loader: Any = getattr(sys.modules.get(module), "__loader__", None)
     try:
         source = loader.get_source(module) if hasattr(loader, "get_source") else None
@@ -40,6 +46,8 @@ def _syntax_tree(module: str) -> Documented | None:
 
 
 def _definition(scope: Documented, name: str) -> Documented | None:
+    import ast  # noqa: PLC0415
+
     for node in scope.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             return node
@@ -136,7 +144,5 @@ class Pass:
 def manual_text(text: str | None, module: str, names: Sequence[str] = ()) -> str:
     """A docstring for help. Without one, it is read from the source, see `docstring`."""
     from inspect import cleandoc  # noqa: PLC0415  slow to import, and only help needs it
-
-    from sdyopt.mlir.pipeline.base import docstring  # noqa: PLC0415  imports `ast`
 
     return cleandoc(text or docstring(module, names))

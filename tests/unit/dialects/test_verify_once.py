@@ -18,9 +18,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import F32, FunctionType, RankedTensor
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.pipeline import Pass, Pipeline, run, run_pipeline
+from sdyopt.mlir.pipeline import Pass, Pipeline, parse_pipeline, run, run_pipeline
 from sdyopt.mlir.pipeline.run import is_own_pass, run_and_verify
-from sdyopt.mlir.registry import find_dialect
+from sdyopt.mlir.registry import find_dialect, lookup
 
 PROGRAM = """
 sdy.mesh @mesh = <["a"=2, "b"=2]>
@@ -305,3 +305,39 @@ def test_passes_of_plugins_are_verified_one_by_one(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(run, "is_own_pass", is_own_pass)
     monkeypatch.setattr(Verifier, "is_valid", None)
     assert verified_once(pipeline_of(replace_with_copies))[0]
+
+
+LOOP_WITH_CALL = """
+sdy.mesh @mesh = <["a"=2, "b"=2]>
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<8xf32> cond {
+    %less = stablehlo.compare LT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  } do {
+    %z = func.call @callee(%y) : (tensor<8xf32>) -> tensor<8xf32>
+    %w = func.call @callee(%z) : (tensor<8xf32>) -> tensor<8xf32>
+    stablehlo.return %i, %w : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+func.func private @callee(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.abs %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "sdy-propagation-pipeline",
+        "sdy-propagation-pipeline{enable-insert-explicit-collectives=true}",
+        "sdy-partition-pipeline",
+        "sdy-jax-pipeline",
+    ],
+)
+def test_the_pipelines_expect_no_invalid_program(pipeline: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rewriter, "expect_invalid", None)
+    module, _ = parse_module(Source("loop", LOOP_WITH_CALL), DialectTable(find_dialect))
+    assert run_pipeline(parse_pipeline(f"builtin.module({pipeline})", lookup), module)
