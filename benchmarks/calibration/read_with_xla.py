@@ -45,6 +45,9 @@ def collectives_of(text: str) -> list[tuple[str, str, int, int | None]]:
     # XLA for the CPU does not know these operations of SparseCores.
     text = re.sub(r" custom-call-(start|update|done)\(([^)]*)\)", _as_custom_call, text)
     text = re.sub(r' async_execution_thread="\w+",', "", text)
+    # Nor the operand in the type of an all-reduce of GPU that starts.
+    text = re.sub(r"= \(\([^()]*\), ([^()]*)\) all-reduce-start\(", r"= \1 all-reduce-start(", text)
+    text = re.sub(r"(all-reduce-start\(.*), output_to_operand_aliasing=\{\{1\}: \(0, \{\}\)\}", r"\1", text)
     computations = _hlo.hlo_module_from_text(text).computations()
     runs = runs_of(text, {each.name: each.instructions() for each in computations})
     ending = {
