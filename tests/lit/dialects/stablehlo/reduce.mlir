@@ -63,7 +63,7 @@ func.func @several(%a: tensor<4xf32>, %b: tensor<4xi32>, %f: tensor<f32>, %i: te
 // Bounds of the remaining dimensions are kept.
 // CHECK-LABEL: func.func @bounded
 func.func @bounded(%a: tensor<4x?xf32, #stablehlo.bounds<?, 8>>, %zero: tensor<f32>) -> tensor<?xf32, #stablehlo.bounds<8>> {
-  // CHECK-NEXT: -> tensor<?xf32, #stablehlo.bounds<8>>
+  // CHECK-NEXT: stablehlo.reduce({{.*}} -> tensor<?xf32, #stablehlo.bounds<8>>
   %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4x?xf32, #stablehlo.bounds<?, 8>>, tensor<f32>) -> tensor<?xf32, #stablehlo.bounds<8>>
   return %0 : tensor<?xf32, #stablehlo.bounds<8>>
 }
