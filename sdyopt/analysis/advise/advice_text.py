@@ -14,6 +14,7 @@ from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
+from sdyopt.base.diagnostics.text import printable_json
 from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
@@ -268,7 +269,7 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "changes": [_change_data(advice, each) for each in advice.changes],
         "together": None if advice.together is None else _change_data(advice, advice.together),
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return printable_json(json.dumps(data, indent=1, ensure_ascii=False)) + "\n"
 
 
 def _change_data(advice: Advice, each: Trial) -> dict[str, object]:

@@ -13,6 +13,7 @@ from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.check.check_text import reasons_text
 from sdyopt.analysis.check.checker import Check, Place
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total
+from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA, VERSION = "sdy-opt-check", 1
 # More names of arguments than this are counted only.
@@ -53,8 +54,12 @@ def check_json(check: Check) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "[\n  " + ",\n  ".join(json.dumps(each, ensure_ascii=False) for each in value) + "\n ]"
-    return json.dumps(value, ensure_ascii=False)
+        return (
+            "[\n  "
+            + ",\n  ".join(printable_json(json.dumps(each, ensure_ascii=False)) for each in value)
+            + "\n ]"
+        )
+    return printable_json(json.dumps(value, ensure_ascii=False))
 
 
 def _place(check: Check, place: Place) -> dict[str, object]:

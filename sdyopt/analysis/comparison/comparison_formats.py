@@ -15,6 +15,7 @@ from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
+from sdyopt.base.diagnostics.text import printable_json
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 SCHEMA = "sdy-opt-comparison"
@@ -40,7 +41,7 @@ def json_comparison(found: Comparison) -> str:
         "copied_constants": found.copies,
         "costs": None if found.costs is None else _json_costs(found.costs),
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return printable_json(json.dumps(data, indent=1, ensure_ascii=False)) + "\n"
 
 
 def _program(title: str, values: ProgramValues) -> dict[str, object]:

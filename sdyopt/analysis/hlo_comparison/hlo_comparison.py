@@ -37,7 +37,7 @@ from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
-from sdyopt.base.diagnostics.text import counted
+from sdyopt.base.diagnostics.text import counted, printable_json
 
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
@@ -181,7 +181,9 @@ def header_of(found: HloComparison) -> list[str]:
 
 
 FORMATS: dict[str, Callable[[HloComparison], str]] = {
-    ".json": lambda found: json.dumps(comparison_data(found), indent=1, ensure_ascii=False) + "\n",
+    ".json": lambda found: (
+        printable_json(json.dumps(comparison_data(found), indent=1, ensure_ascii=False)) + "\n"
+    ),
     ".md": _markdown,
     ".txt": lambda found: comparison_text(found, DEFAULT_WIDTH, None),
 }

@@ -9,6 +9,7 @@ from sdyopt.analysis.mesh_sweep.sweep import Sweep, best_text, sweep_table, swee
 from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import section_lines
 from sdyopt.base.dataclasses import asdict
+from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA, VERSION = "sdy-opt-mesh-sweep", 1
 
@@ -41,7 +42,7 @@ def _html(sweep: Sweep) -> str:
 
 FORMATS: dict[str, Callable[[Sweep], str]] = {
     ".html": _html,
-    ".json": lambda sweep: json.dumps(sweep_data(sweep), indent=1, ensure_ascii=False) + "\n",
+    ".json": lambda sweep: printable_json(json.dumps(sweep_data(sweep), indent=1, ensure_ascii=False)) + "\n",
     ".md": _markdown,
     ".txt": sweep_text,
 }

@@ -19,7 +19,7 @@ import htpy as h
 from markupsafe import Markup
 
 from sdyopt.analysis.pages.section import ReportTable, Section
-from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.base.diagnostics.text import replace_unprintable, without_unsafe
 
 _FOLDER = Path(__file__).parent
 
@@ -159,7 +159,7 @@ class Page:
                 h.script[Markup(code)],
             ],
         ]
-        return f"{page}\n"
+        return without_unsafe(f"{page}\n")
 
 
 def card(title: str, figure: h.Node, unit: h.Node, *lines: h.Node) -> h.Node:

@@ -23,6 +23,7 @@ from sdyopt.analysis.figures.totals import (
     wire_totals,
 )
 from sdyopt.base.dataclasses import asdict, fields, is_dataclass
+from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA = "sdy-opt-report"
 VERSION = 1
@@ -71,7 +72,7 @@ def json_report(report: Report) -> str:
     }
     if report.compiled is not None:
         data["compiled"] = _compiled(report.compiled)
-    return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"
+    return printable_json(json.dumps(_plain(data), indent=1, ensure_ascii=False)) + "\n"
 
 
 def _compiled(compiled: Compiled) -> dict[str, object]:

@@ -17,6 +17,7 @@ from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.text import printable_json
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
@@ -229,7 +230,7 @@ def _value_entry(entry: Entry) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return printable_json(json.dumps(value, ensure_ascii=False))
 
 
 # --- Reading --------------------------------------------------------------------------------------

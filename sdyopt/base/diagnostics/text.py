@@ -47,6 +47,16 @@ def printable_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
+def printable_json(text: str) -> str:
+    """JSON with unsafe characters in its strings as the escapes of JSON, which stand for the same strings."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def without_unsafe(text: str) -> str:
+    """A text of several lines with U+FFFD in place of unsafe characters."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def replace_unprintable(text: str) -> str:
     """A line with U+FFFD in place of unprintable characters, such as control characters in names."""
     if text.isprintable():
