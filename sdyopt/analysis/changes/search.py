@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from math import prod
 from time import monotonic
 from typing import NamedTuple
@@ -36,6 +36,8 @@ from sdyopt.mlir.ir.value import Value
 _MAY_RISE = Fraction(1, 10)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
+# So many lines are searched in any case.
+_LINES = 3
 # So many changes are made together, and so many of those that pay, and of others, are tried for the next one.
 _MAX_TOGETHER, _LOOKED_AT = 4, 6
 # Trials that process fewer operations together do not share the work among processes.
@@ -139,7 +141,27 @@ class Search:
         if not self.can_try:
             return []
         likely = self.likely(self.trials, list(proposals(self.program)))
-        return self._ordered(self.tries(self.trials, likely))
+        tried = list(self.tries(self.trials, likely))
+        # The search of the lines that all commands speak of is through, however small the budget is.
+        asked = chain.from_iterable(at_place(self.program, each) for each in self._costliest)
+        return self._ordered([*tried, *self._beyond(asked, tried)])
+
+    @property
+    def _costliest(self) -> list[tuple[str, str, str]]:
+        """The most expensive collectives of the most expensive lines."""
+        outcome = self.trials.outcome
+        assert outcome is not None
+        lines: dict[str, dict[tuple[str, str, str], Fraction]] = {}
+        for place, size in outcome.sent.items():
+            lines.setdefault(place[0], {})[place] = size
+        order = sorted(lines.values(), key=lambda places: -sum(places.values()))
+        return [max(places, key=lambda each: places[each]) for places in order[:_LINES]]
+
+    def _beyond(self, changes: Iterable[Change], tried: Sequence[Trial]) -> list[Trial]:
+        """The trials of changes that are not tried yet."""
+        known = {each.change.key for each in tried}
+        usable = [each for each in changes if each.edits and not each.turns_sharding_off]
+        return self.trials_of([each for each in usable if each.key not in known])
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
         paying = [self.names.worded(each, self.trials) for each in trials if self.pays(each)]
@@ -187,8 +209,15 @@ class Search:
     # --- Places -------------------------------------------------------------------------------------
 
     def at_line(self, line: str) -> Trial | None:
-        """The best change with which a line sends less; a line is what stands for it in `Sent`."""
-        return self._at(lambda place: place[0] == line)
+        """The best change with which a line sends less, or less for its most expensive collectives.
+
+        A line is what stands for it in `Sent`.
+        """
+        if not self.can_try or self.trials.outcome is None:
+            return None
+        sent = {place: size for place, size in self.trials.outcome.sent.items() if place[0] == line}
+        most = max(sent, key=lambda place: sent[place], default=None)
+        return self._at(lambda place: place[0] == line) or self._at(lambda place: place == most)
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
         """The best change with which a line sends less for collectives of a kind and axes, or at all."""
@@ -197,11 +226,12 @@ class Search:
         return self._at(lambda each: each == place) or self.at_line(place[0])
 
     def _at(self, is_there: Callable[[tuple[str, str, str]], bool]) -> Trial | None:
-        for trial in (*self.ranked, *filter(None, [self.together])):
-            before, after = self.sent_at(None, is_there), self.sent_at(trial, is_there)
-            if before and before - after >= _LEAST_AT_PLACE * before:
-                return trial
-        return None
+        before = self.sent_at(None, is_there)
+        most = (1 - _LEAST_AT_PLACE) * before
+        helping = [each for each in self.ranked if before and self.sent_at(each, is_there) <= most]
+        if not helping and before and self.together and self.sent_at(self.together, is_there) <= most:
+            return self.together
+        return max(helping, key=lambda each: each.saved(self.moves_whole), default=None)
 
     def sent_at(self, trial: Trial | None, is_there: Callable[[tuple[str, str, str]], bool]) -> Fraction:
         """What a device sends at some places, after a trial or without a change."""
@@ -212,10 +242,8 @@ class Search:
 
     def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
         """The changes that pay, those that are proposed for a place included."""
-        ranked = self.ranked
-        new = [each for each in changes if each.edits and each.key not in self._known]
-        new = [each for each in new if not each.turns_sharding_off]
-        return self._ordered([*ranked, *self.trials_of(new)]) if new else ranked
+        new = self._beyond([each for each in changes if each.key not in self._known], self.ranked)
+        return self._ordered([*self.ranked, *new]) if new else self.ranked
 
     def trials_of(self, changes: Iterable[Change]) -> list[Trial]:
         """The trials of further changes, as many as the budget has; and of those that were tried before."""

@@ -42,7 +42,8 @@ def missing_axes(program: ProposedOn) -> Iterator[Change]:
             current = axes_of_sharding(own, rank)
             like = [axis.name for axis in neighbour.dims[absence.neighbor_dim].axes if axis.sub_axis is None]
             mesh = find_mesh(neighbour.mesh_or_ref, program.module)
-            if current is None or mesh is None or not all(map(mesh.has_axis, like)):
+            is_there = current is not None and absence.dim < len(current)
+            if current is None or mesh is None or not is_there or not all(map(mesh.has_axis, like)):
                 continue
             kept = [tuple(name for name in names if name not in like) for names in current]
             kept[absence.dim] = tuple(like)
