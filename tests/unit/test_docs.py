@@ -10,6 +10,7 @@ import pytest
 
 from docs.files import PAGE, with_files
 from sdyopt.analysis.report.sections import ACCURACY
+from sdyopt.base.compilers import CPU, GPU, TPU
 from sdyopt.base.diagnostics.ids import SUMMARIES
 from sdyopt.mlir.registry import all_passes
 from sdyopt.tools.cli.arguments import ROWS
@@ -134,11 +135,18 @@ def test_the_table_of_ids_is_that_of_the_code() -> None:
 
 
 def test_the_accuracy_of_reports_is_that_of_the_calibration() -> None:
-    page = _text("docs/calibration.md")
+    page = _text("docs/calibration.md").partition("\n<!-- ")[0]
     [programs] = re.findall(r"^(\d+) programs: ", page, re.M)
     [near] = re.findall(r"In (\d+) programs, they differ", page)
     [(in_band, _)] = re.findall(r"^(\d+) of (\d+) programs have a ratio from 0\.7 to 1\.5", page, re.M)
-    assert re.findall(r"\b\d{2,}\b(?!%)", ACCURACY) == [programs, in_band, near]
+    assert re.findall(r"\b\d{2,}\b(?!%)", ACCURACY[CPU]) == [programs, in_band, near]
+    for compiler in (TPU, GPU):
+        section = _text("docs/calibration.md").partition(f"<!-- {compiler} -->")[2]
+        figures = [
+            re.findall(rf"^\| {figure} \| (\d+) of (\d+) \|", section, re.M)[0]
+            for figure in (r"wire bytes [^|]*", r"HBM peak [^|]* 16 MiB")
+        ]
+        assert re.findall(r"in (\d+) of (\d+) above", ACCURACY[compiler]) == figures
 
 
 def test_the_list_of_files_is_current() -> None:
