@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from fractions import Fraction
+from math import log2, prod
 
 from tests.recomputation.text_program import Operation, Program, manual_axes
 
 CONTRACTING = re.compile(r"contracting_dims = \[([\d, ]*)\] x \[([\d, ]*)\]")
 BATCHING = re.compile(r"batching_dims = \[([\d, ]*)\] x \[([\d, ]*)\]")
 DIMENSIONS = re.compile(r"dim_numbers = \[(.*?)\]x\[(.*?)\]->\[(.*?)\]")
-PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution")
+PRODUCTS = ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.convolution", "stablehlo.fft")
 
 Sizes = list[int]
 
@@ -50,8 +51,18 @@ def flops(op: Operation) -> tuple[int | None, int | None]:
     local = [value.local_sizes for value in values]
     if any(sizes is None for sizes in whole):
         return None, None
+    if op.name == "stablehlo.fft":
+        return _fft(op, *(sizes or [] for sizes in whole)), _fft(op, *(sizes or [] for sizes in local))
     count = _convolution if op.name == "stablehlo.convolution" else _dot
     return count(op, *(sizes or [] for sizes in whole)), count(op, *(sizes or [] for sizes in local))
+
+
+def _fft(op: Operation, operand: Sizes, result: Sizes) -> int:
+    lengths = re.search(r"length = \[([\d, ]*)\]", op.text)
+    assert lengths is not None
+    share = 5 if re.search(r"type = +I?RFFT", op.text) else 10
+    doublings = log2(max(1, prod(int(each) for each in lengths[1].split(","))))
+    return int(share * max(prod(operand), prod(result)) * doublings) // 2
 
 
 def _dot(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
@@ -87,7 +98,38 @@ def _convolution(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
         input_features = min(input_features, of_lhs["f"])
     window = [size for name, size in of_rhs.items() if name.isdigit()]
     spatial = [size for name, size in of_result.items() if name.isdigit()]
-    return 2 * prod([batch, features, *spatial, *window, input_features])
+    return int(2 * prod([batch, features, *spatial, *window, input_features]) * _share_in_input(op))
+
+
+def _share_in_input(op: Operation) -> Fraction:
+    """The share of the positions of the window that are on elements of the input, counted one by one."""
+    dimensions = DIMENSIONS.search(op.text)
+    assert dimensions is not None
+    shapes = [value.sizes or [] for value in (*op.operands[:2], *op.results)]
+    named = [_by_name(names, shape) for names, shape in zip(dimensions.groups(), shapes, strict=True)]
+    count = sum(name.isdigit() for name in named[0])
+    window = re.search(r"window = \{(.*?)\}", op.text)
+    text = "" if window is None else window[1]
+    strides, gaps, spreads = (_list(name, text, count) for name in ("stride", "lhs_dilate", "rhs_dilate"))
+    pads = re.search(r"pad = \[\[(.*?)\]\]", text)
+    before = [0] * count if pads is None else [int(each.split(",")[0]) for each in pads[1].split("], [")]
+    share = Fraction(1)
+    for number in range(count):
+        size, kernel, places = (each[str(number)] for each in named)
+        positions = [
+            place * strides[number] + element * spreads[number] - before[number]
+            for place in range(places)
+            for element in range(kernel)
+        ]
+        real = {index * gaps[number] for index in range(size)}
+        if positions and real:
+            share *= Fraction(sum(position in real for position in positions), len(positions))
+    return share
+
+
+def _list(name: str, text: str, count: int) -> list[int]:
+    match = re.search(rf"\b{name} = \[([\d, ]*)\]", text)
+    return [1] * count if match is None else [int(each) for each in match[1].split(",")]
 
 
 def _by_name(names: str, sizes: Sizes) -> dict[str, int]:

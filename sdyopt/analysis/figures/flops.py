@@ -1,4 +1,4 @@
-"""FLOPs of products, from the shapes of operands and result, local or global.
+"""FLOPs of products and Fourier transforms, from the shapes of operands and result, local or global.
 
 Where operands and result have different local sizes of one dimension, because only some of them are sharded
 there, the smallest counts.
@@ -7,14 +7,17 @@ there, the smallest counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from fractions import Fraction
+from math import gcd, log2, prod
 from typing import Any
 
 from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.window import padding_pairs
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import DYNAMIC
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
 Shape = Sequence[int]
 # (operation, shapes of lhs, rhs and result) -> FLOPs
@@ -51,7 +54,7 @@ def _dot(op: DotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
 
 
 def _convolution(op: ConvolutionOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
-    """2 · result elements · window elements · input features per group."""
+    """2 · result elements · window elements · input features per group, without those on padding."""
     dims = op.dimension_numbers
     batch = out[dims.output_batch]
     if op.batch_group_count == 1:
@@ -62,7 +65,59 @@ def _convolution(op: ConvolutionOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     inputs = rhs[dims.kernel_input_feature]
     if op.feature_group_count == 1:
         inputs = min(lhs[dims.input_feature], inputs)
-    return 2 * result * window * inputs
+    return int(2 * result * window * inputs * _share_in_input(op))
+
+
+def _share_in_input(op: ConvolutionOp) -> Fraction:
+    """The share of the positions of a convolution's window that are elements of its input.
+
+    The others are padding, or in the gaps of a dilated input, as in the gradient of a strided convolution.
+    """
+    shapes = [
+        each.shape
+        for each in (*op.operand_types, *op.signature.result_types)
+        if isinstance(each, RankedShapedType)
+    ]
+    dims = op.dimension_numbers
+    count = len(dims.input_spatial)
+    steps = [list(each or (1,) * count) for each in (op.window_strides, op.lhs_dilation, op.rhs_dilation)]
+    padding = padding_pairs(op.signature, op.padding) or ((0, 0),) * count
+    share = Fraction(1)
+    for position in range(count):
+        sizes = (
+            shapes[0][dims.input_spatial[position]],
+            shapes[1][dims.kernel_spatial[position]],
+            shapes[2][dims.output_spatial[position]],
+        )
+        if DYNAMIC in sizes or 0 in sizes:
+            return Fraction(1)
+        stride, gap, spread = (each[position] for each in steps)
+        share *= Fraction(
+            sum(
+                _in_input(sizes, stride, gap, element * spread - padding[position][0])
+                for element in range(sizes[1])
+            ),
+            sizes[1] * sizes[2],
+        )
+    return share
+
+
+def _in_input(sizes: tuple[int, int, int], stride: int, gap: int, start: int) -> int:
+    """In how many of the places of a window its element, first at `start`, is one of the input."""
+    size, _, places = sizes
+    first = max(0, -(start // stride))
+    last = min(places - 1, ((size - 1) * gap - start) // stride)
+    if gap == 1:
+        return max(0, last - first + 1)
+    step = gcd(stride, gap)
+    if start % step:
+        return 0
+    # The places repeat after so many; find the first one, and count.
+    period = gap // step
+    for place in range(first, min(first + period, last + 1)):
+        if (place * stride + start) % gap == 0:
+            return (last - place) // period + 1
+    return 0
 
 
 def _ragged_dot(op: RaggedDotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
@@ -77,7 +132,15 @@ def _ragged_dot(op: RaggedDotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     return 2 * prod(out[groups:]) * prod(contracted)
 
 
+def _fft(op: FftOp, operand: Shape, _: Shape, out: Shape) -> int:
+    """5 · n · log2 n of each transform of n complex numbers, half of it of real ones."""
+    is_real = op.fft_type.value in ("RFFT", "IRFFT")
+    doublings = log2(max(1, prod(op.fft_length)))
+    return int((5 if is_real else 10) * max(prod(operand), prod(out)) * doublings) // 2
+
+
 FLOPS: dict[type[Op], FlopsOf] = {
+    FftOp: _fft,
     RaggedDotOp: _ragged_dot,
     ConvolutionOp: _convolution,
     DotGeneralOp: _dot_general,

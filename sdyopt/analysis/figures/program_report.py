@@ -385,7 +385,8 @@ class _Collector:
     # --- Compute ------------------------------------------------------------------------------
 
     def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
-        values = [*op.operands[:2], op.results[0]]
+        # The only operand of a Fourier transform stands for both.
+        values = [op.operand_at(0), op.operands[:2][-1], op.results[0]]
         local = [self._shapes.shape(value) for value in values]
         whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
         useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
@@ -398,7 +399,7 @@ class _Collector:
             self._counts.times(op),
             self._location(source_location(op.location), op),
             self._names[op.results[0]],
-            _sum([self._shapes.bytes(value) for value in values]),
+            _sum([self._shapes.bytes(value) for value in (*op.operands[:2], op.results[0])]),
             tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
             self._spare_axes(op, values),
             self._per_iteration(op),

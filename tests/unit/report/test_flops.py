@@ -59,7 +59,37 @@ def test_flops_of_a_convolution() -> None:
         }
         """
     ).products
-    assert product.flops == 2 * (2 * 8 * 8 * 16) * (3 * 3) * 3
+    # At each end of the two dimensions, a place of the window has one of its 3 elements on padding.
+    assert product.flops == 2 * (2 * 16) * (3 * 8 - 2) ** 2 * 3
+
+
+def test_the_gaps_of_a_dilated_input_count_nothing() -> None:
+    (product,) = report(
+        """
+        func.func @main(%i: tensor<1x4x2xf32>, %k: tensor<3x2x2xf32>) -> tensor<1x7x2xf32> {
+          %0 = stablehlo.convolution(%i, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+            window = {stride = [1], pad = [[1, 1]], lhs_dilate = [2]}
+            {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+            : (tensor<1x4x2xf32>, tensor<3x2x2xf32>) -> tensor<1x7x2xf32>
+          return %0 : tensor<1x7x2xf32>
+        }
+        """
+    ).products
+    # Of x_x_x_x, every other place has 2 elements under the window, and the others 1.
+    assert product.flops == 2 * (4 * 1 + 3 * 2) * 2 * 2
+
+
+def test_fourier_transforms_are_counted() -> None:
+    (product,) = report(
+        """
+        func.func @main(%a: tensor<4x256xcomplex<f32>>) -> tensor<4x256xcomplex<f32>> {
+          %0 = stablehlo.fft %a, type = FFT, length = [256]
+            : (tensor<4x256xcomplex<f32>>) -> tensor<4x256xcomplex<f32>>
+          return %0 : tensor<4x256xcomplex<f32>>
+        }
+        """
+    ).products
+    assert (product.kind, product.flops) == ("fft", 5 * 4 * 256 * 8)
 
 
 def test_a_callee_of_a_manual_computation_computes_another_product_on_each_device() -> None:
