@@ -282,7 +282,7 @@ def speeds_text(topology: Topology) -> str:
 
 
 def error_text(topology: Topology) -> str:
-    """How far the times of a machine are from measured times that nothing was fitted to; "" for a file."""
+    """How far times of a machine are from measured ones, and if these are not independent; "" for a file."""
     if topology.target is None:
         return ""
     name = topology.target.name
@@ -298,7 +298,7 @@ _FEW = 10
 
 
 def _error_text(error: dict[str, Any]) -> str:
-    measured = f"{error['rows']} {error.get('of', 'measured times')} that nothing was fitted to"
+    measured = f"{error['rows']} {error.get('of', 'measured times that nothing was fitted to')}"
     if error["rows"] < _FEW:
         return f"at most {round(error['nine_of_ten'] * 100)}% in {measured}"
     median, most = round(error["median"] * 100), round(error["nine_of_ten"] * 100)
