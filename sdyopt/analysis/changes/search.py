@@ -220,10 +220,10 @@ class Search:
         return self._at(lambda place: place[0] == line) or self._at(lambda place: place == most)
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
-        """The best change with which a line sends less for collectives of a kind and axes, or at all."""
+        """The best change with which the line of collectives sends less, or these collectives."""
         if self.can_try:
             self.ranked = self._with_tried(at_place(self.program, place))
-        return self._at(lambda each: each == place) or self.at_line(place[0])
+        return self.at_line(place[0]) or self._at(lambda each: each == place)
 
     def _at(self, is_there: Callable[[tuple[str, str, str]], bool]) -> Trial | None:
         before = self.sent_at(None, is_there)
