@@ -24,26 +24,3 @@ func.func @main(%w: tensor<10x512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   }
   return %r#1 : tensor<512x512xf32>
 }
-
-// -----
-
-sdy.mesh @mesh = <["x"=4]>
-
-// XLA moves the all-gather of %w before the loop: it runs once.
-func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x512xf32>) -> tensor<512x512xf32> {
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %one = stablehlo.constant dense<1> : tensor<i32>
-  %ten = stablehlo.constant dense<10> : tensor<i32>
-  %r:3 = stablehlo.while(%i = %zero, %a = %w, %b = %y) : tensor<i32>, tensor<512x512xf32>, tensor<512x512xf32>
-    attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>]>}
-  cond {
-    %p = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
-  } do {
-    %next = stablehlo.add %i, %one : tensor<i32>
-    %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-    %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
-    stablehlo.return %next, %a, %1 : tensor<i32>, tensor<512x512xf32>, tensor<512x512xf32>
-  }
-  return %r#2 : tensor<512x512xf32>
-}

@@ -101,14 +101,14 @@ func.func @contracting_on_all_devices(
   return %0 : tensor<64x64xf32>
 }
 
-// An elementwise operation is computed with the sharding of its result.
+// An elementwise operation is computed with the sharding of its result, if its operands have different ones.
 // CONFLICT-LABEL: @elementwise
 // CONFLICT:         %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
 // CONFLICT-NEXT:    %[[B:.*]] = sdy.reshard %arg1 <@mesh, [{}, {"y"}]>
 // CONFLICT-NEXT:    stablehlo.add %[[A]], %[[B]]
 func.func @elementwise(
     %arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
-    %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
     -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
   %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
