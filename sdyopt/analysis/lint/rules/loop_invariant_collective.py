@@ -10,7 +10,8 @@
     }
 
 Every iteration yields the same result. One collective before the loop is enough. XLA moves such collectives
-out of loops, but not out of conditionals in them; what it moves counts once, and is not reported.
+out of loops, but not out of conditionals in them, and on TPU and GPU no all-gathers; what it moves counts
+once, and is not reported.
 
 The rule constrains the value to the gathered sharding before the loop, in a copy of the program, and reports
 the collective if the program then sends less. The result takes memory during the loop.
