@@ -17,7 +17,7 @@ from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
-from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.base.diagnostics.location import Location, UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -25,7 +25,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import BlockArgument, LazyLocation
+from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # The shardings of the results of the entry functions, by function and number.
@@ -80,7 +80,7 @@ class Outcome:
     def sharding(self, of_class: ValueClass) -> TensorSharding | None:
         """The sharding of the first value of a class that still exists; None if none is found."""
         for op in of_class.ops:
-            for found in self._results.get((op.lazy_location, of_class.shape), ()):
+            for found in self._results.get((op.location, of_class.shape), ()):
                 return found
         return None
 
@@ -106,35 +106,35 @@ class Outcome:
 
     def wire_bytes(self, role: Role) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""
-        locations = {op.lazy_location: None for each in role.classes for op in each.ops}
+        locations = {op.location: None for each in role.classes for op in each.ops}
         for each in role.classes:
             for place in each.arguments:
                 assert isinstance(place.subject, BlockArgument)
-                locations |= {user.lazy_location: None for user in place.subject.users}
+                locations |= {user.location: None for user in place.subject.users}
         return sum((self._blamed.get(location, Fraction(0)) for location in locations), Fraction(0))
 
     @cached_property
-    def _results(self) -> dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]]:
-        found: dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]] = {}
+    def _results(self) -> dict[tuple[Location, tuple[int, ...]], list[TensorSharding]]:
+        found: dict[tuple[Location, tuple[int, ...]], list[TensorSharding]] = {}
         for op in self.module.walk():
             if isinstance(op, CollectiveOp):
                 continue
             for result in op.results:
                 if isinstance(result.type, RankedTensor) and (sharding := sharding_of(result)) is not None:
-                    found.setdefault((op.lazy_location, tuple(result.type.shape)), []).append(sharding)
+                    found.setdefault((op.location, tuple(result.type.shape)), []).append(sharding)
         return found
 
     @cached_property
-    def _blamed(self) -> dict[LazyLocation, Fraction]:
+    def _blamed(self) -> dict[Location, Fraction]:
         """Wire bytes by the location of an operation before or after a collective."""
-        found: dict[LazyLocation, Fraction] = {}
+        found: dict[Location, Fraction] = {}
         for op, each in zip(counted_collectives(self.module), self.report.collectives, strict=True):
             sent = bytes_of_runs(each)
             if not sent or not isinstance(op, CollectiveOp):
                 continue
             made = producer(op).defining_op
             around = [*([] if made is None else [made]), *consumers(op)[:4]]
-            for location in dict.fromkeys(near.lazy_location for near in around):
+            for location in dict.fromkeys(near.location for near in around):
                 if not isinstance(location, UnknownLoc):
                     found[location] = found.get(location, Fraction(0)) + sent
         return found

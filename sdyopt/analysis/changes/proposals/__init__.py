@@ -103,8 +103,7 @@ class ProposedOn:
         same: Sequence[Subject] = [subject]
         if role is not None:
             same = [place.subject for place in role.places]
-        elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
-            # The location of an operation may not have been read before: it is that of the operation alone.
+        elif isinstance(subject, OpResult):
             same = self._results.get(_key_of_result(subject), same)
         subjects = same if subject in same else [subject, *same]
         return self.change([edit._replace(subject=each) for each in subjects])
@@ -165,7 +164,8 @@ def proposals(program: ProposedOn) -> Iterator[Change]:
 
 def _key_of_result(result: OpResult) -> tuple[object, ...]:
     op = result.op
-    return type(op), op.lazy_location, result.index, result.type
+    # A location that is read later is another object then.
+    return type(op), op.location, result.index, result.type
 
 
 def _after(role: Role, edits: dict[Subject, Edit]) -> Role:
