@@ -82,3 +82,10 @@ def test_without_a_cache_directory_tables_are_built(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(lr_parser, "SHIPPED", tmp_path / "none.json")
     assert load_tables.__wrapped__() == build_tables()
     write_tables(build_tables(), tmp_path / "no directory" / "file")
+
+
+def test_empty_tables_are_replaced(home: Path) -> None:
+    built = lr_parser.load_tables()
+    [file] = home.rglob("attribute-tables-*.json")
+    write_tables(Tables(built.key, {}, [], [], [], [], [], []), file)
+    assert lr_parser.load_tables() == built
