@@ -21,6 +21,8 @@ _SHAPE = re.compile(r"\b[a-z]\w*\[([\d,]*)\]")
 _LISTS = re.compile(r"\b([lr]hs)_(contracting|batch)_dims=\{([\d,]*)\}")
 _LABELS = re.compile(r"\bdim_labels=(\w+)_(\w+)->(\w+)")
 _WINDOW = re.compile(r"\bwindow=\{([^}]*)\}")
+# The numbers of `1x-1_2x3`, of paddings the low ones.
+_NUMBER = re.compile(r"(?:^|x)(-?\d{1,9})(?!\d)")
 _GROUPS = re.compile(r"\b(feature|batch)_group_count=(\d{1,9})")
 # GPU libraries: the numbers of contracted dimensions are in their configuration.
 _LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
@@ -29,6 +31,13 @@ _CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]]*)\]')
 
 def flops_of(op: Instruction) -> int | None:
     """The FLOPs of one run of a product, 0 of any other instruction; None if they cannot be read."""
+    try:
+        return _flops(op)
+    except (OverflowError, KeyError):  # sizes beyond those of memories, labels without a batch
+        return None
+
+
+def _flops(op: Instruction) -> int | None:
     if op.opcode == "dot":
         return _dot(
             op,
@@ -117,8 +126,7 @@ def _window(attributes: str, spatial: int) -> list[tuple[int, int, int, int]]:
     fields = dict(part.split("=", 1) for part in match[1].split() if "=" in part) if match is not None else {}
 
     def numbers(name: str, default: int) -> list[int]:
-        texts = fields.get(name, "").split("x") if fields.get(name) else []
-        return [int(text.split("_")[0]) for text in texts] or [default] * spatial
+        return [int(text) for text in _NUMBER.findall(fields.get(name, ""))] or [default] * spatial
 
     columns = numbers("stride", 1), numbers("pad", 0), numbers("lhs_dilate", 1), numbers("rhs_dilate", 1)
     return list(zip(*(column[:spatial] for column in columns), strict=False))

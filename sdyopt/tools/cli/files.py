@@ -63,7 +63,7 @@ def _similar_file(path: str) -> str:
     folder, name = os.path.split(path)
     try:
         with os.scandir(native_path(folder or os.curdir)) as entries:
-            names = [entry.name for entry in islice(entries, _MOST_NAMES)]
+            names = [from_native(entry.name) for entry in islice(entries, _MOST_NAMES)]
     except OSError:
         return ""
     similar = None if name in names else closest(name, names)

@@ -121,6 +121,9 @@ def test_other_instructions_have_none() -> None:
         "f32[8,4] dot(%a, %b), lhs_contracting_dims={7}",
         "f32[] convolution(%a, %b)",
         "f32[2,2] convolution(%a, %b), window={size=x}, dim_labels=bf_io->bf",
+        "f32[2,2] convolution(%a, %b), dim_labels=xy_io->bf",
+        f"f32[8,16] convolution(%a, %b), window={{size=1 stride={'9' * 5000}}}, dim_labels=bf_io->bf",
+        f"f32[{'9' * 5000},2] convolution(%a, %b), dim_labels=bf_io->bf",
     ],
 )
 def test_what_cannot_be_read_is_unknown_or_counted(product: str) -> None:
