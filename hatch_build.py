@@ -8,13 +8,13 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SBOM = "sdyopt.cdx.json"
+SBOM = "sdy-opt.cdx.json"
 
 
 class WheelFiles(BuildHookInterface):
     """Writes the generated files of a wheel; a checkout generates its own tables.
 
-    The SBOM becomes `sboms/sdyopt.cdx.json` in the metadata of the wheel.
+    The SBOM becomes `sboms/sdy-opt.cdx.json` in the metadata of the wheel.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

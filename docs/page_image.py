@@ -73,7 +73,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if find_spec("playwright") is None:
-        print("docs/images/report-page.png is not drawn: pip install 'sdyopt[browser]'")
+        print("docs/images/report-page.png is not drawn: pip install 'sdy-opt[browser]'")
     elif chromium() is None:
         print("docs/images/report-page.png is not drawn: there is no chromium")
     else:

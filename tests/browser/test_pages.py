@@ -20,7 +20,7 @@ from sdyopt.analysis.steps.analysis import steps_page
 from tests.unit.explain.test_steps import MATMUL, explained
 
 sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="requires playwright: pip install 'sdyopt[browser]'"
+    "playwright.sync_api", reason="requires playwright: pip install 'sdy-opt[browser]'"
 )
 CHROMIUM = page_image.chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="requires chromium")

@@ -28,9 +28,9 @@ def test_the_workflow_of_github_has_these_steps() -> None:
     ]
 
 
-def test_actions_of_github_have_versions() -> None:
+def test_actions_of_github_are_pinned_by_commit() -> None:
     steps = load("examples/ci/github.yml")["jobs"]["sdy-opt"]["steps"]
-    assert all("run" in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps)
+    assert all("run" in step or re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step["uses"]) for step in steps)
 
 
 @pytest.mark.parametrize("workflow", [github(), gitlab()])

@@ -38,7 +38,7 @@ def test_sbom_has_each_dependency() -> None:
         license_expression=project["license"],
     )
     sbom = json.loads(hatch_build.sbom_text(SimpleNamespace(core=core, version="1.2.3")))
-    assert sbom["metadata"]["component"]["purl"] == "pkg:pypi/sdyopt@1.2.3"
+    assert sbom["metadata"]["component"]["purl"] == "pkg:pypi/sdy-opt@1.2.3"
     assert sbom["dependencies"][0]["dependsOn"] == [
         f"pkg:pypi/{each}" for each in ("click", "htpy", "lark", "rich")
     ]

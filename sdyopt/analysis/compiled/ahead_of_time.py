@@ -32,9 +32,9 @@ _FILES = {
 # How XLA begins the error of a program that needs more memory than a device has.
 _EXHAUSTED = "RESOURCE_EXHAUSTED"
 _INSTALL = {
-    "tpu": "pip install 'sdyopt[tpu]'",
-    "cuda": "pip install 'sdyopt[gpu]'",
-    "cpu": "pip install 'sdyopt[run]'",
+    "tpu": "pip install 'sdy-opt[tpu]'",
+    "cuda": "pip install 'sdy-opt[gpu]'",
+    "cpu": "pip install 'sdy-opt[run]'",
 }
 
 

@@ -83,7 +83,7 @@ class Worker:
         if self.python:
             return "install jax there, or name another Python"
         return (
-            "pip install 'sdyopt[run]', or name a Python that has jax with --jax-python (python=… in Python)"
+            "pip install 'sdy-opt[run]', or name a Python that has jax with --jax-python (python=… in Python)"
         )
 
     def _reason(self, code: int, stderr: str) -> str:

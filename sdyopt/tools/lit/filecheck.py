@@ -22,7 +22,7 @@ def main() -> int:
     try:
         package = import_module("filecheck.main")
     except ImportError:
-        print("filecheck is not installed\nhelp: pip install 'sdyopt[lit]'", file=sys.stderr)
+        print("filecheck is not installed\nhelp: pip install 'sdy-opt[lit]'", file=sys.stderr)
         return 2
     if len(sys.argv) < 2:  # filecheck prints its help and succeeds, so that a test without checks passes
         print("filecheck: no file with checks\nhelp: write FileCheck %s", file=sys.stderr)

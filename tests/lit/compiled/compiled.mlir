@@ -37,7 +37,7 @@
 // A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
 // SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
-// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.0 KiB   3.75 KiB  {{.*}}does not fit
+// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.0 KiB   8.00 KiB  {{.*}}does not fit
 // SWEEP:      sent and memory are as compiled
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE
@@ -50,7 +50,7 @@
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=MISSING
 // MISSING:      error: cannot compile: cannot run 'no-such-python'
-// MISSING-NEXT: help: pip install 'sdyopt[tpu]', or name a Python that has it with --jax-python
+// MISSING-NEXT: help: pip install 'sdy-opt[tpu]', or name a Python that has it with --jax-python
 
 // What the compiler says of a program that it does not compile is the error. A program that needs more memory than there
 // is has its buffers, though: then the answer is that it does not fit, and what takes the memory.

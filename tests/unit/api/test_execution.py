@@ -10,7 +10,7 @@ import pytest
 import sdyopt
 from tests.harness import xla
 
-needs_jax = pytest.mark.skipif(not xla.is_installed(), reason="requires jax: pip install 'sdyopt[run]'")
+needs_jax = pytest.mark.skipif(not xla.is_installed(), reason="requires jax: pip install 'sdy-opt[run]'")
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2]>

@@ -41,5 +41,5 @@ def test_a_machine_must_be_named() -> None:
 
 
 def test_without_the_compiler_the_error_says_what_to_install() -> None:
-    with pytest.raises(sdyopt.ExecutionError, match=r"pip install 'sdyopt\[tpu\]'"):
+    with pytest.raises(sdyopt.ExecutionError, match=r"pip install 'sdy-opt\[tpu\]'"):
         sdyopt.check(PROGRAM, topology="tpu-v5e", compiled=True, python="no-such-python")

@@ -133,4 +133,4 @@ def test_without_the_compiler_the_help_says_what_to_install(tmp_path: Path) -> N
     python.chmod(0o755)
     with pytest.raises(NoJax, match="has no libtpu") as raised:
         Compiler(Worker(str(python)), Target("tpu", "v5e:2x2")).compile(TEXT, [4], 4)
-    assert raised.value.help == ("pip install 'sdyopt[tpu]', or name a Python that has it with --jax-python")
+    assert raised.value.help == ("pip install 'sdy-opt[tpu]', or name a Python that has it with --jax-python")

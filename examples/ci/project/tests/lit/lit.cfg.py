@@ -1,6 +1,6 @@
 """Runs the tests in this folder with LLVM's lit, as `lit tests/lit`. pytest does not need this file.
 
-pip install lit 'sdyopt[lit]'
+pip install lit 'sdy-opt[lit]'
 """
 
 import os
