@@ -43,7 +43,7 @@ SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
 # What installation and the recipes create, placeholders, and names that only look like paths.
 NOT_IN_THE_CHECKOUT = re.compile(
-    r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|\bop_count\b|unused_argument|repeated_dimensions|\bsimplify\.|^grid\.|^(out|program|relu)\.mlir$"
+    r"^\.venv/|\.dist-info/|\bmy_package/|\btoy\b|drop_names|outer_product|\bop_count\b|unused_argument|repeated_dimensions|\bsimplify\.|^grid\.|^(out|program|relu)\.mlir$"
     r"|^verify-error/|^lint/unused|^sdy-lint\.toml$|^github/|^1/4$|^\.md$"
 )
 
