@@ -31,7 +31,7 @@ run: install ## check the example program, a JAX training step
 	@echo
 	@echo '    $(BIN)/sdy-opt examples/transformer_train.mlir --check -o build/transformer_train.mlir'
 	@echo
-	@$(BIN)/sdy-opt examples/transformer_train.mlir --check --device-memory=16GiB -o build/transformer_train.mlir
+	@$(BIN)/sdy-opt examples/transformer_train.mlir --check --topology=tpu-v5e -o build/transformer_train.mlir
 	@echo
 	@echo 'all figures:                      the same with --report'
 	@echo 'the program with its collectives: build/transformer_train.mlir'

@@ -3,8 +3,8 @@
     python -m examples.partitioned_training           # small dimensions, under a minute
     python -m examples.partitioned_training --full    # the dimensions of transformer_train.mlir, some minutes
 
-Needs the extra `run`: pip install 'sdy-opt[run]'. The original program runs on one device, the partitioned one
-on 8 virtual devices of the CPU, for ten steps on the same sequences. The losses differ only by rounding.
+Needs the extra `run`: pip install 'sdy-opt[run]'. The original program runs on one device, the partitioned
+one on 8 virtual devices of the CPU, for ten steps on the same sequences. The losses differ only by rounding.
 """
 
 import sys

@@ -54,7 +54,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
     [
         ["-c", STARTS],
         ["-m", "sdyopt", str(PROGRAM), "--advise", "--advise-jobs=2"],
-        ["-m", "sdyopt", str(PROGRAM), "--mesh-sweep=data=1..8"],
+        ["-m", "sdyopt", str(PROGRAM), "--mesh-sweep=data=1..64 x model=1..64"],
     ],
     ids=["process", "advise", "sweep"],
 )

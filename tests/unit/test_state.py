@@ -41,6 +41,7 @@ sdyopt/mlir/pipeline/base.py:cls
 sdyopt/mlir/registry/discovery.py:_added_dialects
 sdyopt/mlir/registry/discovery.py:_file_modules
 sdyopt/mlir/registry/discovery.py:_loaded
+sdyopt/mlir/registry/discovery.py:entries
 sdyopt/mlir/registry/table.py:cls
 sdyopt/mlir/registry/table.py:entries
 sdyopt/shardy/sharding/op_sharding_rule_table.py:rule_entries
@@ -53,6 +54,7 @@ sdyopt/tools/cli/flags.py:FLAGS
 CACHES = """
 sdyopt/base/patterns.py:_new
 sdyopt/base/patterns.py:_stored
+sdyopt/mlir/asm/parser/statement_templates.py:_kept
 sdyopt/mlir/bytecode/attribute_table.py:_encodings
 sdyopt/mlir/bytecode/properties.py:_layouts
 sdyopt/mlir/dialects/__init__.py:_names

@@ -35,8 +35,7 @@ class Options(AnalysisOptions):
         placeholder="FILE",
         writes=Writes("the advice", "advice.md", takes_dash=True),
         is_common=True,
-        help="print changes of one annotation that make the program cheaper, each tried; -o writes "
-        "the program with the best one",
+        help="print changes that make the program cheaper, each tried; -o writes the best program",
     )
     advise_changes: int = flag(
         default=1,

@@ -58,7 +58,7 @@ class Budget(NamedTuple):
         return max(self.least, min(self.most, self.operations // max(size, 1)))
 
 
-CHECK, LINT, ADVISE = Budget(60_000, 12, 96), Budget(100_000, 12, 96), Budget(500_000, 24, 400)
+CHECK, LINT, ADVISE = Budget(30_000, 12, 64), Budget(60_000, 12, 64), Budget(500_000, 24, 400)
 
 
 class Search:

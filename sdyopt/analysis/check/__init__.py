@@ -35,8 +35,8 @@ class Options(AnalysisOptions):
         placeholder="FILE",
         writes=Writes("the check", "check.json", takes_dash=True),
         is_common=True,
-        help="print what the program sends, stores and computes, where it sends most, and what helps, or "
-        "write it to FILE (.json or .txt)",
+        help="print what the program sends and stores, where, and what helps, or write it to FILE (.json "
+        "or .txt)",
     )
     speeds: TextFile | None = None
     memory: int | None = None

@@ -29,9 +29,8 @@ class Options(AnalysisOptions):
         placeholder="FILE",
         writes=Writes("the comparison with the compiled program", "compiled.json", takes_dash=True),
         is_common=True,
-        help="compile for the machine of --topology ahead of time, and print the figures of its compiler "
-        "beside the estimates, or write the comparison to FILE (.json, .md or .txt) or the HLO (.hlo); needs "
-        "libtpu, or the CUDA plugin of jax",
+        help="ask the compiler of --topology's machine for the figures, or write what it made to FILE (.hlo, "
+        ".json, .md or .txt); needs libtpu, or the CUDA plugin of jax",
     )
     speeds: TextFile | None = None
     memory: int | None = None

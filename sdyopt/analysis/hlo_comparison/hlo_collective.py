@@ -21,9 +21,8 @@ RENDEZVOUS = re.compile(r'_xla_host_transfer_rendezvous="([^"]*+)"')
 _TRANSFERS = ("ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL")
 # What other devices take part in, of a kind that is not compared.
 _OTHER_KINDS = ("collective-broadcast", "recv", "send")
-_CUSTOM = re.compile(
-    r'custom_call_target="([^"]*(?:[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather)[^"]*)"'
-)
+_CUSTOM = re.compile(r'custom_call_target="([^"]*+)"')
+_COMMUNICATES = re.compile(r"[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather")
 
 # The number of elements, the type of an element, and the text.
 Shape = tuple[int, str, str]
@@ -45,7 +44,8 @@ def unknown_kind(op: Instruction) -> str:
     """What an instruction is that communicates, but is no collective that is known here; else ""."""
     if op.opcode == "custom-call":
         target = _CUSTOM.search(op.attributes)
-        return "" if target is None else f"custom-call {target[1]}"
+        is_known = target is None or _COMMUNICATES.search(target[1]) is None
+        return "" if is_known or target is None else f"custom-call {target[1]}"
     if op.opcode not in _OTHER_KINDS:
         return ""
     transfer = TRANSFER.search(op.attributes)

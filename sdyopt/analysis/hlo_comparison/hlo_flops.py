@@ -19,14 +19,14 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value, sizes_o
 _MOST_POSITIONS = 1 << 16
 _SHAPE = re.compile(r"\b[a-z]\w*\[([\d,]*)\]")
 _LISTS = re.compile(r"\b([lr]hs)_(contracting|batch)_dims=\{([\d,]*)\}")
-_LABELS = re.compile(r"\bdim_labels=(\w+)_(\w+)->(\w+)")
-_WINDOW = re.compile(r"\bwindow=\{([^}]*)\}")
+_LABELS = re.compile(r"\bdim_labels=([a-z0-9]{1,64}+)_([a-z0-9]{1,64}+)->([a-z0-9]{1,64})")
+_WINDOW = re.compile(r"\bwindow=\{([^{}]*+)\}")
 # The numbers of `1x-1_2x3`, of paddings the low ones.
 _NUMBER = re.compile(r"(?:^|x)(-?\d{1,9})(?!\d)")
 _GROUPS = re.compile(r"\b(feature|batch)_group_count=(\d{1,9})")
 # GPU libraries: the numbers of contracted dimensions are in their configuration.
 _LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
-_CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]]*)\]')
+_CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]\[]*+)\]')
 
 
 def flops_of(op: Instruction) -> int | None:

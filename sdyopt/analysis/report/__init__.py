@@ -27,8 +27,7 @@ class Options(AnalysisOptions):
         placeholder="FILE",
         writes=Writes("the report", "report.html", takes_dash=True),
         is_common=True,
-        help="print communication, memory and compute in place of the program, or write them to "
-        "FILE (.html, .json, .md or .txt)",
+        help="print communication, memory and compute, or write them to FILE (.html, .json, .md or .txt)",
     )
     report_rows: int = flag(
         default=5,

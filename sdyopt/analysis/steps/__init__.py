@@ -20,7 +20,6 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="FILE",
         writes=Writes("the steps", "steps.html", is_plural=True),
-        is_common=True,
         help="write a page with the steps of propagation",
     )
 

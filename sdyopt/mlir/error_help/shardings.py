@@ -38,7 +38,7 @@ from sdyopt.mlir.ir.traits import FUNCTION
 # How a message about one of several shardings says which value it is about.
 _VALUE = re.compile(
     r"(?P<word>arg|result|operand|in_shardings|out_shardings) (?:(?P<index>\d+) )?- "
-    r"|(?P<group>operand|result) (?:shape|sharding)[^.]* at index (?P<at>\d+)"
+    r"|(?P<group>operand|result) (?:shape|sharding)[^.]{0,80} at index (?P<at>\d+)"
 )
 _PER_VALUE = "#sdy.sharding_per_value"
 _LISTS = {"operand": "in_shardings", "in_shardings": "in_shardings", "out_shardings": "out_shardings"}

@@ -335,9 +335,11 @@ def _check_formats(dialect: Dialect, failure: str) -> None:
 def _check_has_effect(module: ModuleType, failure: str, name: str) -> None:
     """Raises UsageError for a file that registers no pass, no dialect, and nothing by another decorator."""
     values = vars(module).values()
-    if any("AnalysisOptions" in (base.__name__ for base in getattr(each, "__mro__", ())) for each in values):
+    if any(
+        "AnalysisOptions" in (base.__name__ for base in getattr(value, "__mro__", ())) for value in values
+    ):
         raise UsageError(f"{failure}: it is an analysis", f"load it with --load-analysis-plugin={name}")
-    owners = (getattr(each, "__module__", None) or "" for each in values)
+    owners = (getattr(value, "__module__", None) or "" for value in values)
     if not any(owner.startswith("sdyopt.") for owner in owners):
         message = f"{failure}: the file registers no pass, and defines no DIALECT"
         raise UsageError(message, 'write @sdyopt.register_pass("name") before the class of a pass')

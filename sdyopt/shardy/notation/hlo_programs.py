@@ -54,13 +54,14 @@ class HloShardings(Enum):
 
 
 def hlo_shardings(module: Op) -> HloShardings | None:
-    """The form of the shardings of a program; None if it has those of sdy, or none."""
+    """The form of the shardings of a program; None if it has those of sdy, none, or forms that do not mix."""
     children = [op for region in module.regions for block in region.blocks for op in block.ops]
     if any(isinstance(op, MeshOp) for op in children):
         return None
     if MESHES in _frontend(module.attributes):
         return HloShardings.FRONTEND_ATTRIBUTES
     last: HloShardings | None = None
+    has_devices = False
     for attributes in _attributes(children):
         if SHARDING in attributes:
             return None
@@ -69,8 +70,9 @@ def hlo_shardings(module: Op) -> HloShardings | None:
         text = attributes.get(XLA_SHARDING)
         if isinstance(text, StringAttr):
             is_by_axes = "mesh[" in text.value or "single_device[" in text.value
+            has_devices |= "devices=" in text.value
             last = HloShardings.BY_AXES if is_by_axes else last or HloShardings.BY_DEVICES
-    return last
+    return None if has_devices and last is HloShardings.BY_AXES else last
 
 
 def sharded_operation_count(module: Op) -> int:

@@ -42,7 +42,7 @@
 // HTML:          <h3>memory</h3><p class="figure">4.00 KiB</p><p class="unit">at the peak</p>
 // HTML-SAME:     fits in 15.8 GiB
 // HTML-SAME:     estimated for one run
-// TIME:          estimated time: 0.31 ns
+// TIME:          estimated time: 1.22 us
 // ROWS:          before  <stdin>
 // ROWS:          tensor<8x8xf32>: [{"x"}, {}] → [{}, {"x"}]
 // ROWS-NEXT:     … and 1 more

@@ -36,7 +36,7 @@
 // PLACES:      "places": ["decoder", "encoder.py"],
 // PLACES:      "values": [
 // PLACES-NEXT:   {"at": "decoder/add",
-// PLACES-NEXT: ]
+// PLACES-NEXT: {{^ *\]}}
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}]>} loc("batch"),

@@ -82,7 +82,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_all_analyses_are_in_the_table() -> None:
     names = {each.__module__.rpartition(".")[2] for each in all_analyses()}
-    assert names == set(FLAGS)
+    # What is compiled is meant to be shown by the others.
+    assert names - {"compiled"} == set(FLAGS)
 
 
 @pytest.mark.parametrize("passes", [(), PASSES], ids=["no passes", "passes"])

@@ -93,17 +93,17 @@ class StatementTemplates:
         """Keeps the templates for the next sources."""
         if self._settings is None or len(self.by_key) > _KEPT_STATEMENTS:
             return
-        used = {id(each) for each in self._used}
-        kept = [each for each in _kept[0] if id(each) not in used] + self._used
+        used = {id(kept) for kept in self._used}
+        sources = [kept for kept in _kept[0] if id(kept) not in used] + self._used
         new = _Kept(
             self._settings,
             self._dialects.loaded(),
-            {key: each for key, each in self.by_key.items() if self._is_kept(key, each)},
+            {key: text for key, text in self.by_key.items() if self._is_kept(key, text)},
             {k: form for k, form in self._forms.items() if form and self._is_kept(k, form.statement)},
         )
         if new.statements or new.forms:
-            kept.append(new)
-        _kept[0] = tuple(kept[-_KEPT_SOURCES:])
+            sources.append(new)
+        _kept[0] = tuple(sources[-_KEPT_SOURCES:])
 
     def _is_kept(self, key: str, statement: Statement) -> bool:
         """Whether a template is new, and depends on its own text alone. Implied regions have a parser."""
@@ -138,7 +138,7 @@ class StatementTemplates:
 
     def _use(self, key: str, kept: _Kept) -> None:
         self._from_earlier.add(key)
-        if not any(each is kept for each in self._used):
+        if not any(used is kept for used in self._used):
             self._used.append(kept)
 
     def _of_form(self, key: str, parse: ParseWithHoles) -> Statement | None:

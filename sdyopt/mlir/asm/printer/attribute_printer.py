@@ -158,9 +158,9 @@ class AttributePrinter:
         text = self._texts[element] = self._joined(self._parts(element))
         return text
 
-    def _joined(self, parts: Parts, limit: int = MAX_TEXT, what: str = "attribute") -> str:
-        """The text of the parts. Raises TooLongError if it has more characters than `limit`."""
-        texts = self._texts
+    def _joined(self, parts: Parts, limit: int | None = None, what: str = "attribute") -> str:
+        """The text of the parts. Raises TooLongError above so many characters, by default MAX_TEXT."""
+        texts, limit = self._texts, MAX_TEXT if limit is None else limit
         # Fast path: all texts are known, and few.
         known = [part if isinstance(part, str) else texts.get(part, "") for part in parts]
         if "" not in known and len(known) < _FEW_PARTS:
