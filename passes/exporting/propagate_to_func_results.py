@@ -48,7 +48,8 @@ def _set_result_shardings(function: FuncOp, is_main: bool, rewriter: Rewriter) -
     has_entry_point = Behavior.RESULTS_OF_ENTRY_POINT.active
     if not isinstance(terminator, ReturnOp) or (is_main and not has_entry_point):
         return
-    for index, value in enumerate(terminator.operands):
+    # Without verification, a function may return more values than it has results.
+    for index, value in enumerate(terminator.operands[: len(function.result_attributes)]):
         if is_main and SHARDING in function.result_attributes[index]:
             continue
         sharding = sharding_of(value)

@@ -89,7 +89,7 @@ def _flatten_function(function: FuncOp, rewriter: Rewriter) -> None:
         rewriter.erase_argument(argument)
     values: list[Value] = []
     result_attributes = []
-    for value, kept in zip(terminator.operands, function.result_attributes, strict=True):
+    for value, kept in zip(terminator.operands, function.result_attributes, strict=False):
         unpacked = _unpacked(value, {"before": terminator}, rewriter)
         values += unpacked
         result_attributes += [EMPTY_DICT if isinstance(value.type, TupleType) else kept] * len(unpacked)
