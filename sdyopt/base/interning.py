@@ -177,7 +177,8 @@ def _ignore(instance: object, value: object) -> None:
 def _evictor(values: dict[tuple[object, ...], _Reference]) -> Callable[[_Reference], None]:
     def evict(dead: _Reference) -> None:
         if values.get(dead.key) is dead:
-            del values[dead.key]
+            # Another thread may have removed it since.
+            values.pop(dead.key, None)
 
     return evict
 
