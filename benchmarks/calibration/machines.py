@@ -1,6 +1,6 @@
 """Compares reports with what the compilers for TPU and GPU make of programs, as `--compiled` does.
 
-Half of the programs, chosen by a hash of their names, are never looked at while a model is tuned.
+Models are not tuned on half of the programs, chosen by a hash of their names; both halves are counted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def section(target: str, found: Sequence[Compared], rejected: Sequence[tuple[str
     yield f"## {name}\n"
     yield (
         f"{len(found)} programs, compiled by {', '.join(compilers)} for {machines}. Halves: programs on "
-        "which the model was tuned, and others, which nobody looked at meanwhile.\n"
+        "which the model was tuned, and others, on which it was not tuned.\n"
     )
     yield "| figure | programs | tuned | others |"
     yield "|---|---:|---:|---:|"

@@ -213,7 +213,7 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
         for trial in trials:
             effect = trial.effect
             least = max(placed.rule.least, NOISE * effect.before.measured(measure), Fraction(1))
-            # Whoever asks for memory or FLOPs may pay with time.
+            # A rule that lowers memory or FLOPs may propose what costs time.
             is_worth_it = effect.is_worth_it if measure is not Measure.WIRE else search.pays(trial)
             if effect.saved(measure) >= least and is_worth_it:
                 enough.append(trial)
