@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 EXTRAS := dev
 # The Python that .venv is made with; by default the first suitable one that is found.
 PYTHON ?=
+# Images of containers set this. Each of the thousands of processes of the tests would compile sdy-opt again, which
+# doubles the time of the tests.
+unexport PYTHONDONTWRITEBYTECODE
 # One worker per core; JOBS=0 runs the tests in one process, for a debugger.
 JOBS   ?= auto
 
