@@ -8,10 +8,9 @@ Bytes are those of the whole value on one device: of the operand, and of the res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import log, prod
+from itertools import accumulate, pairwise
+from math import inf, log, prod
 from operator import itemgetter
-from statistics import median
 from typing import Final
 
 from sdyopt.analysis.figures.machines import machine_data
@@ -22,6 +21,8 @@ ALL_GATHER: Final = "all_gather"
 ALL_REDUCE: Final = "all_reduce"
 ALL_TO_ALL: Final = "all_to_all"
 PERMUTE: Final = "collective_permute"
+# In which some devices only send, or only receive.
+ONE_WAY_PERMUTE: Final = "one_way_permute"
 REDUCE_SCATTER: Final = "reduce_scatter"
 # Kinds that take as long as another.
 SAME_AS: Final = {
@@ -75,15 +76,18 @@ class CollectiveTimes:
         # Groups of whole nodes were measured as such.
         is_whole = any(part.dimension == NODE and part.size == part.whole for part in local)
         whole = self._measured(kind, devices * nodes, size, exact=True) if is_whole else None
-        return self._seconds_between(kind, size, local, devices, nodes) if whole is None else whole
+        if whole is not None:
+            return whole
+        return self._seconds_between(_BY_FORMULA.get(kind, kind), size, local, devices, nodes)
 
     def _local_seconds(self, kind: str, devices: int, size: float, parts: Sequence[Part]) -> float | None:
         if devices == 1:
             return 0.0
+        by_formula = _BY_FORMULA.get(kind, kind)
         if parts and (parts[0].is_torus or parts[0].dimension == CORE):
-            return self._torus_seconds(kind, size, parts)
+            return self._torus_seconds(by_formula, size, parts)
         measured = self._measured(kind, devices, size)
-        return self._formula(kind, devices, size) if measured is None else measured
+        return self._formula(by_formula, devices, size) if measured is None else measured
 
     def _formula(self, kind: str, devices: int, size: float) -> float | None:
         links = self._links
@@ -146,21 +150,22 @@ class CollectiveTimes:
         own = self._of(self._machine, kind)
         if exact:
             own = {devices: own[devices]} if devices in own else {}
-        if (group := _nearest(own, devices, size)) is not None:
+        if (group := _nearest(own, kind, devices, size)) is not None:
             return self._of_group(self._machine, own, group, kind, devices, size)
         like = machine_data()["machines"][self._machine].get("like")
         if exact or like is None or self._links.local is None:
             return None
         # As long as on that machine for the bytes that its links send in the same time.
         series, size = self._of(like[0], kind), size * like[1]
-        group = _nearest(series, devices, size)
+        group = _nearest(series, kind, devices, size)
         return None if group is None else self._of_group(like[0], series, group, kind, devices, size)
 
     def _of_group(
         self, machine: str, series: dict[int, _Rows], group: int, kind: str, devices: int, size: float
     ) -> float:
         """Seconds for a size of groups, from a measured size."""
-        seconds = interpolated(series[group], size)
+        least = min(rows[0][1] for rows in series.values())
+        seconds = interpolated(series[group], size, least)
         if group == devices:
             return seconds
         reference = self._of(_REFERENCE, kind)
@@ -190,14 +195,19 @@ _REFERENCE: Final = "b200"
 # The least number of measured times that make a series, and how far it extends beyond them.
 _MIN_ROWS: Final = 2
 _BELOW, _BEYOND = 4, 16
-_INSTEAD: Final = {ALL_GATHER: REDUCE_SCATTER}
+_INSTEAD: Final = {ALL_GATHER: REDUCE_SCATTER, ONE_WAY_PERMUTE: PERMUTE}
+_BY_FORMULA: Final = {ONE_WAY_PERMUTE: PERMUTE}
+# The devices of a pair exchange their values; those of larger groups send them along rings.
+_PAIR: Final = 2
 
 
-def _nearest(series: dict[int, _Rows], devices: int, size: float) -> int | None:
+def _nearest(series: dict[int, _Rows], kind: str, devices: int, size: float) -> int | None:
     """The measured size of groups that is nearest to one, of those that were measured with such values."""
     groups = [
         group for group, rows in series.items() if rows[0][0] / _BELOW <= size <= rows[-1][0] * _BEYOND
     ] or [group for group, rows in series.items() if len(rows) > _BELOW]
+    if kind == PERMUTE and devices > _PAIR:
+        groups = [group for group in groups if group > _PAIR] or groups
     return min(groups, key=lambda group: (abs(log(group / devices)), group), default=None)
 
 
@@ -208,7 +218,7 @@ def is_ring(part: Part) -> bool:
 
 def wire_share(kind: str, devices: int) -> float:
     """The bytes that a device of a group sends for each byte of the value."""
-    if kind == PERMUTE:
+    if kind in (PERMUTE, ONE_WAY_PERMUTE):
         return 1.0
     return (2 if kind == ALL_REDUCE else 1) * (devices - 1) / devices
 
@@ -231,13 +241,21 @@ def smoothed(rows: Sequence[Sequence[float]]) -> _Rows:
 
 
 def _time(block: list[Sequence[float]]) -> float:
-    return median(row[1] for row in block)
+    """The time with the least sum of relative errors: the median, in which short times count more."""
+    times = sorted(row[1] for row in block)
+    weights = list(accumulate(1 / time for time in times))
+    return next(time for time, weight in zip(times, weights, strict=True) if 2 * weight >= weights[-1])
 
 
-def interpolated(rows: _Rows, size: float) -> float:
-    """Seconds between measured times: linear in bytes, as a floor and a bandwidth are."""
+def interpolated(rows: _Rows, size: float, least: float = inf) -> float:
+    """Seconds between measured times: linear in bytes, as a floor and a bandwidth are.
+
+    Before the first of them, too, but no less than the `least` microseconds of other sizes of groups.
+    """
     if size <= rows[0][0]:
-        return rows[0][1] * 1e-6
+        (low, before), (high, after) = rows[0], rows[1]
+        slope = (after - before) / (high - low) if high > low else 0
+        return max(before - slope * (low - size), min(least, before)) * 1e-6
     for (low, before), (high, after) in pairwise(rows):
         if size <= high and high > low:
             return (before + (after - before) * (size - low) / (high - low)) * 1e-6

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from sdyopt.analysis.figures.collective_times import PERMUTE
+from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -81,9 +81,12 @@ def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | N
         return Fraction(0)
     if each.group_size is None:
         return None
+    if each.kind != PERMUTE:
+        return topology.seconds(each.kind, each.axis_names, each.group_size, each.wire_bytes)
     # A device that a permute does not send from waits for those that it does.
-    whole = each.bytes_in if each.kind == PERMUTE else None
-    return topology.seconds(each.kind, each.axis_names, each.group_size, each.wire_bytes, whole)
+    is_one_way = each.bytes_in is not None and each.wire_bytes < each.bytes_in
+    kind = ONE_WAY_PERMUTE if is_one_way else PERMUTE
+    return topology.seconds(kind, each.axis_names, each.group_size, each.wire_bytes, each.bytes_in)
 
 
 def _is_in_memory(report: Report, product: Product, topology: Topology) -> bool:

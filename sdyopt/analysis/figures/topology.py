@@ -460,6 +460,7 @@ _STEPS: dict[str, Callable[[int], int]] = {
     "all_to_all": lambda n: n - 1,
     "collective_broadcast": lambda n: n - 1,
     "collective_permute": lambda n: 1,
+    "one_way_permute": lambda n: 1,
     "collective_reduce": lambda n: n - 1,
     "cross-replica-sum": lambda n: 2 * (n - 1),
     "reduce_scatter": lambda n: n - 1,

@@ -29,7 +29,7 @@
 // H100-NEXT: as slow as in measured steps
 // H100: for h100: h100:4x8, 989 TFLOP/s
 // H100: data on the network (4): 47 GB/s; model on a node (8): {{.*}} GB/s
-// H100: error of collectives on h100: median 11%, 9 of 10 within 82%, of 42 measured times
+// H100: error of collectives on h100: median 11%, 9 of 10 within 68%, of 42 measured times
 // 15.75 GiB of 16 are usable.
 // TPU:  fits in 15.8 GiB of device memory
 // TPU:  other operations 8.43 us

@@ -1,6 +1,7 @@
 """Times of collectives on machines: measured ones, formulas, and how meshes lie on machines."""
 
 import json
+from fractions import Fraction
 from statistics import quantiles
 
 import pytest
@@ -93,9 +94,39 @@ def test_a_part_of_a_value_goes_through_the_network() -> None:
 
 def test_measured_times_do_not_fall_with_the_bytes() -> None:
     rows = smoothed([(1, 90), (2, 30), (4, 34), (8, 20), (16, 40)])
-    assert [time for _, time in rows] == [32, 32, 32, 32, 40]
-    assert interpolated(rows, 12) == pytest.approx(36e-6)
+    # The time that is the closest to all of them in relative terms.
+    assert [time for _, time in rows] == [30, 30, 30, 30, 40]
+    assert interpolated(rows, 12) == pytest.approx(35e-6)
     assert interpolated(rows, 1) == interpolated(rows, 0.1)
+
+
+def test_times_below_measured_ones_fall_with_the_bytes_to_the_least_of_other_groups() -> None:
+    rows = [(32, 80), (64, 140)]
+    assert interpolated(rows, 16, least=20) == pytest.approx(50e-6)
+    assert interpolated(rows, 1, least=30) == pytest.approx(30e-6)
+    assert interpolated(rows, 16) == pytest.approx(80e-6)
+
+
+def test_pairs_that_exchange_values_and_devices_that_only_send_have_times_of_their_own() -> None:
+    times = built_in_topology("b200").on(mesh(a=8)).times
+    assert times is not None
+    ring, pair = ([Part(NODE, size, 1, 8, False)] for size in (8, 2))
+    size = 128 << 20
+    # Measured: 861, 863 and 555 us.
+    assert times.seconds("collective_permute", size, ring) == pytest.approx(861e-6, rel=0.05)
+    assert times.seconds("collective_permute", size, pair) == pytest.approx(863e-6, rel=0.05)
+    assert times.seconds("one_way_permute", size, pair) == pytest.approx(555e-6, rel=0.05)
+    # Four devices are a ring, as eight are.
+    four = [Part(NODE, 4, 1, 8, False)]
+    assert times.seconds("collective_permute", size, four) == times.seconds("collective_permute", size, ring)
+
+
+def test_a_permute_in_which_some_devices_only_send_is_as_others_where_it_was_not_measured() -> None:
+    one_way, ring = (
+        built_in_topology("h100").on(mesh(a=8)).seconds(kind, ["a"], 8, Fraction(1 << 20), 1 << 20)
+        for kind in ("one_way_permute", "collective_permute")
+    )
+    assert one_way == ring
 
 
 def test_a_machine_without_measured_times_is_like_another() -> None:
