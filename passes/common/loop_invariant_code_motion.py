@@ -70,7 +70,7 @@ def _definition(value: Value) -> Op:
     """The operation that defines a value, or the one whose block argument it is."""
     if isinstance(value, OpResult):
         return value.op
-    assert isinstance(value, BlockArgument) and value.owner.parent is not None
-    parent = value.owner.parent.parent
+    assert isinstance(value, BlockArgument) and value.block.parent is not None
+    parent = value.block.parent.parent
     assert parent is not None
     return parent

@@ -148,7 +148,7 @@ class _Liveness:
         return op.operands
 
     def _sources_of_argument(self, argument: BlockArgument) -> Iterable[Value]:
-        block = argument.owner
+        block = argument.block
         parent = block.parent_op
         if not _is_entry(block):
             return [

@@ -79,7 +79,7 @@ def _hoist(loop: WhileOp, growth: int, rewriter: Rewriter) -> None:
     for op in [op for op in body.ops if op in hoisted]:
         for use in op.operand_uses:
             value = use.value
-            if isinstance(value, BlockArgument) and value.owner is body:
+            if isinstance(value, BlockArgument) and value.block is body:
                 rewriter.set_operand(use, loop.operands[value.index])
         rewriter.move(op, before=loop)
 
@@ -123,7 +123,7 @@ class _Invariants:
             self._are_invariant[op] = is_pure and all(
                 self._passed_on[value.index]
                 for value in op.operands
-                if isinstance(value, BlockArgument) and value.owner is self._body
+                if isinstance(value, BlockArgument) and value.block is self._body
             )
         return self._are_invariant[op]
 

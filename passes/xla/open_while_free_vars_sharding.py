@@ -55,7 +55,7 @@ def _is_defined_in(value: Value, op: Op) -> bool:
     if isinstance(value, OpResult):
         return op.is_ancestor(value.op) and value.op is not op
     assert isinstance(value, BlockArgument)
-    parent = value.owner.parent_op
+    parent = value.block.parent_op
     return parent is not None and op.is_ancestor(parent)
 
 

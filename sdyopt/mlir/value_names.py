@@ -37,10 +37,10 @@ class NamedResult(NamedTuple):
 
 def name_of(value: Value) -> str:
     """The name of a value, if it is an argument of a function that has one; else ""."""
-    function = value.owner.parent_op if isinstance(value, BlockArgument) else None
+    function = value.block.parent_op if isinstance(value, BlockArgument) else None
     if not isinstance(value, BlockArgument) or not isinstance(function, FunctionOpInterface):
         return ""
-    if value.owner is not function.regions[0].entry:
+    if value.block is not function.regions[0].entry:
         return ""
     attributes = function.argument_attributes
     if value.index < len(attributes) and (info := _text(attributes[value.index], _ARGUMENT_INFO)):

@@ -105,8 +105,8 @@ def _pad(op: Any, operands: list[Array], bodies: Sequence[Body]) -> Sequence[Arr
 def _dot_general(op: Any, operands: list[Array], bodies: Sequence[Body]) -> Sequence[Array]:
     dims = op.dot_dimension_numbers
     lhs, rhs = operands
-    batch = list(zip(dims.lhs_batching, dims.rhs_batching, strict=True))
-    contracted = list(zip(dims.lhs_contracting, dims.rhs_contracting, strict=True))
+    batch = list(zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True))
+    contracted = list(zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions, strict=True))
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     names = [[""] * lhs.ndim, [""] * rhs.ndim]
     for left, right in batch + contracted:

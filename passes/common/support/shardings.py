@@ -78,6 +78,6 @@ class _Transformer:
 def directly_after_definition(value: Value) -> InsertionPoint:
     """Directly after the definition of a value, and before operations that were inserted there earlier."""
     if isinstance(value, BlockArgument):
-        return {"at_start_of": value.owner}
+        return {"at_start_of": value.block}
     assert isinstance(value, OpResult)
     return {"after": value.op}

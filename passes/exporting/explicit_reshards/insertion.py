@@ -223,7 +223,7 @@ def insertion_point_after_definition(value: Value) -> InsertionPoint:
     before it.
     """
     if isinstance(value, BlockArgument):
-        first = value.owner.first
+        first = value.block.first
         assert first is not None, "the block of an argument with uses has operations"
         return {"before": first}
     op = value.defining_op

@@ -80,7 +80,7 @@ class ShardingGroups:
                 [value],
                 types,
                 attributes,
-                at_start_of=value.owner,
+                at_start_of=value.block,
                 location=value.lazy_location,
             )
         else:

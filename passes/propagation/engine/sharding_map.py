@@ -232,5 +232,5 @@ def _siblings(value: Subject) -> Sequence[OpResult | BlockArgument]:
     if isinstance(value, BlockArgument):
         op = owning_op(value)
         if isinstance(op, NamedComputationOp):
-            return value.owner.arguments
+            return value.block.arguments
     return ()

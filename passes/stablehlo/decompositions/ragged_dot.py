@@ -29,7 +29,12 @@ def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:
     builder = OpBuilder(op, rewriter)
     lhs, rhs, result = ranked(op.lhs), ranked(op.rhs), ranked(op.results[0])
     dims = op.ragged_dot_dimension_numbers
-    dot_dims = DotDimensions(dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
+    dot_dims = DotDimensions(
+        dims.lhs_batching_dimensions,
+        dims.rhs_batching_dimensions,
+        dims.lhs_contracting_dimensions,
+        dims.rhs_contracting_dimensions,
+    )
     if lhs.rank >= rhs.rank and lhs.rank >= result.rank:
         # Groups of batches do not depend on each other.
         return [_dot(op, [op.lhs, op.rhs], dot_dims, result, builder)]
@@ -42,15 +47,15 @@ def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:
 
 def _sum_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -> list[Value] | None:
     """The sum over the groups of lhs, each with its own slice of rhs."""
-    dimension = op.ragged_dot_dimension_numbers.rhs_group[0]
+    dimension = op.ragged_dot_dimension_numbers.rhs_group_dimensions[0]
     count = ranked(op.rhs).shape[dimension]
     if count == DYNAMIC:
         return None
     batching, contracting = (
         tuple([other - (other > dimension) for other in dimensions])
-        for dimensions in (dims.rhs_batching, dims.rhs_contracting)
+        for dimensions in (dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions)
     )
-    dims = DotDimensions(dims.lhs_batching, batching, dims.lhs_contracting, contracting)
+    dims = DotDimensions(dims.lhs_batching_dimensions, batching, dims.lhs_contracting_dimensions, contracting)
     groups, result = _Groups(op, builder), ranked(op.results[0])
     sum: Value | None = None
     for index in range(count):
@@ -103,7 +108,7 @@ class _Groups:
         self._type = ranked(op.lhs)
         self._batch = ranked(op.group_sizes).shape[:-1]
         self._start = Number(constant_integers(0, self._batch, builder), builder)
-        self._positions = self._positions_of_rows(op.ragged_dot_dimension_numbers.lhs_ragged[0])
+        self._positions = self._positions_of_rows(op.ragged_dot_dimension_numbers.lhs_ragged_dimensions[0])
         self._zero = builder.constant_like(op.lhs, bytes(element_size(self._type.element)))
 
     def next_masked(self, index: int) -> Value:

@@ -253,7 +253,7 @@ def copy_of(subject: Subject, copies: Mapping[Op, Op]) -> Subject:
     op = owning_op(subject)
     blocks = [block for region in op.regions for block in region.blocks]
     copied = [block for region in copies[op].regions for block in region.blocks]
-    return copied[blocks.index(subject.owner)].arguments[subject.index]
+    return copied[blocks.index(subject.block)].arguments[subject.index]
 
 
 def _constrain(value: OpResult | BlockArgument, sharding: TensorSharding, rewriter: Rewriter) -> None:
@@ -261,5 +261,5 @@ def _constrain(value: OpResult | BlockArgument, sharding: TensorSharding, rewrit
     if isinstance(value, OpResult):
         op = rewriter.create(ShardingConstraintOp, [value], [value.type], attributes, after=value.op)
     else:
-        op = rewriter.create(ShardingConstraintOp, [value], [value.type], attributes, at_start_of=value.owner)
+        op = rewriter.create(ShardingConstraintOp, [value], [value.type], attributes, at_start_of=value.block)
     rewriter.replace_uses_except(value, op.results[0], op)

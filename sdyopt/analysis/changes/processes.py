@@ -166,7 +166,7 @@ class TrialProcesses:
         else:
             op = owning_op(subject)
             blocks = [block for region in op.regions for block in region.blocks]
-            path = (self._numbers[op], blocks.index(subject.owner), subject.index)
+            path = (self._numbers[op], blocks.index(subject.block), subject.index)
         return path, isinstance(subject, FunctionResult), edit.sharding, edit.mesh, edit.is_removal
 
 

@@ -51,7 +51,7 @@ def is_of_argument(op: CollectiveOp) -> bool:
     """Whether what is resharded is an argument, or a part of one."""
     value = producer(op)
     for _ in range(_MAX_STEPS):
-        owner = value.owner.parent_op if isinstance(value, BlockArgument) else value.defining_op
+        owner = value.block.parent_op if isinstance(value, BlockArgument) else value.defining_op
         if isinstance(owner, FuncOp):
             return True
         if isinstance(value, BlockArgument) and isinstance(owner, WhileOp):

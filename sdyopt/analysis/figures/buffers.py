@@ -250,4 +250,4 @@ def argument_written_into(op: Op, index: int, around: tuple[Block, ...] = ()) ->
             value = None if source is None else inner.operand_at(source.index)
         else:
             return None
-    return value if isinstance(value, BlockArgument) and value.owner is body else None
+    return value if isinstance(value, BlockArgument) and value.block is body else None

@@ -129,7 +129,7 @@ def _sum_over_iterations(value: Value, loop: WhileOp) -> Value | None:
     if not isinstance(user, AddOp) or user.parent is not loop.body.blocks[0]:
         return None
     other = next((each for each in user.operands if each is not value), None)
-    if not isinstance(other, BlockArgument) or other.owner is not loop.body.blocks[0]:
+    if not isinstance(other, BlockArgument) or other.block is not loop.body.blocks[0]:
         return None
     if _only_user(other) is not user:
         return None
@@ -273,12 +273,15 @@ def _once(op: Op, collective: Collective, program: Program) -> Collective | None
 def _contracts_several(op: Op) -> bool:
     """Whether a reduce-scatter is of a product over several dimensions, such as a gradient of a weight."""
     product = op.tensor.defining_op if isinstance(op, ReduceScatterOp) else None
-    return isinstance(product, DotGeneralOp) and len(product.dot_dimension_numbers.lhs_contracting) > 1
+    return (
+        isinstance(product, DotGeneralOp)
+        and len(product.dot_dimension_numbers.lhs_contracting_dimensions) > 1
+    )
 
 
 def _contracts_rows(product: DotGeneralOp) -> bool:
     """Whether a product contracts the last dimension of its left operand, before a transpose, or several."""
-    lhs, dims = product.lhs, product.dot_dimension_numbers.lhs_contracting
+    lhs, dims = product.lhs, product.dot_dimension_numbers.lhs_contracting_dimensions
     transpose = lhs.defining_op
     if isinstance(transpose, TransposeOp):
         dims = tuple([transpose.permutation[dim] for dim in dims])
@@ -306,7 +309,7 @@ def _summed(product: DotGeneralOp, scatter: CollectiveOp) -> int:
     mesh, sharding = find_mesh(scatter.out_sharding.mesh_or_ref, product), sharding_of(product.lhs)
     if mesh is None or sharding is None:
         return 0
-    dims = product.dot_dimension_numbers.lhs_contracting
+    dims = product.dot_dimension_numbers.lhs_contracting_dimensions
     return prod(sharding.dims[dim].sharded_size(mesh) for dim in dims)
 
 

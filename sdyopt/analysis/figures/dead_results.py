@@ -52,7 +52,7 @@ class DeadResults:
                 self.ops.add(op)
                 for operand in op.operands:
                     self._check(operand)
-        elif isinstance(value, BlockArgument) and isinstance(function := value.owner.parent_op, FuncOp):
+        elif isinstance(value, BlockArgument) and isinstance(function := value.block.parent_op, FuncOp):
             for call in self._counts.call_sites(function):
                 self._check(call.operand_at(value.index))
 

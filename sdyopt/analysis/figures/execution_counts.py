@@ -195,7 +195,7 @@ class ExecutionCounts:
             if (
                 towards is None
                 or not isinstance(counter, BlockArgument)
-                or counter.owner is not loop.cond.entry
+                or counter.block is not loop.cond.entry
             ):
                 continue
             index = counter.index
@@ -236,7 +236,7 @@ class ExecutionCounts:
 
     def _passed_unchanged(self, argument: BlockArgument) -> Value | None:
         """A value outside the loop, computation or function that always equals its argument, or None."""
-        op = argument.owner.parent_op
+        op = argument.block.parent_op
         if isinstance(op, WhileOp):
             return op.operand_at(argument.index) if is_passed_on(op, argument.index) else None
         if isinstance(op, ManualComputationOp | NamedComputationOp):

@@ -27,11 +27,21 @@ FlopsOf = Callable[[Any, Shape, Shape, Shape], int]
 def _dot_general(op: DotGeneralOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     """2 · b · m · n · k."""
     dims = op.dot_dimension_numbers
-    free_lhs = [d for d in range(len(lhs)) if d not in (*dims.lhs_batching, *dims.lhs_contracting)]
-    free_rhs = [d for d in range(len(rhs)) if d not in (*dims.rhs_batching, *dims.rhs_contracting)]
+    free_lhs = [
+        d
+        for d in range(len(lhs))
+        if d not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)
+    ]
+    free_rhs = [
+        d
+        for d in range(len(rhs))
+        if d not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
+    ]
     sizes = [
         min(lhs[left], rhs[right], out[position])
-        for position, (left, right) in enumerate(zip(dims.lhs_batching, dims.rhs_batching, strict=True))
+        for position, (left, right) in enumerate(
+            zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True)
+        )
     ]
     position = len(sizes)
     for left in free_lhs:
@@ -42,7 +52,7 @@ def _dot_general(op: DotGeneralOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
         position += 1
     sizes += [
         min(lhs[left], rhs[right])
-        for left, right in zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)
+        for left, right in zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions, strict=True)
     ]
     return 2 * prod(sizes)
 
@@ -56,15 +66,15 @@ def _dot(op: DotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
 def _convolution(op: ConvolutionOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     """2 · result elements · window elements · input features per group, without those on padding."""
     dims = op.dimension_numbers
-    batch = out[dims.output_batch]
+    batch = out[dims.output_batch_dimension]
     if op.batch_group_count == 1:
-        batch = min(lhs[dims.input_batch], batch)
-    features = min(rhs[dims.kernel_output_feature], out[dims.output_feature])
-    result = batch * features * prod([out[dim] for dim in dims.output_spatial])
-    window = prod([rhs[dim] for dim in dims.kernel_spatial])
-    inputs = rhs[dims.kernel_input_feature]
+        batch = min(lhs[dims.input_batch_dimension], batch)
+    features = min(rhs[dims.kernel_output_feature_dimension], out[dims.output_feature_dimension])
+    result = batch * features * prod([out[dim] for dim in dims.output_spatial_dimensions])
+    window = prod([rhs[dim] for dim in dims.kernel_spatial_dimensions])
+    inputs = rhs[dims.kernel_input_feature_dimension]
     if op.feature_group_count == 1:
-        inputs = min(lhs[dims.input_feature], inputs)
+        inputs = min(lhs[dims.input_feature_dimension], inputs)
     return int(2 * result * window * inputs * _share_in_input(op))
 
 
@@ -79,15 +89,15 @@ def _share_in_input(op: ConvolutionOp) -> Fraction:
         if isinstance(each, RankedShapedType)
     ]
     dims = op.dimension_numbers
-    count = len(dims.input_spatial)
+    count = len(dims.input_spatial_dimensions)
     steps = [list(each or (1,) * count) for each in (op.window_strides, op.lhs_dilation, op.rhs_dilation)]
     padding = padding_pairs(op.signature, op.padding) or ((0, 0),) * count
     share = Fraction(1)
     for position in range(count):
         sizes = (
-            shapes[0][dims.input_spatial[position]],
-            shapes[1][dims.kernel_spatial[position]],
-            shapes[2][dims.output_spatial[position]],
+            shapes[0][dims.input_spatial_dimensions[position]],
+            shapes[1][dims.kernel_spatial_dimensions[position]],
+            shapes[2][dims.output_spatial_dimensions[position]],
         )
         if DYNAMIC in sizes or 0 in sizes:
             return Fraction(1)
@@ -124,10 +134,10 @@ def _ragged_dot(op: RaggedDotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     """2 · m · n · k: each row of the ragged dimension, or each element that is summed, is in one group."""
     dims = op.ragged_dot_dimension_numbers
     # A ragged contracting dimension is divided among the groups, which are the first dimension of the result.
-    groups = 1 if set(dims.lhs_ragged) <= set(dims.lhs_contracting) else 0
+    groups = 1 if set(dims.lhs_ragged_dimensions) <= set(dims.lhs_contracting_dimensions) else 0
     contracted = [
         min(lhs[left], rhs[right])
-        for left, right in zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)
+        for left, right in zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions, strict=True)
     ]
     return 2 * prod(out[groups:]) * prod(contracted)
 
@@ -166,10 +176,10 @@ def sizes_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> tuple[int, int, int,
     batch = 1
     if isinstance(op, DotGeneralOp):
         dims = op.dot_dimension_numbers
-        batch = prod(out[: len(dims.lhs_batching)])
-        rows = prod(out[len(dims.lhs_batching) : len(lhs) - len(dims.lhs_contracting)])
+        batch = prod(out[: len(dims.lhs_batching_dimensions)])
+        rows = prod(out[len(dims.lhs_batching_dimensions) : len(lhs) - len(dims.lhs_contracting_dimensions)])
     elif isinstance(op, ConvolutionOp):
-        rows = prod(out) // max(1, out[op.dimension_numbers.output_feature])
+        rows = prod(out) // max(1, out[op.dimension_numbers.output_feature_dimension])
         batch = op.feature_group_count
     else:
         rows = prod(out[:-1])

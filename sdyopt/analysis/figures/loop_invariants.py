@@ -112,6 +112,6 @@ def _only_call(function: FuncOp, counts: ExecutionCounts) -> Op | None:
 def owner_of(value: Value) -> Op:
     """The operation that defines a value, or that has it as an argument of its region."""
     assert isinstance(value, OpResult | BlockArgument)
-    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
+    op = value.op if isinstance(value, OpResult) else value.block.parent_op
     assert op is not None
     return op

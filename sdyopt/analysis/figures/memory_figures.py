@@ -143,7 +143,7 @@ class ValueTexts:
         devices = 1 if self.mesh is None else self.mesh.total_size
         around = _around(value)
         if isinstance(value, BlockArgument):
-            around = value.owner.first
+            around = value.block.first
         others = 1 if around is None else self.manual_devices(around) or 1
         return max(devices // self.shapes.shard_count(self.shapes.sharding(value)) // others, 1)
 
@@ -436,7 +436,7 @@ def _around(value: Value) -> Op | None:
     """The operation that defines a result, or that encloses the block of an argument."""
     if isinstance(value, OpResult):
         return value.op
-    return value.owner.parent_op if isinstance(value, BlockArgument) else None
+    return value.block.parent_op if isinstance(value, BlockArgument) else None
 
 
 def _peak_location(

@@ -135,13 +135,13 @@ class TensorOrigins:
         return (argument for argument in found if argument is not None and name_of(argument))
 
     def _is_argument(self, value: BlockArgument) -> bool:
-        function = value.owner.parent_op
+        function = value.block.parent_op
         return isinstance(function, FuncOp) and self._counts.is_entry(function)
 
     def _source(self, value: Value) -> Value | None:
         """The value that another one is a part or a copy of."""
         if isinstance(value, BlockArgument):
-            op = value.owner.parent_op
+            op = value.block.parent_op
             if isinstance(op, _BODIES):
                 return op.operand_at(value.index)
             if isinstance(op, WhileOp):

@@ -119,7 +119,7 @@ def is_symbol(value: Value) -> bool:
 def _is_symbol_by_definition(value: Value) -> bool:
     """Whether a value can be a symbol operand, whatever the operands of its defining operation are."""
     if isinstance(value, BlockArgument):
-        owner = value.owner.parent_op
+        owner = value.block.parent_op
         return owner is not None and AFFINE_SCOPE in owner.traits
     assert isinstance(value, OpResult)
     parent = value.op.parent_op

@@ -23,6 +23,7 @@ from sdyopt.mlir.ir.op_fields import (
     Field,
     FieldsByRelease,
     RegionField,
+    SuccessorField,
     declared_fields,
 )
 from sdyopt.mlir.ir.operation import Op
@@ -131,6 +132,7 @@ class Dialect:
             for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
                 field.index = index
                 cls.declares_regions = True
+            _declare_successors(cls, fields)
             self._ops[mnemonic] = cls
             return cls
 
@@ -165,6 +167,15 @@ class Dialect:
             return function
 
         return add
+
+
+def _declare_successors(cls: type[Op], fields: Mapping[str, Field]) -> None:
+    """Numbers the successors of a class. It is a branch if block arguments of all of them are known."""
+    successors = [field for field in fields.values() if isinstance(field, SuccessorField)]
+    for index, field in enumerate(successors):
+        field.index = index
+    names = tuple([field.arguments.field_name for field in successors if field.arguments is not None])
+    cls.successor_operands = names if len(names) == len(successors) else ()
 
 
 def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:

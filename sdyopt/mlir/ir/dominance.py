@@ -181,7 +181,7 @@ def check_uses_in(block: Block, dominance: Dominance) -> list[Op]:
                 definition = value.op
                 if definition.parent is block and definition.order < op.order:
                     continue
-            elif type(value) is BlockArgument and value.owner is block:
+            elif type(value) is BlockArgument and value.block is block:
                 continue
             check_uses(op, dominance, is_reachable)
             break
@@ -203,7 +203,7 @@ def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
         if type(value) is OpResult:
             if value.op.parent is block and value.op.order < op.order:
                 continue
-        elif type(value) is BlockArgument and value.owner is block:
+        elif type(value) is BlockArgument and value.block is block:
             continue
         isolated = _isolating_op(value, op)
         if isolated is not None:

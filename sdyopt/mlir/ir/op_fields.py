@@ -1,4 +1,4 @@
-"""The operands, results, attributes and regions that an operation class declares as fields.
+"""The operands, results, attributes, regions and successors that an operation class declares as fields.
 
     @stablehlo.op("dot_general", PURE)
     class DotGeneralOp(Op):
@@ -20,11 +20,11 @@ declares a field that older releases declare otherwise, or, without `before`, do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from sdyopt.base.releases import Behavior, Release, followed_release
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -49,7 +49,7 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 
 
 class Field:
-    """A declared operand, result, attribute or region of an operation class, or a group of them.
+    """A declared part of an operation class: an operand, a result, an attribute, …, or a group of them.
 
     `field_name` is its name in Python. Releases without `behavior` have the field `before` instead, or none.
     """
@@ -235,6 +235,30 @@ class RegionField(Field, Generic[T]):
         return region
 
 
+class SuccessorField(Field, Generic[T]):
+    """One successor, or (`is_variadic`) all successors from `index` on. The `op` decorator sets `index`.
+
+    `arguments` is the field of the operands that become the arguments of the block; None if there are none.
+    """
+
+    index: int
+
+    def __init__(self, arguments: OperandField[Any, Any] | None, is_variadic: bool) -> None:
+        self.arguments = arguments
+        self.is_variadic = is_variadic
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> SuccessorField[T]: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> T: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> SuccessorField[T] | T:
+        if op is None:
+            return self
+        blocks: Any = op.successors
+        block: Any = tuple(blocks[self.index :]) if self.is_variadic else blocks[self.index]
+        return cast(T, block)
+
+
 def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:
     """Exactly one operand."""
     return OperandField(constraint, ONE)
@@ -289,6 +313,16 @@ def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Regi
     return RegionField(constraint, is_variadic=True)
 
 
+def successor(arguments: OperandField[Any, Any] | None = None) -> SuccessorField[Block]:
+    """Exactly one successor, whose arguments are the operands of a field, if it has any."""
+    return SuccessorField(arguments, is_variadic=False)
+
+
+def successors() -> SuccessorField[tuple[Block, ...]]:
+    """Any number of successors without arguments, after the others."""
+    return SuccessorField(None, is_variadic=True)
+
+
 def operand_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
     """The result types of an operation whose results have the types of its operands."""
     return signature.operand_types
@@ -314,6 +348,7 @@ class DeclaredFields:
         "regions",
         "result_ranges",
         "results",
+        "successors",
     )
 
     def __init__(self, fields: Mapping[str, Field]) -> None:
@@ -322,6 +357,7 @@ class DeclaredFields:
         self.operands = [field for field in declared if isinstance(field, OperandField)]
         self.results = [field for field in declared if isinstance(field, ResultField)]
         self.regions = [field for field in declared if isinstance(field, RegionField)]
+        self.successors = [field for field in declared if isinstance(field, SuccessorField)]
         attributes = [field for field in declared if isinstance(field, AttrField)]
         self.attributes = sorted(attributes, key=lambda field: field.name)
         self.operand_ranges = _fixed_ranges(self.operands)

@@ -104,7 +104,8 @@ class Op(metaclass=OpMeta):
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # (signature) -> whether the operation has no memory effects, if the traits do not determine it.
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
-    # For a branch: per successor, the name of the field whose operands become the block arguments.
+    # For a branch: per successor, the name of the field whose operands become the block arguments. The `op`
+    # decorator sets it.
     successor_operands: ClassVar[tuple[str, ...]] = ()
     # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None

@@ -370,11 +370,11 @@ class Liveness:
                     self._add(argument)
 
     def _add_forwarded_operands(self, argument: BlockArgument) -> None:
-        for predecessor in dict.fromkeys(self._predecessors_of(argument.owner)):
+        for predecessor in dict.fromkeys(self._predecessors_of(argument.block)):
             branch = predecessor.last
             assert branch is not None
             for successor_index in range(len(branch.successor_operands)):
-                if branch.successors[successor_index] is argument.owner:
+                if branch.successors[successor_index] is argument.block:
                     start, _ = successor_operand_range(branch, successor_index)
                     self._add(branch.operand_at(start + argument.index))
 

@@ -479,7 +479,7 @@ class Rewriter:
     def erase_argument(self, argument: BlockArgument) -> None:
         """Erases an unused block argument."""
         assert not argument.has_uses
-        arguments = argument.owner.arguments
+        arguments = argument.block.arguments
         arguments.remove(argument)
         for index, other in enumerate(arguments):
             other.index = index

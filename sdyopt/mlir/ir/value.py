@@ -117,13 +117,20 @@ class Value:
         """The operation that defines this value; None for a block argument."""
         return None
 
+    # The block in which the value is defined; None for a result of a detached operation.
+    block: Block | None
+
     @property
-    def block(self) -> Block | None:
-        """The block in which the value is defined; None for a result of a detached operation."""
+    def owner(self) -> Op | None:
+        """The operation that defines a result, or that encloses the block of an argument.
+
+        None for an argument of a detached block.
+        """
         raise NotImplementedError
 
     @property
     def location(self) -> Location:
+        """The source location, resolved on first use."""
         raise NotImplementedError
 
     @property
@@ -151,7 +158,11 @@ class OpResult(Value):
         return self.op
 
     @property
-    def block(self) -> Block | None:
+    def owner(self) -> Op:
+        return self.op
+
+    @property
+    def block(self) -> Block | None:  # type: ignore[override]  # an argument has it as a slot
         return self.op.parent
 
     @property
@@ -164,25 +175,25 @@ class OpResult(Value):
 
 
 class BlockArgument(Value):
-    """Argument number `index` of `owner`."""
+    """Argument number `index` of `block`."""
 
-    __slots__ = ("_location", "_source", "index", "owner")
+    __slots__ = ("_location", "_source", "block", "index")
 
-    owner: Block
+    block: Block
     index: int
     _location: Location | int
     _source: Source  # if `_location` is an offset
 
-    def __init__(self, owner: Block, index: int, type: Type, location: LazyLocation) -> None:
-        self.owner = owner
+    def __init__(self, block: Block, index: int, type: Type, location: LazyLocation) -> None:
+        self.block = block
         self.index = index
         self.type = type
         self.first_use = None
         self.location = location
 
     @property
-    def block(self) -> Block:
-        return self.owner
+    def owner(self) -> Op | None:
+        return self.block.parent_op
 
     @property
     def location(self) -> Location:

@@ -16,6 +16,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
+from sdyopt.mlir.ir.op_fields import declared_fields
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, type_of_function
@@ -30,6 +31,7 @@ from sdyopt.mlir.ir.verify_signature import (
     check_region_count,
     check_regions,
     check_successor_count,
+    check_successor_operands,
     passes_with_body,
     signature_problem,
 )
@@ -99,6 +101,7 @@ class Verifier:
             self._check_unregistered(op)
         if has_regions:
             check_regions(op)
+        check_successor_operands(op)
         self._check_in_context(op, op if isinstance(op, FunctionOpInterface) else None)
         check_entries(op)
 
@@ -357,7 +360,7 @@ def _body_key(op: Op) -> _BodyKey | None:
             value = use.value
             if isinstance(value, OpResult) and value.op in seen:
                 key.append(seen[value.op])
-            elif not isinstance(value, BlockArgument) or value.owner is not block:
+            elif not isinstance(value, BlockArgument) or value.block is not block:
                 return None
             key.append(value.index)
         seen[inner] = -1 - len(seen)
@@ -394,7 +397,7 @@ def _verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
         return False
-    if op_class.successor_operands:
+    if declared_fields(op_class).successors:
         return False
     return not any(
         trait.verify_in_context or trait.verify_regions or trait.verify_structure

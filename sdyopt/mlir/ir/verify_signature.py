@@ -405,11 +405,35 @@ def check_region_count(op: Op) -> None:
 
 
 def check_successor_count(op: Op) -> None:
-    """Checks that a registered operation has as many successors as its class declares successor operands."""
-    needed, count = len(op.successor_operands), len(op.successors)
-    if op.name and count != needed:
+    """Checks the number of successors against the declared fields."""
+    if not op.name:
+        return
+    declared, count = declared_fields(type(op)).successors, len(op.successors)
+    needed = sum(not field.is_variadic for field in declared)
+    is_variadic = needed < len(declared)
+    if count < needed or (count > needed and not is_variadic):
+        number = f"at least {needed}" if is_variadic else needed
         plural = "" if needed == 1 else "s"
-        raise op.op_error(f"requires {needed} successor{plural} but found {count}")
+        raise op.op_error(f"requires {number} successor{plural} but found {count}")
+
+
+def check_successor_operands(op: Op) -> None:
+    """Checks the operands for each successor against the arguments of its block."""
+    if not op.successors or not op.name:
+        return
+    for number, field in enumerate(declared_fields(type(op)).successors):
+        if field.is_variadic:
+            break
+        start, count = (0, 0) if field.arguments is None else field.arguments.range_of(op.signature)
+        arguments = op.successors[number].arguments
+        if len(arguments) != count:
+            raise op.error(
+                f"branch has {count} operands for successor #{number}, but target block has {len(arguments)}"
+            )
+        types = op.signature.operand_types[start : start + count]
+        for index, (argument, operand_type) in enumerate(zip(arguments, types, strict=True)):
+            if argument.type is not operand_type:
+                raise op.error(f"type mismatch for bb argument #{index} of successor #{number}")
 
 
 def check_no_branch_inside(block: Block) -> None:

@@ -20,7 +20,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
@@ -30,11 +30,15 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from sdyopt.base.context import Part
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_settings_file
+from sdyopt.mlir.asm.format.format_check import check_format
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import MODULE
 from sdyopt.mlir.pipeline.tree import Pipeline, add_entry, parse_passes, parse_pipeline
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
@@ -267,6 +271,7 @@ def load_dialect_plugin(name: str) -> None:
     dialect = load_plugin(DIALECT_GROUP, name, failure, "DIALECT")
     if not isinstance(dialect, Dialect):
         raise UsageError(f"{failure}: the entry point is not a Dialect")
+    _check_operations(dialect.ops.values())
     add_dialect(dialect)
 
 
@@ -285,8 +290,11 @@ def load_any_plugin(name: str) -> None:
         module = _module_of_file(name, failure)
         _check_new_passes(before, failure)
         dialect = getattr(module, "DIALECT", None)
+        # Those that the file adds to other dialects, too.
+        own = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Op)]
+        _check_operations([op_class for op_class in own if op_class.dialect is not None])
         if isinstance(dialect, Dialect):
-            _check_formats(dialect, failure)
+            _check_operations(dialect.ops.values())
             add_dialect(dialect)
         elif is_new and before == set(entries):
             _check_has_effect(module, failure, name)
@@ -320,16 +328,15 @@ def _check_new_passes(before: set[str], failure: str) -> None:
         entries[flag] = entry
 
 
-def _check_formats(dialect: Dialect, failure: str) -> None:
-    """Raises UsageError for an operation whose assembly format cannot be read."""
-    for op_class in dialect.ops.values():
-        # A class may have functions that parse and print it instead.
-        elements_for = getattr(op_class.assembly, "elements_for", None)
+def _check_operations(op_classes: Iterable[type[Op]]) -> None:
+    """Raises UsageError for an operation whose assembly format has a mistake."""
+    for op_class in op_classes:
         try:
-            if elements_for is not None:
-                elements_for(op_class)
-        except (ValueError, KeyError) as problem:
-            raise UsageError(f"{failure}: {op_class.name}: {problem}") from None
+            check_format(op_class)
+        except DiagnosticError as error:
+            diagnostic = error.diagnostic
+            help, diagnostic.help = diagnostic.help, ""
+            raise UsageError(render(diagnostic).rstrip("\n"), help, diagnostic) from None
 
 
 def _check_has_effect(module: ModuleType, failure: str, name: str) -> None:

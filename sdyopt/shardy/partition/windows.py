@@ -70,7 +70,7 @@ def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[
     kernel, lhs = signature[ConvolutionOp.rhs].shape, signature[ConvolutionOp.lhs].shape
     windows = checked_window(
         signature,
-        [kernel[dim] for dim in dims.kernel_spatial],
+        [kernel[dim] for dim in dims.kernel_spatial_dimensions],
         op.window_strides,
         padding_pairs(signature, op.padding),
         op.lhs_dilation,
@@ -81,7 +81,7 @@ def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[
     return [
         SlidDimension(op.lhs, dim, axes[dim], window, lhs[dim], kernel_axes[kernel_dim], kernel_dim, reverse)
         for dim, kernel_dim, window, reverse in zip(
-            dims.input_spatial, dims.kernel_spatial, windows, reversal, strict=True
+            dims.input_spatial_dimensions, dims.kernel_spatial_dimensions, windows, reversal, strict=True
         )
     ]
 

@@ -25,7 +25,7 @@ def directly_after(value: Value) -> ir.InsertionPoint:
     if isinstance(value, OpResult):
         return {"after": value.op}
     assert isinstance(value, BlockArgument)
-    return {"at_start_of": value.owner}
+    return {"at_start_of": value.block}
 
 
 def ir_type(type: AnyType) -> IrType:

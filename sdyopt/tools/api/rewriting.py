@@ -475,7 +475,7 @@ class Rewriter(ProgramView):
     def _value(self, value: Value) -> IrValue:
         copied = self._values.get(value.ir, value.ir)
         assert isinstance(copied, OpResult | BlockArgument)
-        owner = copied.op if isinstance(copied, OpResult) else copied.owner.parent_op
+        owner = copied.op if isinstance(copied, OpResult) else copied.block.parent_op
         if owner is None or not self._program.op.is_ancestor(owner):
             raise ValueError("the value was erased, or is not in this program")
         return copied
@@ -483,7 +483,7 @@ class Rewriter(ProgramView):
     def _argument(self, argument: Value) -> tuple[FuncOp, BlockArgument]:
         """An argument of a function, and the function."""
         inner = self._value(argument)
-        if isinstance(inner, BlockArgument) and isinstance(func := inner.owner.parent_op, FuncOp):
+        if isinstance(inner, BlockArgument) and isinstance(func := inner.block.parent_op, FuncOp):
             return func, inner
         raise ValueError(f"{argument} is not an argument of a function")
 

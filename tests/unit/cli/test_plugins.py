@@ -123,7 +123,7 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
                 "class NothingOp(Op):", "class NothingOp(Op):\n    assembly = assembly('attr-dict `:')"
             )
             + "",
-            "toy.nothing: unexpected",
+            "plugin.py:11:36: error: the assembly of 'toy.nothing': a literal has no second `",
         ),
     ],
     ids=["taken name", "nothing", "analysis", "assembly"],

@@ -113,7 +113,7 @@ def _for_reshard(
         yield from _without(program, argument, tuple(axis for axis in old if axis not in kept))
     if not is_view and written is not None:
         # What a loop takes is resharded before it, if it does not change there.
-        owner = written.owner.parent_op if isinstance(written, BlockArgument) else None
+        owner = written.block.parent_op if isinstance(written, BlockArgument) else None
         if isinstance(owner, WhileOp) and isinstance(written, BlockArgument):
             entering = owner.operands[written.index]
             if isinstance(entering, OpResult | BlockArgument):

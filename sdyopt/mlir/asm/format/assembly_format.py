@@ -4,7 +4,8 @@
         assembly = assembly("$input custom<ranges>($starts, $limits) attr-dict `:` type($input)", ranges=…)
 
 - `` `word` ``: punctuation or a keyword. `$field`: an operand, an attribute or a region.
-- `operands`: all of them. `type($a, $b)`: the type of `$a`, which `$b` has too.
+- `$successor`: `^label`. `operands`: all of them.
+- `type($a, $b)`: the type of `$a`, which `$b` has too. `type(operands)`, `type(results)`: all types.
 - `functional-type(operands, results)`, or of two fields.
 - `attr-dict`, `attr-dict-with-keyword`: the attributes that nothing else prints.
 - `(… $field^ …)?` or `(… $field^ …) : (…)?`: an optional group, printed if the field is present and not its
@@ -18,12 +19,16 @@ of MLIR's declarative format and are not declared. A format is parsed when it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
 
+from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.format_elements import (
     AllOperands,
+    AllTypes,
     Attr,
     AttrDict,
     Directive,
@@ -33,6 +38,7 @@ from sdyopt.mlir.asm.format.format_elements import (
     Operand,
     OptionalGroup,
     RegionElement,
+    SuccessorElement,
     TypeOf,
     registered,
 )
@@ -42,13 +48,19 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.op_fields import (
+    ONE,
     AttrField,
     Field,
     OperandField,
     RegionField,
+    ResultField,
+    SuccessorField,
+    ValueField,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+
+F = TypeVar("F", bound=Field)
 
 
 class Assembly:
@@ -66,8 +78,11 @@ class Assembly:
         directives: Mapping[str, Directive],
         since: Behavior | None,
         before: Assembly | None,
+        written_at: tuple[str, int] = ("", 0),
     ) -> None:
-        self._format = format
+        self.format = format
+        # The file and the line of the call.
+        self.written_at = written_at
         self._directives = directives
         self._since = since
         self._before = before
@@ -77,7 +92,7 @@ class Assembly:
     def elements_for(self, op_class: type[Op]) -> list[FormatElement]:
         """The elements, of any operation class with this format."""
         if self._elements is None:
-            reader = _FormatReader(self._format, self._directives, op_class)
+            reader = _FormatReader(self.format, self._directives, op_class)
             self._elements = reader.elements()
             fields = [op_class.fields.get(name) or name for e in self._elements for name in e.elides]
             self._elided = frozenset(f.name if isinstance(f, AttrField) else str(f) for f in fields)
@@ -125,31 +140,54 @@ class Assembly:
 def assembly(
     format: str, /, *, since: Behavior | None = None, before: Assembly | None = None, **directives: Directive
 ) -> Assembly:
-    """The assembly format with this text; `directives` are only its own."""
-    return Assembly(format, directives, since, before)
+    """The assembly format with this text; `directives` are only its own.
+
+    A mistake in it is an error when a plugin is loaded, and otherwise when the format is first used.
+    """
+    caller = sys._getframe(1)
+    return Assembly(format, directives, since, before, (caller.f_code.co_filename, caller.f_lineno))
 
 
 _TOKEN = constant_pattern(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
 _DIRECTIVE = constant_pattern(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
-_FIELD = constant_pattern(r"\$(\w+)")
+
+
+class Token(NamedTuple):
+    """A token of a format, with its offset in the format's text."""
+
+    text: str
+    offset: int
+
+
+class FormatError(Exception):
+    """A mistake in an assembly format, with the token that is wrong, None for all of it, and help."""
+
+    def __init__(self, message: str, token: Token | None = None, help: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.token = token
+        self.help = help
+
+
+_NO_ANCHOR: tuple[str, ...] = ()
 
 
 class _FormatReader:
-    """Reads the elements of a format."""
+    """Reads the elements of a format. Raises FormatError."""
 
     def __init__(self, format: str, directives: Mapping[str, Directive], op_class: type[Op]) -> None:
         self._format = format
         self._directives = directives
+        self._op_class = op_class
         self._fields = op_class.fields
-        self._tokens = _TOKEN.findall(format)[::-1]
-        self._anchor: tuple[str, ...] = ()
+        self._tokens = [Token(match[0], match.start()) for match in _TOKEN.finditer(format)][::-1]
+        self._anchor = _NO_ANCHOR
 
     def elements(self, end: str = "") -> list[FormatElement]:
         """The elements up to the token `end`, or up to the end of the format."""
         elements = []
-        while self._tokens and self._tokens[-1] != end:
-            token = self._tokens.pop()
-            element, names = self._element(token)
+        while self._tokens and self._tokens[-1].text != end:
+            element, names = self._element(self._tokens.pop())
             elements.append(element)
             if self._accept("^"):
                 self._anchor = names
@@ -157,59 +195,161 @@ class _FormatReader:
             self._expect(end)
         return elements
 
-    def _element(self, token: str) -> tuple[FormatElement, tuple[str, ...]]:
+    def _element(self, token: Token) -> tuple[FormatElement, tuple[str, ...]]:
         """The element that starts with a token, and the fields that it names."""
-        if token.startswith("`"):
-            return Literal(token[1:-1]), ()
-        if token.startswith("$"):
-            field = self._fields.get(token[1:])
+        if token.text.startswith("`") and len(token.text) > 1:
+            if len(token.text[1:-1].split()) > 1:
+                raise FormatError("a literal has a space", token, "close it with ` before the space")
+            return Literal(token.text[1:-1]), ()
+        if token.text.startswith("$"):
+            field = self._field(token, token.text[1:])
             for kind, element in _ELEMENTS.items():
                 if isinstance(field, kind):
-                    return element(token[1:]), (token[1:],)
-        if token == "(":
-            return self._group(), ()
-        if match := _DIRECTIVE.fullmatch(token):
-            word, name, arguments = match.groups("")
-            names = tuple(_FIELD.findall(arguments))
-            if word == "custom" and name in self._directives:
-                return self._directives[name](*names), names
-            table = registered if word == "custom" else _DIRECTIVES
-            if (name or word) in table:
-                return table[name or word](*names), names
-        raise self._error(token)
+                    return element(token.text[1:]), (token.text[1:],)
+            message = f"result {token.text} has no text of its own"
+            raise FormatError(message, token, f"write type({token.text})")
+        if token.text == "(":
+            return self._group(token), ()
+        if match := _DIRECTIVE.fullmatch(token.text):
+            return self._directive(token, *match.groups(""))
+        raise self._unexpected(token)
 
-    def _group(self) -> OptionalGroup:
+    def _directive(
+        self, token: Token, word: str, name: str, arguments: str
+    ) -> tuple[FormatElement, tuple[str, ...]]:
+        names = tuple([argument.strip() for argument in arguments.split(",")]) if arguments.strip() else ()
+        for argument in names:
+            # A directive of the operation itself may give its arguments another meaning.
+            if argument.startswith("$") and name not in self._directives:
+                self._field(token, argument[1:])
+        fields = tuple([argument[1:] for argument in names if argument.startswith("$")])
+        if word == "custom":
+            directives = {**registered, **self._directives}
+            if name not in directives:
+                help = nearest(name, directives) or f"pass {name or 'name'}=custom(…) to assembly"
+                raise FormatError(f"there is no directive custom<{name}>", token, help)
+            if len(fields) < len(names):
+                message = f"custom<{name}> takes fields, such as $field"
+                raise FormatError(message, token, f"write custom<{name}>(${next(iter(self._fields), '')})")
+            return directives[name](*fields), fields
+        directive = _DIRECTIVES.get(word)
+        if directive is None:
+            help = nearest(word, [*_DIRECTIVES, "custom"])
+            if not help and word in self._fields:
+                help = f"write ${word}"
+            raise FormatError(f"there is no directive {word}", token, help or f"write `{word}` for a keyword")
+        return directive(self, token, names), fields
+
+    def field(self, token: Token, argument: str, kind: type[F], what: str, *others: str) -> F:
+        """The field of a kind that an argument `$name` of a directive names; `others` could stand there."""
+        field = self._field(token, argument[1:]) if argument.startswith("$") else None
+        if not isinstance(field, kind):
+            fields = [f"${name}" for name, field in self._fields.items() if isinstance(field, kind)]
+            fields += others
+            raise FormatError(f"{argument} is not {what}", token, nearest_or_all(argument, fields))
+        return field
+
+    def _field(self, token: Token, name: str) -> Field:
+        field = self._fields.get(name)
+        if field is None:
+            names = [f"${known}" for known in self._fields]
+            help = nearest_or_all(f"${name}", names) or "declare the field in the class"
+            raise FormatError(f"the operation has no field '{name}'", token, help)
+        return field
+
+    def _group(self, start: Token) -> OptionalGroup:
+        self._anchor = _NO_ANCHOR
         elements, otherwise = self.elements(")"), []
         anchor = self._anchor
         if self._accept(":"):
             self._expect("(")
             otherwise = self.elements(")")
         self._expect("?")
+        if not elements or not isinstance(elements[0], Literal | Operand | RegionElement | SuccessorElement):
+            raise FormatError(
+                "an optional group does not start with a literal, an operand, a region or a successor",
+                start,
+                "write a `keyword` first, by which the parser recognizes the group",
+            )
+        if not anchor:
+            message = "an optional group has no anchor"
+            raise FormatError(message, start, "write ^ after the field whose presence decides")
+        for name in anchor:
+            field = self._fields[name]
+            is_one = isinstance(field, ValueField) and field.arity == ONE
+            if is_one or (isinstance(field, AttrField) and not field.is_optional and field.default is None):
+                raise FormatError(
+                    f"the anchor ${name} of an optional group is never missing",
+                    start,
+                    "declare the field as optional or variadic",
+                )
         return OptionalGroup(elements, otherwise, anchor)
 
     def _accept(self, token: str) -> bool:
-        if not self._tokens or self._tokens[-1] != token:
+        if not self._tokens or self._tokens[-1].text != token:
             return False
         self._tokens.pop()
         return True
 
     def _expect(self, token: str) -> None:
         if not self._accept(token):
-            raise self._error(self._tokens[-1] if self._tokens else "the end")
+            if self._tokens:
+                raise self._unexpected(self._tokens[-1], f"expected {token}")
+            raise FormatError(f"expected {token} at the end of the format")
 
-    def _error(self, token: str) -> ValueError:
-        return ValueError(f"unexpected {token} in the assembly format {self._format!r}")
+    def _unexpected(self, token: Token, help: str = "") -> FormatError:
+        if token.text == "`":
+            return FormatError("a literal has no second `", token, "write `word` in two backquotes")
+        if token.text.startswith("$"):
+            help = help or "write the name of a field after $"
+        return FormatError(f"unexpected {token.text}", token, help or f"write `{token.text}` for a literal")
+
+
+def _type_of(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+    if arguments in (("operands",), ("results",)):
+        return AllTypes(of_results=arguments == ("results",))
+    if not arguments:
+        raise FormatError("type() names no field", token, "write type($field)")
+    for argument in arguments:
+        reader.field(token, argument, ValueField, "an operand or a result")
+    return TypeOf(*[argument[1:] for argument in arguments])
+
+
+def _functional_type(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+    if len(arguments) != 2:
+        help = "write functional-type(operands, results)"
+        raise FormatError(f"{token.text} does not have two arguments", token, help)
+    operands, results = arguments
+    if operands != "operands":
+        reader.field(token, operands, OperandField, "operands, or one of their fields", "operands")
+    if results != "results":
+        reader.field(token, results, ResultField, "results, or one of their fields", "results")
+    return FunctionalType(
+        None if operands == "operands" else operands[1:], None if results == "results" else results[1:]
+    )
+
+
+def _without_arguments(
+    element: Callable[[], FormatElement],
+) -> Callable[[_FormatReader, Token, tuple[str, ...]], FormatElement]:
+    def make(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+        if arguments:
+            raise FormatError(f"{token.text} takes no arguments", token)
+        return element()
+
+    return make
 
 
 _ELEMENTS: dict[type[Field], Directive] = {
     OperandField: Operand,
     AttrField: Attr,
     RegionField: RegionElement,
+    SuccessorField: SuccessorElement,
 }
-_DIRECTIVES: dict[str, Directive] = {
-    "attr-dict": AttrDict,
-    "attr-dict-with-keyword": lambda: AttrDict(with_keyword=True),
-    "functional-type": FunctionalType,
-    "operands": AllOperands,
-    "type": TypeOf,
+_DIRECTIVES: dict[str, Callable[[_FormatReader, Token, tuple[str, ...]], FormatElement]] = {
+    "attr-dict": _without_arguments(AttrDict),
+    "attr-dict-with-keyword": _without_arguments(lambda: AttrDict(with_keyword=True)),
+    "functional-type": _functional_type,
+    "operands": _without_arguments(AllOperands),
+    "type": _type_of,
 }

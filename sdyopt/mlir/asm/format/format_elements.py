@@ -23,13 +23,16 @@ from sdyopt.mlir.ir.op_fields import (
     RESULT_SEGMENTS,
     VARIADIC,
     AttrField,
+    Field,
     OperandField,
     RegionField,
     ResultField,
+    SuccessorField,
     ValueField,
     declared_fields,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import NONE, Type
 
 
@@ -86,9 +89,9 @@ class Literal(FormatElement):
 class OptionalGroup(FormatElement):
     """An optional group of elements.
 
-    It is parsed if its first element, a literal or an operand, is next. It is printed if a field of the
-    `anchor` is an attribute with a value other than its default, or has operands or results. Otherwise the
-    elements of `otherwise` are parsed or printed.
+    It is parsed if its first element, a literal, an operand, a region or a successor, is next. It is printed
+    if a field of the `anchor` is an attribute with a value other than its default, has operands, results or
+    successors, or is a region with blocks. Otherwise the elements of `otherwise` are parsed or printed.
     """
 
     def __init__(
@@ -103,15 +106,24 @@ class OptionalGroup(FormatElement):
         first = self.elements[0]
         if isinstance(first, Literal):
             is_next = op_parser.looking_at(first.text)
+        elif isinstance(first, RegionElement | SuccessorElement):
+            is_next = op_parser.looking_at("{" if isinstance(first, RegionElement) else "^")
         else:
             is_next = op_parser.looking_at_operand()
         for element in self.elements if is_next else self.otherwise:
             element.parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        fields = [signature.op_class.fields[name] for name in self.anchor]
+        if any(isinstance(field, RegionField | SuccessorField) for field in fields):
+            out.choice(
+                lambda op: any(_has_blocks(op, field) for field in fields),
+                lambda template: _write_all(self.elements, template, signature, attributes),
+                lambda template: _write_all(self.otherwise, template, signature, attributes),
+            )
+            return
         is_present = any(self._is_present(signature, name) for name in self.anchor)
-        for element in self.elements if is_present else self.otherwise:
-            element.write(out, signature, attributes)
+        _write_all(self.elements if is_present else self.otherwise, out, signature, attributes)
 
     def _is_present(self, signature: OpSignature, name: str) -> bool:
         field = signature.op_class.fields[name]
@@ -120,6 +132,22 @@ class OptionalGroup(FormatElement):
             return value is not None and value is not field.default
         assert isinstance(field, ValueField)
         return field.range_of(signature)[1] > 0
+
+
+def _write_all(
+    elements: Sequence[FormatElement], out: Template, signature: OpSignature, attributes: DictAttr
+) -> None:
+    for element in elements:
+        element.write(out, signature, attributes)
+
+
+def _has_blocks(op: Op, field: Field) -> bool:
+    """Whether an operation has a successor of a field, or blocks in a region of it."""
+    if isinstance(field, SuccessorField):
+        return len(op.successors) > field.index
+    assert isinstance(field, RegionField)
+    end = None if field.is_variadic else field.index + 1
+    return any(region.blocks for region in op.regions[field.index : end])
 
 
 class Operand(FormatElement):
@@ -212,6 +240,20 @@ class FunctionalType(FormatElement):
             _field_types(signature, self.operands, signature.operand_types),
             _field_types(signature, self.results, signature.result_types),
         )
+
+
+class AllTypes(FormatElement):
+    """The comma-separated types of all operands, or of all results."""
+
+    def __init__(self, of_results: bool) -> None:
+        self.of_results = of_results
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        kind = ResultField if self.of_results else OperandField
+        _assign_types(op_parser, kind, None, op_parser.comma_list(op_parser.type))
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.result_types if self.of_results else signature.operand_types)
 
 
 def _field_types(
@@ -357,22 +399,49 @@ def _syntax(field: AttrField[Any]) -> _Syntax:
 
 
 class RegionElement(FormatElement):
-    """A region in braces. If its constraint requires a single block, an empty region gets one."""
+    """A region in braces, or a comma-separated list of all others if it is variadic.
+
+    If its constraint requires a single block, an empty region gets one.
+    """
 
     def __init__(self, field: str) -> None:
         self.field = field
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
-        region = op_parser.region()
         assert isinstance(field, RegionField)
-        if field.constraint is ONE_BLOCK and region.is_empty:
-            region.add_block()
+        if not field.is_variadic:
+            regions = [op_parser.region()]
+        else:
+            regions = op_parser.comma_list(op_parser.region) if op_parser.looking_at("{") else []
+        for region in regions:
+            if field.constraint is ONE_BLOCK and region.is_empty:
+                region.add_block()
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]
         assert isinstance(field, RegionField)
-        out.region(field.index)
+        out.regions(field.index, field.is_variadic)
+
+
+class SuccessorElement(FormatElement):
+    """A successor, `^label`, or a comma-separated list of all others if it is variadic."""
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, SuccessorField)
+        if not field.is_variadic:
+            op_parser.successors.append(op_parser.successor())
+        elif op_parser.looking_at("^"):
+            op_parser.successors += op_parser.comma_list(op_parser.successor)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        field = signature.op_class.fields[self.field]
+        assert isinstance(field, SuccessorField)
+        out.successors(field.index, field.is_variadic)
 
 
 class Custom(FormatElement):

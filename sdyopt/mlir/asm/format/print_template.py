@@ -141,9 +141,50 @@ class Template:
             self.text(self.attribute_printer.attribute(attributes))
         self._needs_space, self._after_punctuation = True, False
 
-    def region(self, index: int) -> None:
+    def regions(self, index: int, is_last: bool) -> None:
+        """Adds a region, or comma-separated ones of this and all others if it `is_last`."""
         self._space()
-        self.parts.append(lambda op, printer: printer.region(op.regions[index], print_arguments=True))
+        if not is_last:
+            self.parts.append(lambda op, printer: printer.region(op.regions[index], print_arguments=True))
+            return
+
+        def write(op: Op, printer: OpAsmPrinter) -> None:
+            for number, region in enumerate(op.regions[index:]):
+                printer.write(", " if number else "")
+                printer.region(region, print_arguments=True)
+
+        self.parts.append(write)
+
+    def choice(
+        self,
+        chooses: Callable[[Op], bool],
+        write_if: Callable[[Template], None],
+        write_else: Callable[[Template], None],
+    ) -> None:
+        """Adds what one of two functions writes, which depends on the individual operation."""
+        templates = []
+        for write in (write_if, write_else):
+            template = Template(self.attribute_printer, self.elided)
+            template._needs_space, template._after_punctuation = self._needs_space, self._after_punctuation
+            write(template)
+            templates.append(template)
+
+        def write_chosen(op: Op, printer: OpAsmPrinter) -> None:
+            for part in templates[not chooses(op)].parts:
+                if callable(part):
+                    part(op, printer)
+                else:
+                    printer.write(part if isinstance(part, str) else printer.name(op.operand_at(part)))
+
+        self.call(write_chosen)
+
+    def successors(self, index: int, is_last: bool) -> None:
+        """Adds the label of a successor, or comma-separated ones of this and all others if it `is_last`."""
+        self._space()
+        end = None if is_last else index + 1
+        self.parts.append(
+            lambda op, printer: printer.write(", ".join(map(printer.label, op.successors[index:end])))
+        )
 
     def call(self, function: Callable[[Any, OpAsmPrinter], None]) -> None:
         """Adds a function that prints a part of an operation and the space before it."""

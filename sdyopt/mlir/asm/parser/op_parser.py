@@ -21,6 +21,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.dialect import DialectTable, complete_attributes, inherent_names
 from sdyopt.mlir.ir.op_fields import (
+    ONE,
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
     declared_fields,
@@ -353,10 +354,12 @@ class OpAsmParser(AsmParser):
 
     def _result_types(self, operands: Sequence[Value]) -> list[Type]:
         op_class = self.op_class
-        if any(field.field_name in self.types for field in declared_fields(op_class).results):
+        declared = declared_fields(op_class).results
+        if any(field.field_name in self.types for field in declared):
             return self._declared_result_types()
         if op_class.infer_result_types is None:
-            return []
+            only = [field.constraint.only for field in declared if field.arity == ONE]
+            return [type for type in only if type is not None]
         return self._infer(self._signature(operands, ()))
 
     def _signature(self, operands: Sequence[Value], result_types: Sequence[Type]) -> OpSignature:

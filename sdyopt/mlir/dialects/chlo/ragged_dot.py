@@ -26,20 +26,25 @@ class Precision(EnumAttr):
 class RaggedDotDimensions(Attribute):
     """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""
 
-    lhs_batching: tuple[int, ...] = ()
-    rhs_batching: tuple[int, ...] = ()
-    lhs_contracting: tuple[int, ...] = ()
-    rhs_contracting: tuple[int, ...] = ()
-    lhs_ragged: tuple[int, ...] = ()
-    rhs_group: tuple[int, ...] = ()
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
+    lhs_ragged_dimensions: tuple[int, ...] = ()
+    rhs_group_dimensions: tuple[int, ...] = ()
     dialect = "chlo"
-    assembly = attribute_format("<", DimensionNumbers("ragged dot dimension numbers", "_dimensions"))
+    assembly = attribute_format("<", DimensionNumbers("ragged dot dimension numbers"))
 
     @property
     def dimensions(self) -> RaggedDimensions:
         """The dimension numbers, in the representation shared with mhlo."""
-        dot_dimensions = self.lhs_batching, self.rhs_batching, self.lhs_contracting, self.rhs_contracting
-        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
+        dot_dimensions = (
+            self.lhs_batching_dimensions,
+            self.rhs_batching_dimensions,
+            self.lhs_contracting_dimensions,
+            self.rhs_contracting_dimensions,
+        )
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged_dimensions, self.rhs_group_dimensions)
 
 
 @chlo.op("ragged_dot", PURE)

@@ -142,7 +142,7 @@ class DotDimensions(contraction.DotDimensions):
     """`#mhlo.dot<…>`: dot dimension numbers."""
 
     dialect = "mhlo"
-    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers", "_dimensions"))
+    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers"))
 
 
 @dialect_attribute(mhlo, "gather", "MHLO_GatherDimensionNumbers")
@@ -187,16 +187,21 @@ class RaggedDotDimensions(Attribute):
     """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`."""
 
     dot: DotDimensions | None = None
-    lhs_ragged: tuple[int, ...] = ()
-    rhs_group: tuple[int, ...] = ()
+    lhs_ragged_dimensions: tuple[int, ...] = ()
+    rhs_group_dimensions: tuple[int, ...] = ()
     dialect = "mhlo"
 
     @property
     def dimensions(self) -> RaggedDimensions:
         """The dimension numbers, in the representation shared with chlo."""
         dot = self.dot or DotDimensions()
-        dot_dimensions = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
-        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
+        dot_dimensions = (
+            dot.lhs_batching_dimensions,
+            dot.rhs_batching_dimensions,
+            dot.lhs_contracting_dimensions,
+            dot.rhs_contracting_dimensions,
+        )
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged_dimensions, self.rhs_group_dimensions)
 
 
 def _parse_dot_attribute(parser: AsmParser) -> DotDimensions:
@@ -217,14 +222,16 @@ _RAGGED_ENTRIES = {
 def _parse_ragged_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
     entries = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
-    lhs_ragged, rhs_group = (entries.get(name, ()) for name in _LIST_NAMES)
-    return RaggedDotDimensions(entries.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
+    lhs_ragged_dimensions, rhs_group_dimensions = (entries.get(name, ()) for name in _LIST_NAMES)
+    return RaggedDotDimensions(
+        entries.get("dot_dimension_numbers"), lhs_ragged_dimensions, rhs_group_dimensions
+    )
 
 
 @mhlo.printer(RaggedDotDimensions)
 def _print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
     entries = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
-    lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
+    lists = zip(_LIST_NAMES, (dims.lhs_ragged_dimensions, dims.rhs_group_dimensions), strict=True)
     entries += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
     return f"ragged_dot<{', '.join(entries)}>"
 

@@ -74,7 +74,7 @@ class FuncDataFlowEdgeOp(Op):
         if not value.has_one_use:
             raise self.op_error("expected operand of sdy.func_data_flow_edge to have a single user")
         if isinstance(value, BlockArgument):
-            parent = value.owner.parent_op
+            parent = value.block.parent_op
             if parent is None or FUNCTION not in parent.traits:
                 raise self.op_error(
                     "expected operand of sdy.func_data_flow_edge to be a block argument of a func op."
@@ -195,7 +195,7 @@ def block_or_result(value: Value) -> OpResult | BlockArgument:
 
 def owning_op(value: OpResult | BlockArgument) -> Op:
     """The operation that defines a result, or that has the region of a block argument."""
-    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
+    op = value.op if isinstance(value, OpResult) else value.block.parent_op
     assert op is not None
     return op
 

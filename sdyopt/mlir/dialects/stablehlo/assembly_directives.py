@@ -111,20 +111,19 @@ def _parse_entry_name(parser: AsmParser, entries: Mapping[str, EntryParser]) -> 
 
 
 class DimensionNumbers:
-    """`name = [0, 1], …>`: the fields of the class in any order. A `suffix` follows their names.
+    """`name = [0, 1], …>`: the fields of the class in any order.
 
     Those that are empty or 0 are not printed. `what` names the attribute in errors.
     """
 
-    def __init__(self, what: str, suffix: str = "") -> None:
+    def __init__(self, what: str) -> None:
         self._what = what
-        self._suffix = suffix
         self._defaults: dict[str, Any] = {}
 
     def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         default = attribute_class()
         names: tuple[str, ...] = attribute_class.__match_args__
-        self._defaults = {name + self._suffix: getattr(default, name) for name in names}
+        self._defaults = {name: getattr(default, name) for name in names}
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         entries = {
@@ -135,7 +134,7 @@ class DimensionNumbers:
         values += [custom_struct.get(name, default) for name, default in self._defaults.items()]
 
     def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
-        values = {name: getattr(attribute, name.removesuffix(self._suffix)) for name in self._defaults}
+        values = {name: getattr(attribute, name) for name in self._defaults}
         texts = [f"{n} = {list(v) if isinstance(v, tuple) else v}" for n, v in values.items() if v]
         return f"{', '.join(texts)}>"
 

@@ -52,22 +52,22 @@ from sdyopt.mlir.ir.types import RankedTensor, Type
 class DotDimensions(Attribute):
     """`#stablehlo.dot<…>`: the batching and contracting dimensions of both operands."""
 
-    lhs_batching: tuple[int, ...] = ()
-    rhs_batching: tuple[int, ...] = ()
-    lhs_contracting: tuple[int, ...] = ()
-    rhs_contracting: tuple[int, ...] = ()
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
     dialect = "stablehlo"
-    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers", "_dimensions"))
+    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers"))
 
     @property
     def batching(self) -> list[tuple[int, int]]:
         """Pairs of (lhs, rhs) batching dimensions."""
-        return list(zip(self.lhs_batching, self.rhs_batching, strict=True))
+        return list(zip(self.lhs_batching_dimensions, self.rhs_batching_dimensions, strict=True))
 
     @property
     def contracting(self) -> list[tuple[int, int]]:
         """Pairs of (lhs, rhs) contracting dimensions."""
-        return list(zip(self.lhs_contracting, self.rhs_contracting, strict=True))
+        return list(zip(self.lhs_contracting_dimensions, self.rhs_contracting_dimensions, strict=True))
 
 
 DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension information for dot.")
@@ -102,9 +102,11 @@ def _parse_pair(op_parser: OpAsmParser) -> tuple[tuple[int, ...], tuple[int, ...
 def _write_directive(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     dims = signature.attributes["dot_dimension_numbers"]
     assert isinstance(dims, DotDimensions)
-    if dims.lhs_batching or dims.rhs_batching:
-        out.text(f" batching_dims = {print_list(dims.lhs_batching)} x {print_list(dims.rhs_batching)},")
-    out.text(f" contracting_dims = {print_list(dims.lhs_contracting)} x {print_list(dims.rhs_contracting)}")
+    batching = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
+    contracting = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
+    if any(batching):
+        out.text(f" batching_dims = {' x '.join(map(print_list, batching))},")
+    out.text(f" contracting_dims = {' x '.join(map(print_list, contracting))}")
 
 
 # --- Checks and inference ---------------------------------------------------------------------
@@ -114,30 +116,30 @@ class DotDimensionNumbers(Protocol):
     """The dot dimension numbers of stablehlo, chlo or mhlo."""
 
     @property
-    def lhs_batching(self) -> tuple[int, ...]: ...
+    def lhs_batching_dimensions(self) -> tuple[int, ...]: ...
     @property
-    def rhs_batching(self) -> tuple[int, ...]: ...
+    def rhs_batching_dimensions(self) -> tuple[int, ...]: ...
     @property
-    def lhs_contracting(self) -> tuple[int, ...]: ...
+    def lhs_contracting_dimensions(self) -> tuple[int, ...]: ...
     @property
-    def rhs_contracting(self) -> tuple[int, ...]: ...
+    def rhs_contracting_dimensions(self) -> tuple[int, ...]: ...
 
 
 def check_dot_dimensions(
     signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: DotDimensionNumbers
 ) -> None:
     """Checks that the dimension numbers are distinct, in range, and form pairs of compatible sizes."""
-    if len(dims.lhs_batching) != len(dims.rhs_batching):  # dot_general_c1
+    if len(dims.lhs_batching_dimensions) != len(dims.rhs_batching_dimensions):  # dot_general_c1
         raise signature.error_without_op_note(
             "lhs and rhs should have the same number of batching dimensions"
         )
-    if len(dims.lhs_contracting) != len(dims.rhs_contracting):  # dot_general_c2
+    if len(dims.lhs_contracting_dimensions) != len(dims.rhs_contracting_dimensions):  # dot_general_c2
         raise signature.error_without_op_note(
             "lhs and rhs should have the same number of contracting dimensions"
         )
     sides = (
-        ("lhs", lhs, dims.lhs_batching, dims.lhs_contracting),
-        ("rhs", rhs, dims.rhs_batching, dims.rhs_contracting),
+        ("lhs", lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions),
+        ("rhs", rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions),
     )
     for side, _, batching, contracting in sides:  # dot_general_c3, dot_general_c4
         names = f"{side}_batching_dimensions", f"{side}_contracting_dimensions"
@@ -146,8 +148,8 @@ def check_dot_dimensions(
         _check_in_range(signature, type.rank, batching, f"{side}_batching_dimensions")
         _check_in_range(signature, type.rank, contracting, f"{side}_contracting_dimensions")
     for kind, pairs in (  # dot_general_c9, dot_general_c10
-        ("batching", zip(dims.lhs_batching, dims.rhs_batching, strict=True)),
-        ("contracting", zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)),
+        ("batching", zip(dims.lhs_batching_dimensions, dims.rhs_batching_dimensions, strict=True)),
+        ("contracting", zip(dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions, strict=True)),
     ):
         for left, right in pairs:
             if not are_compatible_sizes(lhs.shape[left], rhs.shape[right]):
@@ -169,8 +171,8 @@ def dot_result_shape(
         most_specific_dimension(signature, index, lefts[left], rights[right])[0]
         for index, (left, right) in enumerate(dims.batching)
     ]
-    shape += free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
-    return shape + free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting)
+    shape += free_sizes(lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions)
+    return shape + free_sizes(rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions)
 
 
 def free_sizes(type: RankedTensor, *lists: Dimensions) -> list[int]:
@@ -182,12 +184,12 @@ def free_sizes(type: RankedTensor, *lists: Dimensions) -> list[int]:
 class RaggedDimensions(NamedTuple):
     """Batching, contracting, lhs ragged and rhs group dimensions."""
 
-    lhs_batching: tuple[int, ...]
-    rhs_batching: tuple[int, ...]
-    lhs_contracting: tuple[int, ...]
-    rhs_contracting: tuple[int, ...]
-    lhs_ragged: tuple[int, ...]
-    rhs_group: tuple[int, ...]
+    lhs_batching_dimensions: tuple[int, ...]
+    rhs_batching_dimensions: tuple[int, ...]
+    lhs_contracting_dimensions: tuple[int, ...]
+    rhs_contracting_dimensions: tuple[int, ...]
+    lhs_ragged_dimensions: tuple[int, ...]
+    rhs_group_dimensions: tuple[int, ...]
 
 
 def check_ragged_dot(
@@ -200,9 +202,9 @@ def check_ragged_dot(
         raise signature.op_error("expects lhs and rhs to be ranked tensors")
     assert isinstance(group_sizes, RankedTensor)
     check_dot_dimensions(signature, lhs, rhs, dims)
-    if len(dims.lhs_ragged) != 1:
+    if len(dims.lhs_ragged_dimensions) != 1:
         raise signature.error_without_op_note("There must be exactly one ragged dimension in the lhs.")
-    (ragged,) = dims.lhs_ragged
+    (ragged,) = dims.lhs_ragged_dimensions
     check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
     _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
     _check_group_dimension(signature, dims, rhs, group_sizes.shape[-1], ragged)
@@ -213,10 +215,14 @@ def ragged_dot_result_shape(
     lhs: RankedTensor, rhs: RankedTensor, group_sizes: RankedTensor, dims: RaggedDimensions
 ) -> list[int]:
     """The group dimension if a contracting dimension is ragged, then batching, lhs and rhs dimensions."""
-    groups = [group_sizes.shape[-1]] if dims.lhs_ragged[0] in dims.lhs_contracting else []
-    batches = [lhs.shape[dimension] for dimension in dims.lhs_batching]
-    rows = free_sizes(lhs, dims.lhs_batching, dims.lhs_contracting)
-    columns = free_sizes(rhs, dims.rhs_batching, dims.rhs_contracting, dims.rhs_group)
+    groups = (
+        [group_sizes.shape[-1]] if dims.lhs_ragged_dimensions[0] in dims.lhs_contracting_dimensions else []
+    )
+    batches = [lhs.shape[dimension] for dimension in dims.lhs_batching_dimensions]
+    rows = free_sizes(lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions)
+    columns = free_sizes(
+        rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions, dims.rhs_group_dimensions
+    )
     return [*groups, *batches, *rows, *columns]
 
 
@@ -244,7 +250,7 @@ def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]
     They are the dimensions before the ragged dimension that are of its kind (batching, contracting or free)
     and, unless the ragged dimension is a batching dimension, all batching dimensions.
     """
-    batching, contracting = list(dims.lhs_batching), list(dims.lhs_contracting)
+    batching, contracting = list(dims.lhs_batching_dimensions), list(dims.lhs_contracting_dimensions)
     if ragged in batching:
         return batching[: batching.index(ragged)]
     if ragged in contracting:
@@ -256,13 +262,13 @@ def _check_group_dimension(
     signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
     """Checks that rhs has one group dimension, of size `count`, if `ragged` is free, and none otherwise."""
-    group = dims.rhs_group
+    group = dims.rhs_group_dimensions
     for dimension in group:
         check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
     name = "rhs_group_dimensions"
-    check_distinct(signature, group, dims.rhs_batching, name, "rhs_batching_dimensions")
-    check_distinct(signature, group, dims.rhs_contracting, name, "rhs_contracting_dimensions")
-    if ragged in dims.lhs_batching or ragged in dims.lhs_contracting:
+    check_distinct(signature, group, dims.rhs_batching_dimensions, name, "rhs_batching_dimensions")
+    check_distinct(signature, group, dims.rhs_contracting_dimensions, name, "rhs_contracting_dimensions")
+    if ragged in dims.lhs_batching_dimensions or ragged in dims.lhs_contracting_dimensions:
         if group:
             raise signature.error_without_op_note(
                 "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
@@ -356,7 +362,9 @@ def _check_quantized_dot(signature: OpSignature) -> None:
     if isinstance(element, UniformQuantizedPerAxis):
         if any(element.all_zero_points):  # dot_general_c15
             raise signature.error_without_op_note("Zero points of rhs should be 0")
-        if element.axis in signature[DotGeneralOp.dot_dimension_numbers].rhs_contracting:  # dot_general_c16
+        if (
+            element.axis in signature[DotGeneralOp.dot_dimension_numbers].rhs_contracting_dimensions
+        ):  # dot_general_c16
             raise signature.error_without_op_note(
                 "Quantization dimension of rhs should not be in the contracting dimension of rhs"
             )

@@ -60,15 +60,15 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 class ConvDimensions(Attribute):
     """`#stablehlo.conv<…>`: the dimension index of each batch, feature and spatial dimension."""
 
-    input_batch: int
-    input_feature: int
-    input_spatial: tuple[int, ...]
-    kernel_input_feature: int
-    kernel_output_feature: int
-    kernel_spatial: tuple[int, ...]
-    output_batch: int
-    output_feature: int
-    output_spatial: tuple[int, ...]
+    input_batch_dimension: int
+    input_feature_dimension: int
+    input_spatial_dimensions: tuple[int, ...]
+    kernel_input_feature_dimension: int
+    kernel_output_feature_dimension: int
+    kernel_spatial_dimensions: tuple[int, ...]
+    output_batch_dimension: int
+    output_feature_dimension: int
+    output_spatial_dimensions: tuple[int, ...]
     dialect = "stablehlo"
     # Whether a tensor may have dimensions that are in no list, written `?`.
     allows_others: ClassVar[bool] = False
@@ -76,17 +76,21 @@ class ConvDimensions(Attribute):
     @property
     def input(self) -> tuple[int, ...]:
         """The batch, feature and spatial dimensions of the input."""
-        return (self.input_batch, self.input_feature, *self.input_spatial)
+        return (self.input_batch_dimension, self.input_feature_dimension, *self.input_spatial_dimensions)
 
     @property
     def kernel(self) -> tuple[int, ...]:
         """The input feature, output feature and spatial dimensions of the kernel."""
-        return (self.kernel_input_feature, self.kernel_output_feature, *self.kernel_spatial)
+        return (
+            self.kernel_input_feature_dimension,
+            self.kernel_output_feature_dimension,
+            *self.kernel_spatial_dimensions,
+        )
 
     @property
     def output(self) -> tuple[int, ...]:
         """The batch, feature and spatial dimensions of the output."""
-        return (self.output_batch, self.output_feature, *self.output_spatial)
+        return (self.output_batch_dimension, self.output_feature_dimension, *self.output_spatial_dimensions)
 
 
 CONV_DIMENSIONS = of_class(ConvDimensions, "Structure of dimension information for conv op")
@@ -166,15 +170,15 @@ def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:
 def _parse_lists(parser: AsmParser, cls: type[ConvDimensions]) -> ConvDimensions:
     """Parses the lists of input, kernel and output."""
     others = cls.allows_others
-    input, input_spatial = _parse_one_list(parser, "bf", others)
+    input, input_spatial_dimensions = _parse_one_list(parser, "bf", others)
     parser.expect("x")
-    kernel, kernel_spatial = _parse_one_list(parser, "io", others)
+    kernel, kernel_spatial_dimensions = _parse_one_list(parser, "io", others)
     parser.expect("->")
-    output, output_spatial = _parse_one_list(parser, "bf", others)
+    output, output_spatial_dimensions = _parse_one_list(parser, "bf", others)
     return cls(
-        *(input["b"], input["f"], input_spatial),
-        *(kernel["i"], kernel["o"], kernel_spatial),
-        *(output["b"], output["f"], output_spatial),
+        *(input["b"], input["f"], input_spatial_dimensions),
+        *(kernel["i"], kernel["o"], kernel_spatial_dimensions),
+        *(output["b"], output["f"], output_spatial_dimensions),
     )
 
 
@@ -321,14 +325,15 @@ def _check_operands(signature: OpSignature) -> None:
 
 def _check_rank(signature: OpSignature) -> None:
     lhs, dims = signature[ConvolutionBaseOp.lhs], signature[ConvolutionBaseOp.dimension_numbers]
-    if lhs.rank != len(dims.input_spatial) + 2:  # convolution_c12
+    rank = len(dims.input_spatial_dimensions) + 2
+    if lhs.rank != rank:  # convolution_c12
         raise signature.error_without_op_note(
-            f"expects convolution arguments to have {len(dims.input_spatial) + 2} dimensions. Got: {lhs.rank}"
+            f"expects convolution arguments to have {rank} dimensions. Got: {lhs.rank}"
         )
 
 
 def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank: int) -> None:
-    spatial = dims.input_spatial, dims.kernel_spatial, dims.output_spatial
+    spatial = dims.input_spatial_dimensions, dims.kernel_spatial_dimensions, dims.output_spatial_dimensions
     counts = [len(dimensions) for dimensions in spatial]
     if len(set(counts)) > 1:  # convolution_c17, convolution_c19
         raise signature.error_without_op_note(
@@ -357,9 +362,12 @@ def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, 
             "expects batch_group_count and feature_group_count not to be both greater than 1. "
             f"Got {batch_groups} and {feature_groups} resp."
         )
-    input_batch, input_feature = lhs.shape[dims.input_batch], lhs.shape[dims.input_feature]
-    kernel_input = rhs.shape[dims.kernel_input_feature]
-    kernel_output = rhs.shape[dims.kernel_output_feature]
+    input_batch, input_feature = (
+        lhs.shape[dims.input_batch_dimension],
+        lhs.shape[dims.input_feature_dimension],
+    )
+    kernel_input = rhs.shape[dims.kernel_input_feature_dimension]
+    kernel_output = rhs.shape[dims.kernel_output_feature_dimension]
     if input_batch != DYNAMIC and input_batch % batch_groups:  # convolution_c10
         raise signature.error_without_op_note(
             f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
@@ -404,20 +412,25 @@ def convolution_shape(signature: OpSignature, padding: Padding) -> list[int]:
     dims = signature[ConvolutionBaseOp.dimension_numbers]
     window = checked_window(
         signature,
-        [rhs.shape[dimension] for dimension in dims.kernel_spatial],
+        [rhs.shape[dimension] for dimension in dims.kernel_spatial_dimensions],
         signature[ConvolutionBaseOp.window_strides],
         padding,
         signature[ConvolutionBaseOp.lhs_dilation],
         signature[ConvolutionBaseOp.rhs_dilation],
         signature[ConvolutionBaseOp.window_reversal],
     )
-    positions = window_result_shape([lhs.shape[dimension] for dimension in dims.input_spatial], window)
+    positions = window_result_shape(
+        [lhs.shape[dimension] for dimension in dims.input_spatial_dimensions], window
+    )
     shape = [DYNAMIC] * lhs.rank
-    for dimension, size in zip(dims.output_spatial, positions, strict=True):
+    for dimension, size in zip(dims.output_spatial_dimensions, positions, strict=True):
         shape[dimension] = size
-    batch, batch_groups = lhs.shape[dims.input_batch], signature[ConvolutionBaseOp.batch_group_count]
-    shape[dims.output_batch] = DYNAMIC if batch == DYNAMIC else batch // batch_groups
-    shape[dims.output_feature] = rhs.shape[dims.kernel_output_feature]
+    batch, batch_groups = (
+        lhs.shape[dims.input_batch_dimension],
+        signature[ConvolutionBaseOp.batch_group_count],
+    )
+    shape[dims.output_batch_dimension] = DYNAMIC if batch == DYNAMIC else batch // batch_groups
+    shape[dims.output_feature_dimension] = rhs.shape[dims.kernel_output_feature_dimension]
     return shape
 
 
@@ -432,11 +445,13 @@ def _check_quantized(signature: OpSignature) -> None:
     if not any(isinstance(element, QuantizedType) for element in (lhs, rhs, out)):
         return
     dims = signature[ConvolutionBaseOp.dimension_numbers]
-    if isinstance(rhs, UniformQuantizedPerAxis) and rhs.axis != dims.kernel_output_feature:
+    if isinstance(rhs, UniformQuantizedPerAxis) and rhs.axis != dims.kernel_output_feature_dimension:
         raise signature.error_without_op_note(  # convolution_c29
             "quantization dimension of rhs should be same with kernel_output_feature_dimension"
         )
-    if isinstance(out, UniformQuantizedPerAxis) and out.axis != dims.output_feature:  # convolution_c30
+    if (
+        isinstance(out, UniformQuantizedPerAxis) and out.axis != dims.output_feature_dimension
+    ):  # convolution_c30
         raise signature.error_without_op_note(
             "quantization dimension of result should be same with output_feature_dimension"
         )

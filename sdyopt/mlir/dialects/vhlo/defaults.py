@@ -69,7 +69,7 @@ def _is_splat(attribute: Attribute, value: int) -> bool:
 
 def _spatial_rank(attributes: Attributes) -> int:
     dimensions = attributes.get("dimension_numbers")
-    return len(dimensions.input_spatial) if isinstance(dimensions, ConvDimensions) else 0
+    return len(dimensions.input_spatial_dimensions) if isinstance(dimensions, ConvDimensions) else 0
 
 
 def _window_rank(attributes: Attributes) -> int:

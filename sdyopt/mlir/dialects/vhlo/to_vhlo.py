@@ -262,6 +262,6 @@ def _is_of_later_argument(cast: Op, argument: BlockArgument) -> bool:
     operand = cast.operand_at(0)
     return (
         isinstance(operand, BlockArgument)
-        and operand.owner is argument.owner
+        and operand.block is argument.block
         and operand.index > argument.index
     )

@@ -51,7 +51,11 @@ def lower_convolution(op: ConvolutionOp, local: LocalContext) -> Lowered:
         return None
     dims, mesh = op.dimension_numbers, local.common_mesh(op)
     lhs_axes, rhs_axes = local.axes_per_dim(op.lhs), local.axes_per_dim(op.rhs)
-    reduced = [axis for dim in (dims.kernel_input_feature, *dims.kernel_spatial) for axis in rhs_axes[dim]]
+    reduced = [
+        axis
+        for dim in (dims.kernel_input_feature_dimension, *dims.kernel_spatial_dimensions)
+        for axis in rhs_axes[dim]
+    ]
     if reduced:
         check_is_combined(
             op,
@@ -66,8 +70,8 @@ def lower_convolution(op: ConvolutionOp, local: LocalContext) -> Lowered:
     check_windows_stay(op, [window for window in windows if window.axes or not window.window_axes])
     attributes = dict(op.signature.attributes)
     for name, axes in (
-        ("feature_group_count", rhs_axes[dims.kernel_output_feature]),
-        ("batch_group_count", lhs_axes[dims.input_batch]),
+        ("feature_group_count", rhs_axes[dims.kernel_output_feature_dimension]),
+        ("batch_group_count", lhs_axes[dims.input_batch_dimension]),
     ):
         count = _local_group_count(op, op.attribute(name).value, axes, mesh)  # type: ignore[union-attr]
         attributes[name] = integer(count, I64)
@@ -134,7 +138,9 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
     dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
     crossed = []
     windows = windows_of_convolution(op, types)
-    for slid, kernel_dim, output_dim in zip(windows, dims.kernel_spatial, dims.output_spatial, strict=True):
+    for slid, kernel_dim, output_dim in zip(
+        windows, dims.kernel_spatial_dimensions, dims.output_spatial_dimensions, strict=True
+    ):
         is_partial_sum = bool(slid.window_axes)
         if window_crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
             crossed += [Dim(0, slid.dim), Dim(2, output_dim)]
@@ -142,15 +148,15 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
             crossed.append(Dim(2, output_dim))
         if not is_reduced(op, kernel_dim):
             crossed.append(Dim(1, kernel_dim))
-    if op.batch_group_count > 1 and output_axes[dims.output_batch]:
+    if op.batch_group_count > 1 and output_axes[dims.output_batch_dimension]:
         # A shard of the batch of the result has a part of each group.
-        crossed += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
-        crossed += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
+        crossed += [Dim(0, dims.input_batch_dimension), Dim(1, dims.kernel_output_feature_dimension)]
+        crossed += [Dim(2, dims.output_batch_dimension), Dim(2, dims.output_feature_dimension)]
     if cuts_groups(op, types):
         crossed += _group_dims(op)
     if replicates_sums_of_groups(op, types):
-        crossed.append(Dim(1, dims.kernel_input_feature))
-    kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
+        crossed.append(Dim(1, dims.kernel_input_feature_dimension))
+    kernel_feature, feature = dims.kernel_output_feature_dimension, dims.output_feature_dimension
     if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:
         # A kernel with one output feature: its factor is not the one of the result.
         crossed += [Dim(1, kernel_feature), Dim(2, feature)]
@@ -176,16 +182,16 @@ def replicates_sums_of_groups(op: ConvolutionOp, types: LocalTypes) -> bool:
 
     If shards cut groups, they cannot be parts of the features of groups. A group of one feature has none.
     """
-    features = shape_of(op.rhs)[op.dimension_numbers.kernel_input_feature]
+    features = shape_of(op.rhs)[op.dimension_numbers.kernel_input_feature_dimension]
     return op.feature_group_count > 1 and (features == 1 or cuts_groups(op, types))
 
 
 def _group_dims(op: ConvolutionOp) -> Iterator[Dim]:
     """The dimensions that consist of groups."""
     dims = op.dimension_numbers
-    yield Dim(0, dims.input_feature if op.feature_group_count > 1 else dims.input_batch)
-    yield Dim(1, dims.kernel_output_feature)
-    yield Dim(2, dims.output_feature)
+    yield Dim(0, dims.input_feature_dimension if op.feature_group_count > 1 else dims.input_batch_dimension)
+    yield Dim(1, dims.kernel_output_feature_dimension)
+    yield Dim(2, dims.output_feature_dimension)
 
 
 # --- convolution ----------------------------------------------------------------------------------
@@ -226,17 +232,20 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
     """Whether batches and features are sharded alike, where they correspond."""
     dims = op.dimension_numbers
     lhs, rhs, out = (types.axes_per_dim(value) for value in (op.lhs, op.rhs, op.out))
-    pairs = [(rhs[dims.kernel_output_feature], out[dims.output_feature])]
+    pairs = [(rhs[dims.kernel_output_feature_dimension], out[dims.output_feature_dimension])]
     if op.batch_group_count == 1:
-        pairs.append((lhs[dims.input_batch], out[dims.output_batch]))
+        pairs.append((lhs[dims.input_batch_dimension], out[dims.output_batch_dimension]))
     else:
         # The shards of the batch are groups, of which each computes some output features.
-        pairs += [(lhs[dims.input_batch], rhs[dims.kernel_output_feature]), (out[dims.output_batch], ())]
+        pairs += [
+            (lhs[dims.input_batch_dimension], rhs[dims.kernel_output_feature_dimension]),
+            (out[dims.output_batch_dimension], ()),
+        ]
     if op.feature_group_count == 1:
-        pairs.append((lhs[dims.input_feature], rhs[dims.kernel_input_feature]))
+        pairs.append((lhs[dims.input_feature_dimension], rhs[dims.kernel_input_feature_dimension]))
     else:
-        pairs.append((lhs[dims.input_feature], rhs[dims.kernel_output_feature]))
-        pairs.append((rhs[dims.kernel_input_feature], ()))
+        pairs.append((lhs[dims.input_feature_dimension], rhs[dims.kernel_output_feature_dimension]))
+        pairs.append((rhs[dims.kernel_input_feature_dimension], ()))
     return all(axes == others for axes, others in pairs)
 
 
@@ -248,8 +257,8 @@ def _local_groups(op: ConvolutionOp, types: LocalTypes, mesh: Mesh) -> dict[str,
     dims, axes = op.dimension_numbers, types.axes_per_dim(op.lhs)
     local: dict[str, Attribute] = {}
     for name, count, dim in (
-        ("feature_group_count", op.feature_group_count, dims.input_feature),
-        ("batch_group_count", op.batch_group_count, dims.input_batch),
+        ("feature_group_count", op.feature_group_count, dims.input_feature_dimension),
+        ("batch_group_count", op.batch_group_count, dims.input_batch_dimension),
     ):
         shards = sharded_size(axes[dim], mesh)
         if count == 1:
@@ -264,7 +273,9 @@ def _convolution_reads(op: ConvolutionOp, context: HaloContext) -> list[ReadDime
     """The reads of each device along the spatial dimensions of the left operand."""
     types, dims, reads = context.types, op.dimension_numbers, []
     output_axes = types.axes_per_dim(op.out)
-    for slid, output_dim in zip(windows_of_convolution(op, types), dims.output_spatial, strict=True):
+    for slid, output_dim in zip(
+        windows_of_convolution(op, types), dims.output_spatial_dimensions, strict=True
+    ):
         size = shape_of(op.out)[output_dim]
         if not slid.axes and not slid.window_axes and not output_axes[output_dim]:
             continue
@@ -284,8 +295,8 @@ def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
     the result is sharded; where it has fewer windows than its result, its padding is increased.
     """
     dims = op.dimension_numbers
-    lhs_dims = [dims.input_feature, *dims.input_spatial]
-    rhs_dims = [dims.kernel_input_feature, *dims.kernel_spatial]
+    lhs_dims = [dims.input_feature_dimension, *dims.input_spatial_dimensions]
+    rhs_dims = [dims.kernel_input_feature_dimension, *dims.kernel_spatial_dimensions]
     lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), lhs_dims)
     rhs = padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), rhs_dims)
     type = padder.padded_type(op.out)
@@ -310,13 +321,13 @@ def _fitted_windows(
     dims, sharding = op.dimension_numbers, padder.types.sharding(op.out)
     windows, shape = [], list(type.shape)
     kernel = unpadded_shape(op, 1)
-    reversal = op.window_reversal or [False] * len(dims.output_spatial)
+    reversal = op.window_reversal or [False] * len(dims.output_spatial_dimensions)
     for number, window in enumerate(_windows(op, shape_of(rhs))):
-        result_dim = dims.output_spatial[number]
-        size, needed = shape_of(lhs)[dims.input_spatial[number]], type.shape[result_dim]
+        result_dim = dims.output_spatial_dimensions[number]
+        size, needed = shape_of(lhs)[dims.input_spatial_dimensions[number]], type.shape[result_dim]
         if reversal[number]:
             # The zeros at the end of the kernel come first.
-            added = window.size - kernel[dims.kernel_spatial[number]]
+            added = window.size - kernel[dims.kernel_spatial_dimensions[number]]
             window = replace(window, low=window.low + added * window.window_dilation)
         is_sharded = sharding is not None and bool(sharding.dims[result_dim].axes)
         if window.positions(size) < needed or (window.positions(size) > needed and is_sharded):
@@ -337,7 +348,7 @@ def _windows(op: ConvolutionOp, kernel_shape: tuple[int, ...]) -> list[WindowDim
     signature = op.signature
     return checked_window(
         signature,
-        [kernel_shape[dim] for dim in op.dimension_numbers.kernel_spatial],
+        [kernel_shape[dim] for dim in op.dimension_numbers.kernel_spatial_dimensions],
         op.window_strides,
         padding_pairs(signature, op.padding),
         op.lhs_dilation,

@@ -36,7 +36,7 @@ def lower_dot(op: DotOp, local: LocalContext) -> Lowered:
 @lowering(DotGeneralOp)
 def lower_dot_general(op: DotGeneralOp, local: LocalContext) -> Lowered:
     """Checks that partial sums are combined."""
-    contracting = list(op.dot_dimension_numbers.lhs_contracting)
+    contracting = list(op.dot_dimension_numbers.lhs_contracting_dimensions)
     _check_contraction(op, op.lhs, contracting, "dot_general", local)
     return None
 
@@ -137,8 +137,8 @@ def _reduced(
 def pad_dot_general(op: DotGeneralOp, padder: Padder) -> Padded:
     """Fills both paddings with zeros: zero times undefined padding in the other operand could be NaN."""
     dims = op.dot_dimension_numbers
-    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), dims.lhs_contracting)
-    rhs = padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), dims.rhs_contracting)
+    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), dims.lhs_contracting_dimensions)
+    rhs = padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), dims.rhs_contracting_dimensions)
     _set_operands(op, [lhs, rhs], padder)
     return None
 

@@ -27,24 +27,37 @@ def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     feature_groups = signature[ConvolutionOp.feature_group_count]
     if batch_groups > 1:
         builder.add_factor(
-            batch_groups, [dims.input_batch, dims.kernel_output_feature], [dims.output_feature]
+            batch_groups,
+            [dims.input_batch_dimension, dims.kernel_output_feature_dimension],
+            [dims.output_feature_dimension],
         )
-    builder.add_factor(result[dims.output_batch], [dims.input_batch, None], [dims.output_batch])
+    builder.add_factor(
+        result[dims.output_batch_dimension], [dims.input_batch_dimension, None], [dims.output_batch_dimension]
+    )
     if not builder.is_conservative:
-        for spatial in zip(dims.input_spatial, dims.kernel_spatial, dims.output_spatial, strict=True):
+        for spatial in zip(
+            dims.input_spatial_dimensions,
+            dims.kernel_spatial_dimensions,
+            dims.output_spatial_dimensions,
+            strict=True,
+        ):
             _add_spatial_factors(signature, builder, *spatial)
     if feature_groups > 1:
         builder.add_factor(
-            feature_groups, [dims.input_feature, dims.kernel_output_feature], [dims.output_feature]
+            feature_groups,
+            [dims.input_feature_dimension, dims.kernel_output_feature_dimension],
+            [dims.output_feature_dimension],
         )
     builder.add_factor(
-        kernel[dims.kernel_input_feature],
-        *([dims.input_feature, dims.kernel_input_feature], [None]),
+        kernel[dims.kernel_input_feature_dimension],
+        *([dims.input_feature_dimension, dims.kernel_input_feature_dimension], [None]),
         FactorType.REDUCTION,
     )
-    output_features = result[dims.output_feature] // (batch_groups * feature_groups)
+    output_features = result[dims.output_feature_dimension] // (batch_groups * feature_groups)
     if output_features > 1:
-        builder.add_factor(output_features, [None, dims.kernel_output_feature], [dims.output_feature])
+        builder.add_factor(
+            output_features, [None, dims.kernel_output_feature_dimension], [dims.output_feature_dimension]
+        )
 
 
 def _add_spatial_factors(

@@ -115,10 +115,10 @@ def _add_factors(
     for lhs_dim, rhs_dim in dims.batching:
         builder.add_factor(lhs_shape[lhs_dim], [lhs_dim, rhs_dim], [next(result_dims)])
     for lhs_dim, size in enumerate(lhs_shape):
-        if lhs_dim not in dims.lhs_batching and lhs_dim not in dims.lhs_contracting:
+        if lhs_dim not in dims.lhs_batching_dimensions and lhs_dim not in dims.lhs_contracting_dimensions:
             builder.add_factor(size, [lhs_dim, None], [next(result_dims)])
     for rhs_dim, size in enumerate(rhs_shape):
-        if rhs_dim not in dims.rhs_batching and rhs_dim not in dims.rhs_contracting:
+        if rhs_dim not in dims.rhs_batching_dimensions and rhs_dim not in dims.rhs_contracting_dimensions:
             builder.add_factor(size, [None, rhs_dim], [next(result_dims)])
     for lhs_dim, rhs_dim in dims.contracting:
         builder.add_factor(lhs_shape[lhs_dim], [lhs_dim, rhs_dim], [None], FactorType.REDUCTION)

@@ -1,0 +1,181 @@
+"""Checks the declarations of a plugin's operations when it is loaded, before a program uses them.
+
+An operation that is declared with a mistake would otherwise fail, or parse and print wrong, when a program
+first uses it. A mistake in an assembly format is located in the file that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
+from sdyopt.mlir.asm.format.assembly_format import Assembly, FormatError, Token
+from sdyopt.mlir.asm.format.format_elements import (
+    AllOperands,
+    AllTypes,
+    Attr,
+    AttrDict,
+    Custom,
+    FormatElement,
+    FunctionalType,
+    Literal,
+    Operand,
+    OptionalGroup,
+    RegionElement,
+    SuccessorElement,
+    TypeOf,
+)
+from sdyopt.mlir.ir.op_fields import declared_fields
+from sdyopt.mlir.ir.operation import Op
+
+# The elements whose effect is known. Others, such as those of `custom<…>`, may parse any field.
+_KNOWN = (
+    AllOperands,
+    AllTypes,
+    Attr,
+    AttrDict,
+    FunctionalType,
+    Literal,
+    Operand,
+    RegionElement,
+    SuccessorElement,
+    TypeOf,
+)
+
+
+def check_format(op_class: type[Op]) -> None:
+    """Raises DiagnosticError, located in its file, for a mistake in the assembly format of a class."""
+    format = op_class.assembly
+    # A class may have functions that parse and print it instead.
+    if not isinstance(format, Assembly):
+        return
+    try:
+        _check_elements(op_class, list(_flat(format.elements_for(op_class))))
+    except FormatError as problem:
+        raise _located(format, op_class, problem) from None
+
+
+def _flat(elements: Sequence[FormatElement]) -> Iterator[FormatElement]:
+    for element in elements:
+        if isinstance(element, OptionalGroup):
+            yield from _flat([*element.elements, *element.otherwise])
+        else:
+            yield element
+
+
+def _check_elements(op_class: type[Op], elements: Sequence[FormatElement]) -> None:
+    """Raises FormatError if a part of the operation cannot be parsed, as the generator of ODS does."""
+    if not any(isinstance(element, AttrDict | Custom) for element in elements):
+        help = "write attr-dict, or attr-dict-with-keyword before a region"
+        raise FormatError("the format has no attr-dict, so discardable attributes are lost", help=help)
+    for element, following in pairwise(elements):
+        if (
+            isinstance(element, AttrDict)
+            and not element.with_keyword
+            and isinstance(following, RegionElement)
+        ):
+            message = f"the region ${following.field} is parsed as the attr-dict before it"
+            raise FormatError(message, Token("attr-dict", -1), "write attr-dict-with-keyword")
+    if not all(isinstance(element, _KNOWN) for element in elements):
+        return
+    parsed = {
+        element.field
+        for element in elements
+        if isinstance(element, Operand | RegionElement | SuccessorElement)
+    }
+    typed: set[str] = set()
+    has_all_operands = any(isinstance(element, AllOperands) for element in elements)
+    for element in elements:
+        typed |= _typed_fields(op_class, element)
+    declared = declared_fields(op_class)
+    for kind, fields in (("region", declared.regions), ("successor", declared.successors)):
+        for field in fields:
+            if field.field_name not in parsed:
+                raise FormatError(
+                    f"the {kind} ${field.field_name} is not in the format", help=f"write ${field.field_name}"
+                )
+    for operand in declared.operands:
+        name = operand.field_name
+        if name not in parsed and not has_all_operands:
+            raise FormatError(f"the operand ${name} is not in the format", help=f"write ${name}, or operands")
+        if operand.constraint.only is None and name not in typed:
+            raise FormatError(
+                f"the format does not have the type of the operand ${name}", help=f"write type(${name})"
+            )
+    for result in declared.results:
+        name = result.field_name
+        if op_class.infer_result_types is None and result.constraint.only is None and name not in typed:
+            raise FormatError(
+                f"the format does not have the type of the result ${name}", help=f"write type(${name})"
+            )
+
+
+def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
+    """The operands and results whose types an element parses."""
+    declared = declared_fields(op_class)
+    operands = {field.field_name for field in declared.operands}
+    results = {field.field_name for field in declared.results}
+    match element:
+        case TypeOf():
+            return {element.field, *element.same}
+        case AllTypes():
+            return results if element.of_results else operands
+        case FunctionalType():
+            return {
+                *(operands if element.operands is None else (element.operands,)),
+                *(results if element.results is None else (element.results,)),
+            }
+    return set()
+
+
+# --- Where a format is written --------------------------------------------------------------------
+
+
+def _located(format: Assembly, op_class: type[Op], problem: FormatError) -> DiagnosticError:
+    """The error at the token of a format, in the file and line in which it is written."""
+    file, line = format.written_at
+    message = f"the assembly of '{op_class.name}': {problem.message}"
+    try:
+        source = Source(file, Path(file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return DiagnosticError.at(FileLoc(file, line, 1), message).help(problem.help)
+    first, last = _extent(source.text, line)
+    offset = _offset(source, first, last, format.format, problem.token)
+    error = DiagnosticError.at(source.location(offset), message).within(source).help(problem.help)
+    if problem.token is not None:
+        row, column = source.line_column(offset)
+        error.diagnostic.culprit = FileRange(file, row, column, row, column + len(problem.token.text))
+    return error
+
+
+def _extent(text: str, line: int) -> tuple[int, int]:
+    """The first and last line of the call in a line."""
+    import ast  # noqa: PLC0415  slow to import, and rarely used
+
+    calls = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(calls, default=(line, line))
+
+
+def _offset(source: Source, first: int, last: int, format: str, token: Token | None) -> int:
+    """The offset of a token of a format, which is written as one or more literals in these lines."""
+    lines = source.text.splitlines(keepends=True)
+    start = sum(map(len, lines[: first - 1]))
+    end = start + sum(map(len, lines[first - 1 : last]))
+    start += len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    if token is None:
+        return start
+    # The token is as often in the source before this as in the format.
+    earlier = max(token.offset, 0)
+    position, count = source.text.find("(", start) + 1, format[:earlier].count(token.text)
+    for _ in range(count + 1):
+        position = source.text.find(token.text, position, end) + 1
+        if position == 0:
+            return start
+    return position - 1

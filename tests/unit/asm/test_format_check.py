@@ -1,0 +1,119 @@
+"""Mistakes in assembly formats are located in the plugin that has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.asm.format.format_check import check_format
+from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.mlir.registry.discovery import load_any_plugin
+
+PLUGIN = '''\
+"""A dialect."""
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ATTR
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, result, successor
+from sdyopt.mlir.ir.operation import Op
+
+DIALECT = toy = Dialect("toy")
+
+
+@toy.op("all_parts")
+class AllPartsOp(Op):
+    input = operand(ANY_TYPE)
+    others = operands(ANY_TYPE)
+    number = attr(I64_ATTR)
+    body = region()
+    exit = successor()
+    out = result(ANY_TYPE)
+
+    assembly = assembly(
+        "$input `,` $number (`with` $others^ `:` type($others))? `to` $exit attr-dict-with-keyword "
+        "$body `:` functional-type($input, results)"
+    )
+'''
+GROUP = "(`with` $others^ `:` type($others))?"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "token", "message", "help"),
+    [
+        ("$number", "$numbr", 22, "$numbr", "has no field 'numbr'", "did you mean '$number'?"),
+        ("type($others)", "type($other)", 22, "type($other)", "no field 'other'", "did you mean '$others'?"),
+        ("type($others)", "type($number)", 22, "type($number)", "is not an operand or a result", "$others"),
+        ("type($others)", "type()", 22, "type()", "names no field", "write type($field)"),
+        ("-with-keyword", "-with-keywrd", 22, "attr-dict-with-keywrd", "no directive", "did you mean"),
+        ("results)", "result)", 23, "functional-type($input, result)", "result is not results", "'results'"),
+        ("$input, results", "$input", 23, "functional-type($input)", "two arguments", "operands, results"),
+        ("`to`", "custom<To>($exit)", 22, "custom<To>($exit)", "no directive custom<To>", "To=custom(…)"),
+        ("`with`", "`with", 22, "`with $others^ `", "a literal has a space", "close it with `"),
+        ("`to`", "to", 22, "to", "no directive to", "write `to` for a keyword"),
+        ("`:` functional", ": functional", 23, ":", "unexpected :", "write `:` for a literal"),
+        ("$others^", "$others", 22, "(", "has no anchor", "write ^ after the field"),
+        ("$others^", "$input^", 22, "(", "$input of an optional group is never missing", "optional"),
+        ("`with` $others^", "type($others)", 22, "(", "does not start with a literal", "write a `keyword`"),
+        (GROUP, GROUP[:-1], 22, "`to`", "unexpected `to`", "expected ?"),
+        (
+            "attr-dict-with-keyword",
+            "attr-dict",
+            22,
+            "attr-dict",
+            "$body is parsed as the attr-dict",
+            "keyword",
+        ),
+        ("attr-dict-with-keyword", "", 21, "", "has no attr-dict", "write attr-dict"),
+        ("$body ", "", 21, "", "the region $body is not in the format", "write $body"),
+        (
+            "`:` functional-type($input, results)",
+            "",
+            21,
+            "",
+            "the type of the operand $input",
+            "type($input)",
+        ),
+        ("functional-type($input, results)", "type($input)", 21, "", "type of the result $out", "type($out)"),
+        ("$input `,`", "", 21, "", "the operand $input is not in the format", "write $input"),
+        ("`to` $exit", "", 21, "", "the successor $exit is not in the format", "write $exit"),
+        ("$exit", "$out", 22, "$out", "result $out has no text of its own", "write type($out)"),
+    ],
+)
+def test_mistakes_are_located(
+    tmp_path: Path, right: str, wrong: str, line: int, token: str, message: str, help: str
+) -> None:
+    assert right in PLUGIN.partition("assembly = ")[2]
+    head, equals, format = PLUGIN.partition("assembly = ")
+    file = tmp_path / "toy.py"
+    file.write_text(head + equals + format.replace(right, wrong, 1))
+    with pytest.raises(UsageError) as error:
+        load_any_plugin(str(file))
+    first, _, excerpt = str(error.value.message).partition("\n")
+    assert first.startswith(f"{file}:{line}:")
+    assert "the assembly of 'toy.all_parts': " in first
+    assert message in first
+    assert help in error.value.help
+    if token:
+        marked, carets = excerpt.splitlines()
+        start = carets.index("^")
+        assert marked[start:].startswith(token)
+        assert carets.strip() == "^" + "~" * (len(token) - 1)
+
+
+def test_the_right_format_is_accepted(tmp_path: Path) -> None:
+    (tmp_path / "toy.py").write_text(PLUGIN)
+    load_any_plugin(str(tmp_path / "toy.py"))
+
+
+def test_the_formats_of_all_dialects_are_accepted() -> None:
+    checked = 0
+    for name in all_dialects():
+        dialect = find_dialect(name)
+        assert dialect is not None
+        for op_class in dialect.ops.values():
+            check_format(op_class)
+            checked += 1
+    assert checked > 500
