@@ -36,11 +36,15 @@ _SHARDED = f"{_T} {{sdy.sharding = {_SHARDING}}}"
 
 @dataclass(frozen=True)
 class Dimension:
-    """A family of programs, whose text grows linearly with the size."""
+    """A family of programs, whose text grows linearly with the size.
+
+    `hlo` writes what the compiler makes of a program, for `--compare-hlo`, to the file HLO beside it.
+    """
 
     write: Callable[[int], str]
     size: int
     flags: tuple[str, ...] = ()
+    hlo: Callable[[int], str] | None = None
 
     @property
     def reference_pipeline(self) -> str | None:
@@ -303,6 +307,39 @@ def comments(size: int) -> str:
     return "// a comment\n" * size
 
 
+def layers(size: int) -> str:
+    """Layers of a network, whose products are summed along one axis or the other in turn."""
+    matrix = "tensor<64x64xf32>"
+    sharded = f'{matrix} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}'
+    types = f"({matrix}, {matrix}) -> {matrix}"
+    lines = [
+        f"  %d{n} = stablehlo.dot {f'%h{n - 1}' if n else '%a'}, %w : {types} {place}\n"
+        f'  %h{n} = sdy.sharding_constraint %d{n} <@mesh, [{{"{axis}"}}, {{}}]> : {matrix} {place}\n'
+        for n, axis, place in zip(range(size), cycle("xy"), map(_place, range(size)), strict=False)
+    ]
+    body = f"{''.join(lines)}  return %h{size - 1} : {matrix}\n"
+    mesh = 'sdy.mesh @mesh = <["x"=4, "y"=2]>\n'
+    return f"{mesh}func.func @main(%a: {sharded}, %w: {sharded}) -> {matrix} {{\n{body}}}\n"
+
+
+def _place(layer: int) -> str:
+    return f'loc("jit(f)/layer{layer}/dot"("train.py":{layer + 1}:4))'
+
+
+def layers_in_hlo(size: int) -> str:
+    """As many all-reduces, each of the result of the one before."""
+    lines = [
+        f"  %h{n + 1} = f32[64,64]{{1,0}} all-reduce(%h{n}), replica_groups=[4,2]<=[8], to_apply=%add, "
+        f'metadata={{op_name="jit(f)/layer{n}/dot" source_file="train.py" source_line={n + 1}}}\n'
+        for n in range(size)
+    ]
+    body = f"  %h0 = f32[64,64] parameter(0)\n{''.join(lines)}"
+    return f"HloModule a, num_partitions=8\n\nENTRY %main (p: f32[64,64]) -> f32[64,64] {{\n{body}}}\n"
+
+
+# The file of `Dimension.hlo`, in the working directory.
+HLO = "compiled.hlo"
+
 DIMENSIONS: dict[str, Dimension] = {
     "operations, propagated": Dimension(operations, 8000, PROPAGATE),
     "operations, partitioned": Dimension(operations, 4000, PARTITION),
@@ -352,6 +389,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "comments": Dimension(comments, 20000),
     "operations, linted": Dimension(operations, 4000, LINT),
     "operations, advised": Dimension(operations, 1000, ADVISE),
+    "meshes, reported": Dimension(meshes, 4000, ("--report",)),
     "reshards, reported": Dimension(reshards, 4000, ("--report",)),
     "reshards, linted": Dimension(reshards, 2000, LINT),
     "reshards, advised": Dimension(reshards, 500, ADVISE),
@@ -359,4 +397,5 @@ DIMENSIONS: dict[str, Dimension] = {
     "axes of a mesh, linted": Dimension(mesh_axes, 4000, LINT),
     "rank, linted": Dimension(rank, 1000, LINT),
     "rank, advised": Dimension(rank, 500, ADVISE),
+    "collectives, compared": Dimension(layers, 500, (f"--compare-hlo={HLO}",), layers_in_hlo),
 }

@@ -2,12 +2,14 @@
 
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import sdyopt
 from benchmarks.growth import Growth, Usage, exponent, row
-from benchmarks.growth_programs import DIMENSIONS
+from benchmarks.growth_programs import DIMENSIONS, HLO
+from sdyopt.tools.cli import main
 from tests.fuzz.batch import preload, run_all
 from tests.fuzz.inputs import Input
 
@@ -32,9 +34,10 @@ def test_exponents_above_the_limit_are_bold() -> None:
 
 @pytest.mark.parametrize("name", DIMENSIONS)
 def test_text_grows_linearly(name: str) -> None:
-    write = DIMENSIONS[name].write
-    small, large = len(write(100)), len(write(1000))
-    assert 5 * small < large < 15 * small
+    for write in (DIMENSIONS[name].write, DIMENSIONS[name].hlo):
+        if write is not None:
+            small, large = len(write(100)), len(write(1000))
+            assert 5 * small < large < 15 * small
 
 
 def calls_of_propagation(depth: int) -> int:
@@ -60,7 +63,16 @@ def test_propagation_through_nested_computations_is_linear() -> None:
 
 def test_programs_are_valid() -> None:
     preload()
-    valid = {name: dimension for name, dimension in DIMENSIONS.items() if name != "errors"}
+    valid = {name: each for name, each in DIMENSIONS.items() if name != "errors" and each.hlo is None}
     outcomes = run_all([Input(each.write(3).encode(), each.flags).run for each in valid.values()])
     for name, outcome in zip(valid, outcomes, strict=True):
         assert (outcome.status, outcome.errors) == (0, ""), name
+
+
+def test_programs_are_compared_with_their_hlo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    dimension = DIMENSIONS["collectives, compared"]
+    assert dimension.hlo is not None
+    Path("program.mlir").write_text(dimension.write(3), encoding="utf-8")
+    Path(HLO).write_text(dimension.hlo(3), encoding="utf-8")
+    assert main(["program.mlir", "-o", "out.mlir", *dimension.flags]) == 0

@@ -59,7 +59,8 @@ def axes_of_sharding(sharding: TensorSharding | None, rank: int) -> Axes | None:
     """The axes of a sharding, none for no annotation. None if a PartitionSpec cannot say them."""
     if sharding is None:
         return ((),) * rank
-    if sharding.replicated_axes or sharding.unreduced_axes:
+    # A sharding on a maximal mesh has no dimensions.
+    if sharding.rank != rank or sharding.replicated_axes or sharding.unreduced_axes:
         return None
     if any(axis.sub_axis is not None for dim in sharding.dims for axis in dim.axes):
         return None

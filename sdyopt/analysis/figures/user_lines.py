@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, source_location
+from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
@@ -87,8 +88,8 @@ class UserLines:
 
 def _locations(module: Op) -> list[SourceLocation]:
     """The locations that the operations of a module state, each once."""
-    found = {op.lazy_location for op in module.walk()}
-    return [source_location(each) for each in found if not isinstance(each, tuple)]
+    locations = {without_offset(location) for location in {op.lazy_location for op in module.walk()}}
+    return [source_location(location) for location in locations if location is not None]
 
 
 def _function(frame: Frame) -> _Function:

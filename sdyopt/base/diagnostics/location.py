@@ -276,6 +276,50 @@ class Source:
         return start, end
 
 
+class FusedParts:
+    """Locations that are fused when the result is first read, as an offset is resolved.
+
+    A chain of folds fuses the result of each with the next location, and each of these is one longer.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: LazyLocation) -> None:
+        self._parts = parts
+
+    def location(self, _offset: int) -> Location:
+        """The fused location."""
+        locations: list[Location] = []
+        pending: list[LazyLocation] = [*reversed(self._parts)]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, Location):
+                locations.append(part)
+            elif isinstance(part[0], FusedParts):
+                pending.extend(reversed(part[0]._parts))
+            else:
+                locations.append(part[0].location(part[1]))
+        return fused(locations)
+
+
+# A location that the text does not state is (source, offset) until it is first read, and one that is fused
+# has its parts. Operations and block arguments store the two values, which takes less memory than a pair.
+LazyLocation = Location | tuple[Source | FusedParts, int]
+
+
+def lazily_fused(*parts: LazyLocation) -> LazyLocation:
+    """What `fused` returns for some locations, when it is first read."""
+    return FusedParts(*parts), 0
+
+
+def without_offset(location: LazyLocation) -> Location | None:
+    """A location that is not only an offset in a text; None for one that is."""
+    if isinstance(location, Location):
+        return location
+    source, offset = location
+    return None if isinstance(source, Source) else source.location(offset)
+
+
 def _byte_count(text: str, start: int, end: int) -> int:
     if text.isascii():
         return end - start

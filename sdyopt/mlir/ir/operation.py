@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
-from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
+from sdyopt.base.diagnostics.location import FusedParts, Location, Source, UnknownLoc
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
@@ -117,7 +117,7 @@ class Op(metaclass=OpMeta):
     signature: OpSignature
     attributes: DictAttr
     _location: Location | int
-    _source: Source  # if `_location` is an offset
+    _source: Source | FusedParts  # if `_location` is an offset
     _operands: tuple[OpOperand, ...]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
@@ -396,7 +396,7 @@ def build_at_offset(
     signature: OpSignature,
     operands: Sequence[Value],
     attributes: DictAttr,
-    source: Source,
+    source: Source | FusedParts,
     offset: int,
     block: Block | None = None,
 ) -> Op:

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from sdyopt.base.diagnostics.location import Location, Source
+from sdyopt.base.diagnostics.location import FusedParts, Location, Source
+from sdyopt.base.diagnostics.location import LazyLocation as LazyLocation
 from sdyopt.mlir.ir.types import Type
 
 if TYPE_CHECKING:  # values, operations and blocks refer to each other
     from sdyopt.mlir.ir.block import Block
     from sdyopt.mlir.ir.operation import Op
-
-# A location that the text does not state is (source, offset) until it is first read. Operations and block
-# arguments store the two parts, which takes less memory than a pair.
-LazyLocation = Location | tuple[Source, int]
 
 
 class OpOperand:
@@ -182,7 +179,7 @@ class BlockArgument(Value):
     block: Block
     index: int
     _location: Location | int
-    _source: Source  # if `_location` is an offset
+    _source: Source | FusedParts  # if `_location` is an offset
 
     def __init__(self, block: Block, index: int, type: Type, location: LazyLocation) -> None:
         self.block = block

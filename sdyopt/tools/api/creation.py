@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.mlir.ir import rewrite as ir
 from sdyopt.mlir.ir.attribute import Attribute, dictionary
 from sdyopt.mlir.ir.block import Block, Region
@@ -57,12 +58,12 @@ def parent_of(point: ir.InsertionPoint) -> Op | None:
 def locate(op: Op, location: LazyLocation) -> None:
     """Gives a location to all that has none in the text that was inserted."""
     for inner in op.walk():
-        if isinstance(inner.lazy_location, tuple):
+        if without_offset(inner.lazy_location) is None:
             inner.location = location
         for region in inner.regions:
             for block in region.blocks:
                 for argument in block.arguments:
-                    if isinstance(argument.lazy_location, tuple):
+                    if without_offset(argument.lazy_location) is None:
                         argument.location = location
 
 

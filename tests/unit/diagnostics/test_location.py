@@ -11,6 +11,7 @@ from sdyopt.base.diagnostics import (
     call_stack,
     resolve_file_location,
 )
+from sdyopt.base.diagnostics.location import LazyLocation, Source, fused, lazily_fused, without_offset
 
 A, B, C = FileLoc("a.py", 1, 2), FileLoc("b.py", 3, 4), FileLoc("c.py", 5, 6)
 
@@ -54,3 +55,16 @@ def test_text_of_locations() -> None:
         NameLoc('é\t"\\'): 'loc("\\C3\\A9\\09\\22\\\\")',
     }
     assert {location: str(location) for location in spelled} == spelled
+
+
+def test_locations_that_are_fused_when_read_are_as_if_fused_at_once() -> None:
+    parts = [FileLoc("a.py", line, 1) for line in range(1, 4000)]
+    source = Source("s.mlir", "a\nb\n")
+    chain: LazyLocation = (source, 2)
+    expected = fused([FileLoc("s.mlir", 2, 1)])
+    for part in parts:
+        chain = lazily_fused(part, chain)
+    expected = fused([*reversed(parts), expected])
+    assert without_offset(chain) is expected
+    assert without_offset(lazily_fused(A, B, lazily_fused(A, UnknownLoc()))) is FusedLoc((A, B))
+    assert without_offset((source, 2)) is None

@@ -158,7 +158,8 @@ def _for_result(program: ProposedOn, user: Op, op: CollectiveOp, before: TensorS
     written = [each for each in functions_in(program.originals.module) if each.sym_name == function.sym_name]
     for use in last_of_chain(op).uses:
         if use.owner is user:
-            for each in written:
+            # A function whose terminator is not registered may return another number of values.
+            for each in (each for each in written if use.index < len(each.function_type.results)):
                 yield from _change(program, FunctionResult(each, use.index), before, _dims(before))
 
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from sdyopt.base.diagnostics.location import Location, fused
+from sdyopt.base.diagnostics.location import LazyLocation, lazily_fused
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import (
     AllToAllParams,
@@ -225,7 +225,7 @@ def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
         return False
     params = AllToAllParams(tuple(sorted(moves, key=lambda move: move.source)))
     attributes: dict[str, Attribute] = {"params": params, "out_sharding": op.out_sharding}
-    location = fused([op.location, inner.location])
+    location = lazily_fused(op.lazy_location, inner.lazy_location)
     rewriter.replace(op, _create(rewriter, op, AllToAllOp, inner.tensor, attributes, location))
     return True
 
@@ -319,7 +319,7 @@ def _create(
     op_class: type[CollectiveOp],
     tensor: Value,
     attributes: dict[str, Attribute],
-    location: Location,
+    location: LazyLocation,
 ) -> Op:
     types = replaced.signature.result_types
     return rewriter.create(op_class, [tensor], types, attributes, before=replaced, location=location)
@@ -367,7 +367,7 @@ def _fold_reshards(op: ReshardOp, rewriter: Rewriter) -> bool:
         return False
     if inner is op:  # in a graph region
         return False
-    location = fused([op.location, inner.location])
+    location = lazily_fused(op.lazy_location, inner.lazy_location)
     attributes = {"sharding": op.sharding}
     types = op.signature.result_types
     folded = rewriter.create(ReshardOp, [inner.input], types, attributes, before=op, location=location)
