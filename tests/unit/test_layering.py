@@ -229,14 +229,15 @@ def _reachable(module: str, imports: dict[str, set[str]]) -> set[str]:
 def _module_imports() -> dict[str, set[str]]:
     """For each module of ours, the modules of ours that it imports, by their names in the checkout."""
     modules = {path: _module_name(path.relative_to(ROOT).as_posix()) for path in SOURCES}
+    known = set(modules.values())
     imports: dict[str, set[str]] = {}
     for path, module in modules.items():
         source = path.read_text(encoding="utf-8")
         names = {each.name for each in _imports(path.relative_to(ROOT).as_posix(), source)}
         names |= _modules_imported_by_name(source)
         # `from package import module` imports the module; `from module import name` the part before the name.
-        candidates = {name if name in modules.values() else name.rpartition(".")[0] for name in names}
-        imports[module] = candidates & set(modules.values()) - {module}
+        candidates = {name if name in known else name.rpartition(".")[0] for name in names}
+        imports[module] = (candidates & known) - {module}
     return imports
 
 

@@ -137,7 +137,7 @@ def displays() -> Iterator[tuple[str, str]]:
     after = train.run("sdy-jax-pipeline")
     changed = sdyopt.parse(train.as_text(debug_info=True).replace('[{"data"}, {}]', '[{}, {"data"}]'))
     yield "module", train._repr_html_()
-    yield "check", sdyopt.check(train, device_memory="1MiB")._repr_html_()
+    yield "check", sdyopt.check(MLP, device_memory="1KiB")._repr_html_()
     yield "report", after.report(topology="tpu-v5e")._repr_html_()
     yield "explanation", train.explain("weights['embedding']")._repr_html_()
     yield "findings", sdyopt.parse(MLP).lint("cheaper-sharding")._repr_html_()
@@ -175,9 +175,9 @@ def test_an_open_dimension_of_an_annotation_is_unconstrained() -> None:
 
 
 def test_a_program_that_does_not_fit_stands_out() -> None:
-    html = sdyopt.check(TRAIN, device_memory="1MiB")._repr_html_()
+    html = sdyopt.check(MLP, device_memory="1KiB")._repr_html_()
     assert "<div class=bad>memory" in html
-    assert "<div class=bad>memory" not in sdyopt.check(TRAIN)._repr_html_()
+    assert "<div class=bad>memory" not in sdyopt.check(MLP)._repr_html_()
 
 
 def test_texts_of_terminals() -> None:

@@ -99,7 +99,7 @@ def test_a_folder_that_is_given_has_the_files_of_another_machine(tmp_path: Path)
 
 
 def test_the_page_of_a_check_has_what_was_tried() -> None:
-    program = Path("examples/transformer_train.mlir").read_text(encoding="utf-8")
+    program = Path("examples/mlp.mlir").read_text(encoding="utf-8")
     found = sdyopt.check(program)
     assert 'class="tried"' in found.report.to_html()
     assert 'class="tried"' not in sdyopt.parse(program).report().to_html()
