@@ -9,7 +9,14 @@ from itertools import zip_longest
 
 from sdyopt.analysis.interface import Program
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, mark_occurrences
+from sdyopt.base.diagnostics.diagnostic import (
+    Diagnostic,
+    DiagnosticError,
+    Severity,
+    emit,
+    handling,
+    mark_occurrences,
+)
 from sdyopt.base.diagnostics.ids import (
     FLAG_WITHOUT_EFFECT,
     PARSE_ERROR,
@@ -52,6 +59,7 @@ from sdyopt.tools.driver.split import parse_source
 # A text in parts.
 Pages = Sequence[str]
 
+_OF_UNVERIFIED = "with --verify-each=false, what runs later gets this invalid program, and may fail"
 _OF_PYTHON = (
     "this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns, and "
     "sdyopt.check(jax.jit(f), *arguments) does that in Python"
@@ -88,6 +96,7 @@ class ChunkRun:
         self.pipeline = job.pipeline
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
+        self._is_unverified = False
 
     def run(self, pipeline: Pipeline) -> Pages:
         """Runs the pipeline of the job, or that of a reproducer. Returns the output; empty if none is needed.
@@ -120,6 +129,7 @@ class ChunkRun:
         verify_each = job.verify_each
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
+        self._is_unverified = verify_each is False
         written = self._written_pipeline(op, reproducer)
         if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
             from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -248,6 +258,26 @@ class ChunkRun:
                 reproducer.emit_error(job.crash_reproducer)
         if not succeeded:
             raise ChunkFailed
+
+    def explain_failure(self) -> bool:
+        """Emits why an unexpected exception is no bug: without verification, a pass left an invalid program.
+
+        The passes run again, with verification after each. False if that fails as well, or finds nothing.
+        """
+        if not self._is_unverified:
+            return False
+        errors: list[Diagnostic] = []
+        try:
+            with handling(errors.append):
+                op, _ = parse_source(self._source, self._dialects, self._parse_options, self._upgrades())
+                if run_pipeline(self.pipeline, op, self._verifier):
+                    return False
+        except Exception:
+            return False
+        for error in errors:
+            if error.severity is Severity.ERROR:
+                emit(error if error.help else replace(error, help=_OF_UNVERIFIED))
+        return True
 
     def _run_and_verify(self, pipeline: Pipeline, op: Op) -> bool:
         """Runs a pipeline, and verifies the program after the last pass."""

@@ -118,8 +118,8 @@ class _JobRun:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
+        run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses, self._display)
         try:
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses, self._display)
             output = run.run(self._pipeline)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
@@ -135,6 +135,10 @@ class _JobRun:
             problem = _usage_problem(error)
         except (RecursionError, MemoryError) as error:
             problem = resource_error(chunk, error)
+        except Exception:
+            if not run.explain_failure():
+                raise
+            return None
         emit(problem)
         return None
 
