@@ -3,8 +3,10 @@
     with suppress(OSError):
         replace_file(Path("report.txt"), "384 KiB\\n")
 
-The text goes to a temporary file beside the target, which then gets the name of the target. The name of the
-temporary file is random, and it must not exist: nobody who can write to the directory can plant a link there.
+The text goes to a temporary file in the folder of the target, which then gets the name of the target. On
+Linux, it has no name until then, so that nothing is left of it if the process is killed. Elsewhere, and where
+the file system has no such files, its name is random, and must not exist: nobody who can write to the folder
+can plant a link there.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import errno
 import io
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from io import RawIOBase
@@ -27,6 +30,8 @@ _PART = 1 << 20
 
 # The flags of a file that is new, and no link. Windows has fewer of them.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# Those of a file without a name, which only Linux can give one later.
+_UNNAMED = os.O_WRONLY | os.O_TMPFILE if sys.platform == "linux" else None
 # Should the file have become a pipe, opening it does not wait for a writer.
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -46,13 +51,15 @@ class Replacement:
         if mode is not None and not stat.S_ISREG(mode):
             return
         self._target = path.resolve()
-        # Its length does not depend on the name of the target, which may be the longest one possible.
-        draft = self._target.with_name(f".sdyopt-{os.urandom(8).hex()}.tmp")
-        self._descriptor = os.open(draft, _NEW, 0o666)
-        self._draft = draft
+        self._descriptor = _unnamed_file(self._target.parent)
+        if self._descriptor is None:
+            draft = self._draft_path()
+            self._descriptor = os.open(draft, _NEW, 0o666)
+            self._draft = draft
         if mode is not None:
+            file = self._descriptor if self._draft is None or os.chmod in os.supports_fd else self._draft
             try:
-                os.chmod(self._descriptor if os.chmod in os.supports_fd else draft, mode & 0o777)  # noqa: PTH101
+                os.chmod(file, mode & 0o777)  # noqa: PTH101
             except OSError:
                 self.discard()
                 raise
@@ -60,10 +67,14 @@ class Replacement:
     def write(self, pages: Iterable[str | bytes]) -> None:
         """Writes the complete text, or nothing: after an error the target is as before."""
         try:
+            is_unnamed = self._descriptor is not None and self._draft is None
             with self._open() as file:
                 self._descriptor = None
                 for page in pages:
                     file.write(page if isinstance(page, bytes) else encode(page))
+                if is_unnamed:
+                    file.flush()
+                    self._name(file.fileno())
             if self._draft is not None:
                 self._draft.replace(self._target)
                 self._draft = None
@@ -80,8 +91,39 @@ class Replacement:
                 self._draft.unlink()
             self._draft = None
 
+    def _draft_path(self) -> Path:
+        """A random name, whose length does not depend on that of the target, which may be the longest one."""
+        return self._target.with_name(f".sdyopt-{os.urandom(8).hex()}.tmp")
+
+    def _name(self, descriptor: int) -> None:
+        """Gives a file without a name that of the target, or if this exists, first a temporary one."""
+        try:
+            _link(descriptor, self._target)
+        except FileExistsError:
+            draft = self._draft_path()
+            _link(descriptor, draft)
+            self._draft = draft
+
     def _open(self) -> BinaryIO:
         return self._target.open("wb") if self._descriptor is None else os.fdopen(self._descriptor, "wb")
+
+
+def _unnamed_file(folder: Path) -> int | None:
+    """The descriptor of a new file without a name; None if the system or the file system has none."""
+    if _UNNAMED is None or not os.path.isdir(_DESCRIPTORS):  # noqa: PTH112
+        return None
+    with suppress(OSError):
+        return os.open(folder, _UNNAMED, 0o666)
+    return None
+
+
+_DESCRIPTORS = "/proc/self/fd"
+
+
+def _link(descriptor: int, path: Path) -> None:
+    """Gives a file without a name one that does not exist."""
+    # Python follows the link in /proc only with a descriptor of a folder; any will do for an absolute path.
+    os.link(f"{_DESCRIPTORS}/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def replace_file(path: Path, text: str | bytes) -> None:

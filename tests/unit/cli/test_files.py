@@ -1,12 +1,14 @@
 """Input and output files: a failed run does not change an existing output."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from sdyopt.base.diagnostics import whole_files
 from sdyopt.mlir.asm.parser.attributes.lr_parser import build_tables, write_tables
 from sdyopt.tools.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
 
@@ -60,6 +62,7 @@ def test_the_temporary_file_is_new_and_its_name_random(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever can write to the directory can plant no link that is followed, even if the name were known."""
+    monkeypatch.setattr(whole_files, "_UNNAMED", None)
     (tmp_path / "precious").write_text("before")
     first, second = Output(str(tmp_path / "out")), Output(str(tmp_path / "out"))
     names = {file.name for file in tmp_path.iterdir()} - {"precious"}
@@ -71,6 +74,45 @@ def test_the_temporary_file_is_new_and_its_name_random(
     with pytest.raises(FileProblem, match="File exists"):
         Output(str(tmp_path / "out"))
     assert (tmp_path / "precious").read_text() == "before"
+
+
+@pytest.mark.parametrize("has_unnamed_files", [True, False])
+def test_files_are_new_or_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_unnamed_files: bool
+) -> None:
+    if not has_unnamed_files:
+        monkeypatch.setattr(whole_files, "_UNNAMED", None)
+    old = os.umask(0o027)
+    try:
+        for text in ("first", "second"):
+            write_file(str(tmp_path / "out"), text)
+            assert (tmp_path / "out").read_text() == text
+            assert (tmp_path / "out").stat().st_mode & 0o777 == 0o640
+    finally:
+        os.umask(old)
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has files without a name")
+@pytest.mark.parametrize("before", [None, "before"])
+def test_nothing_is_left_if_the_process_is_killed(tmp_path: Path, before: str | None) -> None:
+    target = tmp_path / "out"
+    if before is not None:
+        target.write_text(before)
+    code = """if True:
+        import os, signal, sys
+        from sdyopt.tools.cli.files import Output
+
+        def pages():
+            yield "x" * 1_000_000
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        Output(sys.argv[1]).write_pages(pages())
+    """
+    ended = subprocess.run([sys.executable, "-c", code, str(target)], cwd=ROOT, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    left = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert left == ({} if before is None else {"out": before})
 
 
 def test_the_name_may_be_as_long_as_any(tmp_path: Path) -> None:
