@@ -14,6 +14,7 @@ from docs import device_groups
 from docs.markdown import manual, prose
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
 from sdyopt.mlir.dialects.mesh import DIALECT
+from sdyopt.mlir.dialects.mesh.attributes import RENAMED
 from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
 from sdyopt.mlir.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.operation import Op
@@ -22,18 +23,20 @@ from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes
 
 FOLDER = Path(__file__).parent / "mesh"
 
-# Operations that LLVM 21 introduced. The mesh dialect of LLVM 19 accepts them here, too.
-LLVM21_OPS = ("get_sharding", "neighbors_linear_indices", "shard_shape", "sharding", "update_halo")
-
 
 def pages() -> dict[str, str]:
     """The text of each page by its path in the folder."""
-    texts = {f"ops/{name}.md": _op_page(name, op) for name, op in sorted(DIALECT.ops.items())}
+    texts = {f"ops/{name}.md": _op_page(name, op) for name, op in sorted(_ops().items())}
     entries = [entry for entry in all_passes() if ".mesh." in f"{entry.module}."]
     texts |= {f"passes/{entry.flag}.md": _pass_page(entry) for entry in entries}
     texts["groups.md"] = _groups_page()
-    texts["index.md"] = _index(sorted(DIALECT.ops), entries)
+    texts["index.md"] = _index(sorted(_ops()), entries)
     return texts
+
+
+def _ops() -> dict[str, type[Op]]:
+    """The operations of LLVM 19, and those that LLVM 21 added."""
+    return {**mesh21.ops, **DIALECT.ops}
 
 
 # --- Operations -------------------------------------------------------------------------------
@@ -41,8 +44,8 @@ def pages() -> dict[str, str]:
 
 def _op_page(name: str, op: type[Op]) -> str:
     parts = [f"# mesh.{name}", prose(_description(op)), "\n".join(_fields(op))]
-    if name in LLVM21_OPS:
-        parts.insert(1, "New in LLVM 21; accepted in LLVM 19, too.")
+    if name not in DIALECT.ops:
+        parts.insert(1, "New in LLVM 21.")
     parts.append("\n".join(_remarks(name, op)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -82,8 +85,9 @@ def _remarks(name: str, op: type[Op]) -> Iterator[str]:
         if op.fields.get("sym_name") is None
         else "In LLVM 19 it is not declared pure, so it is erased only as an unused private symbol."
     )
-    if mesh21.ops[name].assembly is not op.assembly:
+    if mesh21.ops[name].assembly is not op.assembly and name != "shard":
         yield "\nIn LLVM 21 the clause `reduction = <max>` is written `reduction =  max`."
+    yield f"\nIn LLVM 22 it is `shard.{RENAMED.get(name, name)}`."
 
 
 # --- Passes -----------------------------------------------------------------------------------
@@ -110,6 +114,10 @@ def _index(ops: list[str], entries: list[PassEntry | PipelineEntry]) -> str:
         "",
         "Sharding and communication on a mesh of devices, as in LLVM 19, or with `--mesh-version=21` as in",
         "LLVM 21. Collectives communicate within [device groups](groups.md).",
+        "",
+        "LLVM 22 renamed the dialect: with `--mesh-version=22` it is `shard`, `mesh.mesh` is `shard.grid`,",
+        "`mesh.mesh_shape` is `shard.grid_shape`, the attributes `mesh` and `mesh_axes` are `grid` and `grid_axes`,",
+        "and no sharding is partial. An operation of another release is an error whose help names the release.",
         "",
         "## Operations",
         "",

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.arith.compare import CmpIOp, predicate_attr
 from sdyopt.mlir.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.cf import AssertOp
+from sdyopt.mlir.dialects.mesh.attributes import mesh_word
 from sdyopt.mlir.dialects.mesh.collectives import AllSliceOp
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.mlir.dialects.tensor import CastOp, DimOp, Mixed, extract
@@ -37,7 +38,7 @@ from sdyopt.mlir.registry import register
 from .spmd.index_builder import IndexBuilder
 
 _NOT_DIVISIBLE = (
-    "Slicing a tensor with axis size that is not exactly divisible by the mesh process group size is not "
+    "Slicing a tensor with axis size that is not exactly divisible by the {} process group size is not "
     "supported."
 )
 
@@ -55,15 +56,14 @@ def _slice(op: AllSliceOp, rewriter: Rewriter, builder: IndexBuilder) -> Value:
     """The slice of the operand that belongs to the device, with a dynamic shape."""
     mesh, slice_axis = SymbolRef(op.mesh), op.slice_axis
     zero = builder.index(0)
-    indices = builder.query(ProcessMultiIndexOp, mesh, op.mesh_axes)
-    sizes = builder.query(MeshShapeOp, mesh, op.mesh_axes)
-    count = builder.product(builder.query(MeshShapeOp, mesh, op.mesh_axes))
+    indices = builder.query(ProcessMultiIndexOp, op.dialect, mesh, op.mesh_axes)
+    sizes = builder.query(MeshShapeOp, op.dialect, mesh, op.mesh_axes)
+    count = builder.product(builder.query(MeshShapeOp, op.dialect, mesh, op.mesh_axes))
     size = _dimension_size(op, builder, slice_axis)
     remainder = builder.create(RemUIOp, [size, count])
     is_divisible = builder.create(CmpIOp, [remainder, zero], I1, {"predicate": predicate_attr("eq")})
-    rewriter.create(
-        AssertOp, [is_divisible], (), {"msg": string(_NOT_DIVISIBLE)}, before=op, location=op.location
-    )
+    message = string(_NOT_DIVISIBLE.format(mesh_word(op.dialect_name)))
+    rewriter.create(AssertOp, [is_divisible], (), {"msg": message}, before=op, location=op.location)
     slice_size = builder.create(DivUIOp, [size, count])
     position = builder.linear_index(indices, sizes)
     type = op.input.type
@@ -101,3 +101,11 @@ class TestMeshAllSliceOpLowering(Pass):
     def run(self, module: ModuleOp) -> bool:
         changed, _ = apply_greedily(module, _patterns)
         return changed
+
+
+@register("test-grid-all-slice-op-lowering")
+class TestAllSliceOpLoweringPass(TestMeshAllSliceOpLowering):
+    """test-grid-all-slice-op-lowering: test-mesh-all-slice-op-lowering, as LLVM 22 names it.
+
+    With `--mesh-version=22`.
+    """

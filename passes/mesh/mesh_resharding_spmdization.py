@@ -63,3 +63,11 @@ class TestMeshReshardingSpmdization(Pass):
     def run(self, module: ModuleOp) -> bool:
         changed, _ = apply_greedily(module, _patterns)
         return changed
+
+
+@register("test-grid-resharding-partition")
+class TestReshardingPass(TestMeshReshardingSpmdization):
+    """test-grid-resharding-partition: test-mesh-resharding-spmdization, as LLVM 22 names it.
+
+    With `--mesh-version=22`.
+    """

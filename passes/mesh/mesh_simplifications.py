@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.mlir.dialects.affine import DelinearizeIndex21Op
 from sdyopt.mlir.dialects.arith import floats, integers
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -96,7 +97,8 @@ def _fold_static_sizes(op: MeshShapeOp, rewriter: Rewriter) -> bool:
             rewriter.insert(constant, before=op)
             values[axis] = constant.results[0]
     if dynamic:
-        attributes = {"mesh": op.signature.attributes["mesh"], "axes": axes_attribute(tuple(dynamic))}
+        mesh = type(op).mesh.name
+        attributes = {mesh: op.signature.attributes[mesh], "axes": axes_attribute(tuple(dynamic))}
         query = rewriter.create(
             type(op), (), [INDEX] * len(dynamic), attributes, before=op, location=op.location
         )
@@ -113,6 +115,8 @@ def simplifications(op_class: type[Op]) -> Sequence[Pattern]:
     """The patterns of this pass for a class of operations."""
     if op_class in REDUCTIONS:
         return _SINK_ALL_REDUCE
+    if issubclass(op_class, DelinearizeIndex21Op):
+        return (op_class.folding,)
     return _FOLD_STATIC_SIZES if issubclass(op_class, MeshShapeOp) else ()
 
 
@@ -121,3 +125,11 @@ class TestMeshSimplifications(Pass):
     def run(self, module: ModuleOp) -> bool:
         changed, _ = apply_greedily(module, simplifications)
         return changed
+
+
+@register("test-grid-simplifications")
+class TestShardSimplificationsPass(TestMeshSimplifications):
+    """test-grid-simplifications: test-mesh-simplifications, as LLVM 22 names it.
+
+    With `--mesh-version=22`.
+    """

@@ -95,6 +95,8 @@ OpShardings = tuple[list[MeshSharding], list[MeshSharding]]
 def _best_shardings(op: Op) -> OpShardings | None:
     """The operand and result shardings that require the least resharding; None if annotations allow none."""
     space = iteration_space_of(op)
+    # LLVM 22 has no partial shardings: partial results are reduced.
+    is_reduced = mesh_dialect_of(op).name == "shard"
     best: OpShardings | None = None
     best_requirement: ReshardingRequirement | None = None
     for result_shardings in possible_result_shardings(op):
@@ -103,7 +105,8 @@ def _best_shardings(op: Op) -> OpShardings | None:
             if axes is None:
                 continue
             operands = [axes.operand_sharding(map) for map in axes.space.operand_maps]
-            results = [axes.result_sharding(map) for map in axes.space.result_maps]
+            result_sharding = axes.operand_sharding if is_reduced else axes.result_sharding
+            results = [result_sharding(map) for map in axes.space.result_maps]
             requirement = resharding_requirement(op, operands, results)
             if best_requirement is None or requirement < best_requirement:
                 best, best_requirement = (operands, results), requirement
@@ -124,7 +127,14 @@ def _annotate_result(op: Op, result: Value, sharding: MeshSharding, rewriter: Re
         shared = annotation if dialect is not mesh else None
         if is_for_producer:
             annotation = make_shard(
-                rewriter, dialect, annotation.result, sharding, True, op.location, after=annotation
+                rewriter,
+                dialect,
+                annotation.result,
+                sharding,
+                True,
+                op.location,
+                like=annotation,
+                after=annotation,
             )
         for use in user.operand_uses:
             if use.value is result:
@@ -136,12 +146,15 @@ def _annotate_operand(use: OpOperand, sharding: MeshSharding, rewriter: Rewriter
     value, op = use.value, use.owner
     annotation = annotation_of(value)
     dialect = mesh_dialect_of(op)
-    source = value
     if annotation is not None and annotation.annotate_for_users:
         if annotation.mesh_sharding.is_equivalent_to(sharding):
             return
-        source = make_shard(rewriter, dialect, value, sharding, False, op.location, before=op).result
-    annotation = make_shard(rewriter, dialect, source, sharding, True, op.location, before=op)
+        first = make_shard(rewriter, dialect, value, sharding, False, op.location, before=op)
+        annotation = make_shard(
+            rewriter, dialect, first.result, sharding, True, op.location, like=first, before=op
+        )
+    else:
+        annotation = make_shard(rewriter, dialect, value, sharding, True, op.location, before=op)
     for other in op.operand_uses:
         if other.value is value:
             rewriter.set_operand(other, annotation.result)

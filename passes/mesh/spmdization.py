@@ -64,6 +64,14 @@ class Spmdization(Pass):
         return rewriter.changed
 
 
+@register("shard-partition")
+class Partition(Spmdization):
+    """shard-partition: mesh-spmdization, as LLVM 22 names it.
+
+    With `--mesh-version=22`.
+    """
+
+
 def _has_annotations(function: FuncOp) -> bool:
     return any(isinstance(op, ShardOp) for op in function.entry.ops)
 
@@ -149,8 +157,8 @@ class _Partitioner:
             return
         source: Op = op
         while isinstance(source, GetShardingOp):
-            sharding = source.annotation.sharding
-            if sharding is None or sharding.defining_op is None:
+            _, sharding = source.annotation.operands
+            if sharding.defining_op is None:
                 raise source.error("expected a shard op as source of get_sharding")
             source = sharding.defining_op
         copy = self._rewriter.clone(source, dict(self._values))
@@ -204,7 +212,7 @@ class _Partitioner:
         """Copies a linalg operation whose reduction iterators are sharded along `axes`."""
         values = [self._values[value] for value in op.operands]
         values[-1] = init_on_first_device(
-            self._rewriter, self._new, sharding.mesh, axes, values[-1], op.location
+            self._rewriter, self._new, mesh_dialect_of(op), sharding.mesh, axes, values[-1], op.location
         )
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)
@@ -247,8 +255,8 @@ class _Partitioner:
             return value
         op_class = op_class_in(mesh_dialect_of(op), AllReduceOp)
         attributes = {
-            "mesh": sharding.mesh,
-            "mesh_axes": axes_attribute(axes),
+            op_class.mesh.name: sharding.mesh,
+            op_class.mesh_axes.name: axes_attribute(axes),
             "reduction": op_class.reduction_class(space.reduction_kind),
         }
         all_reduce = self._rewriter.create(

@@ -10,13 +10,14 @@ from sdyopt.mlir.dialects.arith.compare import CmpIOp, make_constant, predicate_
 from sdyopt.mlir.dialects.arith.integers import MulIOp
 from sdyopt.mlir.dialects.linalg import FillOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
-from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp, op_class_in
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.dialects.tensor import EmptyOp
 from sdyopt.mlir.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, integer
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import I1, I32, INDEX, FloatType, RankedTensor, Type
@@ -54,13 +55,17 @@ class IndexBuilder:
     def index(self, value: int) -> Value:
         return self.constant(integer(value, INDEX), INDEX)
 
-    def query(self, op_class: type[AxesQuery], mesh: SymbolRef, axes: Axes) -> Sequence[Value]:
-        """The results of a query: the size of each axis, or the index of the device along each axis."""
+    def query(self, base: type[AxesQuery], dialect: Dialect, mesh: SymbolRef, axes: Axes) -> Sequence[Value]:
+        """The results of a query: the size of each axis, or the index of the device along each axis.
+
+        The query is the subclass of `base` in this version of the dialect.
+        """
+        op_class = op_class_in(dialect, base)
         op = self._rewriter.create(
             op_class,
             (),
             [INDEX] * len(axes),
-            {"mesh": mesh, "axes": axes_attribute(axes)},
+            {op_class.mesh.name: mesh, "axes": axes_attribute(axes)},
             location=self._location,
             **self._insertion_point,
         )
@@ -99,15 +104,21 @@ def _linear_map(indices: Sequence[Value], sizes: Sequence[Value]) -> tuple[Affin
 
 
 def init_on_first_device(
-    rewriter: Rewriter, block: Block, mesh: SymbolRef, axes: Axes, init: Value, location: LazyLocation
+    rewriter: Rewriter,
+    block: Block,
+    dialect: Dialect,
+    mesh: SymbolRef,
+    axes: Axes,
+    init: Value,
+    location: LazyLocation,
 ) -> Value:
     """`init` on the first device of each group along `axes`, zeros on the others.
 
     The operations are appended to `block`.
     """
     builder = IndexBuilder(rewriter, location, at_end_of=block)
-    indices = builder.query(ProcessMultiIndexOp, mesh, axes)
-    sizes = builder.query(MeshShapeOp, mesh, axes)
+    indices = builder.query(ProcessMultiIndexOp, dialect, mesh, axes)
+    sizes = builder.query(MeshShapeOp, dialect, mesh, axes)
     zero = builder.index(0)
     position = builder.linear_index(indices, sizes)
     is_first = builder.create(CmpIOp, [position, zero], I1, {"predicate": predicate_attr("eq")})

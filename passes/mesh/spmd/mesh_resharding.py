@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.mlir.dialects.mesh.attributes import AxesLists, MeshSharding
+from sdyopt.mlir.dialects.mesh.attributes import MeshSharding
 from sdyopt.mlir.dialects.mesh.halo import UpdateHaloOp
 from sdyopt.mlir.dialects.mesh.mesh_op import check_axes, op_class_in
 from sdyopt.mlir.dialects.mesh.shard_op import local_type, mesh_of
@@ -141,12 +141,12 @@ def reshard_halos(
         location=location,
         **insertion_point,
     )
+    update_halo = op_class_in(op.dialect, UpdateHaloOp)
     attributes = {
-        "mesh": target.mesh,
-        "split_axes": AxesLists(target.split_axes),
+        update_halo.mesh.name: target.mesh,
+        "split_axes": update_halo.lists_class(target.split_axes),
         "static_halo_sizes": DenseArray(I64, target.halo_sizes),
     }
-    update_halo = op_class_in(op.dialect, UpdateHaloOp)
     updated = rewriter.create(
         update_halo, inserted.results, [new], attributes, location=location, **insertion_point
     )

@@ -87,11 +87,16 @@ class ReshardingBuilder:
         **attributes: Attribute,
     ) -> None:
         """Applies a collective, in the version of the dialect that `op` is in."""
+        op_class = op_class_in(self.op.dialect, op_class)
         collective = self._rewriter.create(
-            op_class_in(self.op.dialect, op_class),
+            op_class,
             [self.shard],
             [type],
-            {"mesh": self.sharding.mesh, "mesh_axes": axes_attribute(axes), **attributes},
+            {
+                op_class.mesh.name: self.sharding.mesh,
+                op_class.mesh_axes.name: axes_attribute(axes),
+                **attributes,
+            },
             location=self.op.location,
             **insertion_point,
         )

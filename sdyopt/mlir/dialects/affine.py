@@ -7,6 +7,7 @@ from functools import cache
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.directives import DynamicIndexList, has_operand_per_dynamic_index
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
@@ -29,8 +30,8 @@ from sdyopt.mlir.ir.affine import (
 )
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import INDEX_VALUE, of_class
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
@@ -39,7 +40,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import AFFINE_SCOPE, PURE
-from sdyopt.mlir.ir.types import INDEX, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 _BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
@@ -372,6 +373,12 @@ class DelinearizeIndexOp(Op):
 
     assembly = assembly("$linear_index `into` ` ` `(` $basis `)` attr-dict `:` type($multi_index)")
 
+    @classmethod
+    def insert_before(cls, op: Op, rewriter: Rewriter, linear_index: Value, sizes: Sequence[Value]) -> Op:
+        """Inserts the operation with a basis of values."""
+        types = [INDEX] * len(sizes)
+        return rewriter.create(cls, [linear_index, *sizes], types, before=op, location=op.location)
+
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [INDEX] * len(signature[DelinearizeIndexOp.basis])
@@ -384,5 +391,122 @@ class DelinearizeIndexOp(Op):
         if len(basis) != len(signature.result_types):
             raise signature.op_error("should return an index for each basis element")
 
+
+# --- LLVM 21 --------------------------------------------------------------------------------------
+
+# The dialect of LLVM 21, selected with its mesh dialect: sizes of a basis may be attributes.
+affine21 = Dialect("affine", is_partial=True)
+affine21.is_inlinable = True
+affine21.materialize_constant = make_constant
+
+
+def _fold_basis(op: DelinearizeIndex21Op, rewriter: Rewriter) -> bool:
+    """Makes constant sizes static; an index that is constant, or the only one, is folded."""
+    if len(op.results) == 1:
+        rewriter.replace(op, [op.linear_index])
+        return True
+    sizes, dynamic = list(op.static_basis), list(op.dynamic_basis)
+    positions = [position for position, size in enumerate(sizes) if size == DYNAMIC]
+    for position, value in zip(positions, op.dynamic_basis, strict=True):
+        size = constant_value(value.defining_op)
+        if isinstance(size, IntegerAttr):
+            sizes[position] = size.value
+            dynamic.remove(value)
+    index = constant_value(op.linear_index.defining_op)
+    if not dynamic and isinstance(index, IntegerAttr) and all(size > 0 for size in sizes):
+        inner_sizes = sizes[len(sizes) - len(op.results) + 1 :]
+        rewriter.replace(op, _constants(_multi_index(index.value, inner_sizes), op, rewriter))
+        return True
+    if len(dynamic) == len(positions):
+        return False
+    attributes = {"static_basis": DenseArray(I64, tuple(sizes))}
+    folded = rewriter.create(
+        type(op), [op.linear_index, *dynamic], op.result_types, attributes, before=op, location=op.location
+    )
+    rewriter.replace(op, folded)
+    return True
+
+
+def _drop_unit_sizes(op: DelinearizeIndex21Op, rewriter: Rewriter) -> bool:
+    """The index along a size of 1 is 0."""
+    kept = [position for position, size in enumerate(op.static_basis) if size != 1]
+    if len(kept) == len(op.static_basis) or len(op.results) != len(op.static_basis):
+        return False
+    (zero,) = _constants([0], op, rewriter)
+    indices = dict.fromkeys(range(len(op.results)), zero)
+    if kept:
+        attributes = {"static_basis": DenseArray(I64, tuple(op.static_basis[position] for position in kept))}
+        operands, types = op.operands, [INDEX] * len(kept)
+        rest = rewriter.create(type(op), operands, types, attributes, before=op, location=op.location)
+        indices.update(zip(kept, rest.results, strict=True))
+    rewriter.replace(op, [indices[position] for position in range(len(op.static_basis))])
+    return True
+
+
+def _multi_index(index: int, sizes: Sequence[int]) -> list[int]:
+    """The row-major multi-index; no size bounds its first index."""
+    indices = []
+    for size in reversed(sizes):
+        index, remainder = divmod(index, size)
+        indices.append(remainder)
+    return [index, *reversed(indices)]
+
+
+def _constants(numbers: Sequence[int], op: Op, rewriter: Rewriter) -> list[Value]:
+    values: list[Value] = []
+    for number in numbers:
+        constant_op = make_constant(integer(number, INDEX), INDEX, op.location)
+        assert constant_op is not None
+        rewriter.insert(constant_op, before=op)
+        values.append(constant_op.results[0])
+    return values
+
+
+@affine21.op("delinearize_index", PURE)
+class DelinearizeIndex21Op(Op):
+    """The multi-index of a row-major linear index, in a grid whose sizes are the basis.
+
+    Without the size of the first dimension, there is one index more than sizes.
+    """
+
+    linear_index = operand(INDEX_VALUE)
+    dynamic_basis = operands(INDEX_VALUE)
+    static_basis = attr(I64_ARRAY)
+    multi_index = results(INDEX_VALUE)
+
+    assembly = assembly(
+        "$linear_index `into` ` ` custom<basis>($dynamic_basis, $static_basis) attr-dict `:` "
+        "type($multi_index)",
+        basis=lambda operands, numbers: DynamicIndexList(operands, numbers, "()"),
+    )
+    # The first is a fold, which all passes with patterns do.
+    folding = Pattern(_fold_basis)
+    canonicalizations = (folding, Pattern(_drop_unit_sizes))
+
+    @classmethod
+    def insert_before(cls, op: Op, rewriter: Rewriter, linear_index: Value, sizes: Sequence[Value]) -> Op:
+        """Inserts the operation with a basis of values."""
+        types, attributes = [INDEX] * len(sizes), {"static_basis": DenseArray(I64, (DYNAMIC,) * len(sizes))}
+        operands = [linear_index, *sizes]
+        return rewriter.create(cls, operands, types, attributes, before=op, location=op.location)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        basis = signature[DelinearizeIndex21Op.static_basis]
+        if not has_operand_per_dynamic_index(signature, "dynamic_basis", "static_basis"):
+            raise signature.op_error(
+                "mismatch between dynamic and static basis (kDynamic marker but no corresponding dynamic "
+                "basis entry) -- this can only happen due to an incorrect fold/rewrite"
+            )
+        if not 0 <= len(signature.result_types) - len(basis) <= 1:
+            raise signature.op_error(
+                "should return an index for each basis element and up to one extra index"
+            )
+        if any(size <= 0 and size != DYNAMIC for size in basis):
+            raise signature.op_error("no basis element may be statically non-positive")
+
+
+for _mnemonic, _op_class in affine.ops.items():
+    affine21.ops.setdefault(_mnemonic, _op_class)
 
 DIALECT = affine

@@ -23,6 +23,7 @@ from sdyopt.mlir.error_help.table import (
 )
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_symbol_table, symbol_name
+from sdyopt.mlir.registry.discovery import MESH_VERSIONS, dialect_table
 
 # The dialects that are searched first for an operation that is written without its dialect.
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
@@ -38,7 +39,8 @@ _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 def _unknown_operation(case: Case) -> Explanation:
     name = case["name"]
     if "." in name:
-        return Explanation(help=_similar_operation(name, case.dialects), token=case.offset)
+        help = _releases_with(name) or _similar_operation(name, case.dialects)
+        return Explanation(help=help, token=case.offset)
     dialects = dict.fromkeys((*_USUAL_DIALECTS, *case.dialects.names()))
     owners = [dialect for dialect in dialects if name in _operations(case.dialects, dialect)]
     if owners:
@@ -67,10 +69,28 @@ def _unregistered_dialect(case: Case) -> Explanation:
 @explains(r"unregistered operation '(?P<name>[^']*)' found in dialect")
 def _unregistered_operation(case: Case) -> Explanation:
     name = case["name"]
-    return Explanation([text(f'"{name}"')], _similar_operation(name, case.dialects))
+    return Explanation([text(f'"{name}"')], _releases_with(name) or _similar_operation(name, case.dialects))
+
+
+def _releases_with(name: str) -> str:
+    """Help for an operation of `mesh` or `shard` that only other releases of LLVM have; empty for others."""
+    if not name.startswith(("mesh.", "shard.")):
+        return ""
+    versions = [version for version in MESH_VERSIONS if dialect_table(version).op_class(name) is not None]
+    if not versions:
+        return ""
+    return f"`{name}` is in LLVM {' and '.join(map(str, versions))}: --mesh-version={versions[-1]}"
+
+
+@explains(r"dialect '(?P<namespace>mesh|shard)' (is unknown|provides no type parsing hook)")
+def _mesh_type(case: Case) -> Explanation:
+    help = "types of meshes are !mesh.sharding with --mesh-version=21, and !shard.sharding with 22"
+    return Explanation(help=help, token=case.offset)
 
 
 def _dialect_help(name: str, dialects: DialectTable) -> str:
+    if help := _releases_with(name):
+        return help
     namespace, _, mnemonic = name.partition(".")
     owners = [other for other in dialects.names() if mnemonic in _operations(dialects, other)]
     help = did_you_mean(namespace, owners, lambda other: f"`{other}.{mnemonic}`")

@@ -126,6 +126,8 @@ class Dialect:
             fields = {}
             for base in reversed(cls.__mro__):
                 fields.update({n: f for n, f in vars(base).items() if isinstance(f, Field)})
+                for name in [n for n in fields if vars(base).get(n, fields) is None]:
+                    del fields[name]  # a version of the dialect without this field
             is_changing = any(field.behavior is not None for field in fields.values())
             cls.fields_of_all_releases = fields
             cls.fields = FieldsByRelease(fields) if is_changing else fields

@@ -184,14 +184,25 @@ def all_dialects() -> list[str]:
 
 
 # The releases of LLVM whose mesh dialects there are.
-MESH_VERSIONS: Final = (19, 21)
+MESH_VERSIONS: Final = (19, 21, 22)
 
 _DIALECTS = Part[DialectTable | None](None)
 
 
 def dialect_table(mesh_version: int = 19) -> DialectTable:
-    """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""
-    return DialectTable(find_dialect if mesh_version < 21 else _find_with_mesh_llvm21, all_dialects)
+    """All dialects, each loaded on first use. Those of meshes are of this LLVM release."""
+    if mesh_version not in _LATER_DIALECTS:
+        return DialectTable(find_dialect, all_dialects)
+    later = _LATER_DIALECTS[mesh_version]
+
+    def find(namespace: str) -> Dialect | None:
+        path = later.get(namespace)
+        return find_dialect(namespace) if path is None else _dialect_at(path)
+
+    def names() -> list[str]:
+        return sorted({*all_dialects(), *later} - {name for name, path in later.items() if not path})
+
+    return DialectTable(find, names)
 
 
 def dialects_of_run() -> DialectTable:
@@ -204,17 +215,25 @@ def using_dialects(dialects: DialectTable) -> AbstractContextManager[None]:
     return _DIALECTS.set_to(dialects)
 
 
-def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
-    """The dialect of a namespace, with the dialects mesh and tosa of LLVM 21."""
-    module = _LLVM21.get(namespace)
-    if module is None:
-        return find_dialect(namespace)
-    dialect: Dialect = getattr(import_module(module), f"{namespace}21")
+def _dialect_at(path: str) -> Dialect | None:
+    """The dialect `module:variable`; None for an empty path."""
+    if not path:
+        return None
+    module, _, variable = path.partition(":")
+    dialect: Dialect = getattr(import_module(module), variable)
     return dialect
 
 
-_LLVM21: Final = MappingProxyType(
-    {"mesh": "sdyopt.mlir.dialects.mesh.mesh_llvm21", "tosa": "sdyopt.mlir.dialects.tosa"}
+_LLVM21: Final = {
+    "affine": "sdyopt.mlir.dialects.affine:affine21",
+    "tosa": "sdyopt.mlir.dialects.tosa:tosa21",
+}
+# The dialects that later releases of LLVM have otherwise; those with an empty path they do not have.
+_LATER_DIALECTS: Final = MappingProxyType(
+    {
+        21: {**_LLVM21, "mesh": "sdyopt.mlir.dialects.mesh.mesh_llvm21:mesh21"},
+        22: {**_LLVM21, "mesh": "", "shard": "sdyopt.mlir.dialects.mesh.mesh_llvm22:shard"},
+    }
 )
 
 

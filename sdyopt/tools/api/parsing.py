@@ -83,14 +83,14 @@ def parse(
 
     Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
     Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
-    LLVM release, 19 or 21, that defines the syntax of the mesh dialect. `sdy_version` is the release
+    LLVM release, 19, 21 or 22, that defines the syntax of the mesh dialect. `sdy_version` is the release
     of Shardy that is followed where releases differ, such as "jaxlib-0.10.2"; by default the newest. Raises
     ParseError or VerifyError.
     """
     require_text("name", name)
     release_of(sdy_version)  # raises ValueError for an unknown name
     if mesh_version not in MESH_VERSIONS:
-        raise ValueError(f"mesh_version is 19 or 21, not {mesh_version!r}")
+        raise ValueError(f"mesh_version is 19, 21 or 22, not {mesh_version!r}")
     source_name, text = _text_of(program)
     source = _source_of(name or source_name, text)
     dialects = dialect_table(mesh_version)

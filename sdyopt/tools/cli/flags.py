@@ -86,7 +86,14 @@ _OWN = (
         "// -----",
         needs=("split-input-file",),
     ),
-    _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _choice(
+        "mesh-version",
+        GENERAL,
+        "use the mesh dialect of this LLVM release, from 22 on `shard`",
+        "19",
+        "21",
+        "22",
+    ),
     _choice(
         "sdy-version",
         GENERAL,

@@ -206,7 +206,7 @@ def test_arguments_of_another_type_are_type_errors(call: Callable[[Any], object]
     [
         (lambda: sdyopt.parse("").run("\ud800"), r"a pipeline has half of a surrogate pair: '\\ud800'"),
         (lambda: sdyopt.parse("").explain("%\udfff"), "what is explained has half of a surrogate pair"),
-        (lambda: sdyopt.parse("", mesh_version=20), "mesh_version is 19 or 21, not 20"),
+        (lambda: sdyopt.parse("", mesh_version=20), "mesh_version is 19, 21 or 22, not 20"),
     ],
 )
 def test_values_that_cannot_be_used_are_value_errors(call: Callable[[], object], message: str) -> None:

@@ -98,6 +98,11 @@ class Assembly:
             self._elided = frozenset(f.name if isinstance(f, AttrField) else str(f) for f in fields)
         return self._elements
 
+    def with_words(self, words: Mapping[str, str]) -> Assembly:
+        """The same format with other words: those of another version of a dialect."""
+        format = _WORD.sub(lambda match: f"`{words.get(match[1], match[1])}`", self._format)
+        return Assembly(format, self._directives, self._since, self._before)
+
     @property
     def elided(self) -> frozenset[str]:
         """The attributes that the attribute dictionary does not have, after a template has been made."""
@@ -148,6 +153,7 @@ def assembly(
     return Assembly(format, directives, since, before, (caller.f_code.co_filename, caller.f_lineno))
 
 
+_WORD = constant_pattern(r"`([^`]*)`")
 _TOKEN = constant_pattern(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
 _DIRECTIVE = constant_pattern(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
 

@@ -27,6 +27,7 @@ from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.generic_op import parse_properties
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, VARIADIC, AttrField, OperandField, ResultField, ValueField
@@ -135,9 +136,10 @@ class DynamicIndexList(FormatElement):
     The type of the operands is the only one of their constraint, or another element prints their types.
     """
 
-    def __init__(self, operands: str, numbers: str) -> None:
+    def __init__(self, operands: str, numbers: str, brackets: str = "[]") -> None:
         self.operands = operands
         self.numbers = numbers
+        self.opening, self.closing = brackets[0], brackets[1]
         self.elides = (numbers,)
 
     def parse(self, op_parser: OpAsmParser) -> None:
@@ -150,7 +152,7 @@ class DynamicIndexList(FormatElement):
             names.append(name)
             return DYNAMIC
 
-        numbers = op_parser.comma_list(parse_index, "[", "]")
+        numbers = op_parser.comma_list(parse_index, self.opening, self.closing)
         field = op_parser.op_class.fields[self.numbers]
         assert isinstance(field, AttrField)
         op_parser.attributes[field.name] = DenseArray(I64, tuple(numbers))
@@ -173,7 +175,7 @@ class DynamicIndexList(FormatElement):
         numbers = _numbers(signature, field)
         start, count = group.range_of(signature)
         operands = iter(range(start, start + count))
-        out.word("[")
+        out.word(self.opening)
         for position, number in enumerate(numbers):
             if position:
                 out.text(", ")
@@ -182,7 +184,7 @@ class DynamicIndexList(FormatElement):
                 out.text(str(number))
             else:
                 out.parts.append(index)
-        out.text("]")
+        out.text(self.closing)
 
 
 def has_operand_per_dynamic_index(signature: OpSignature, operands: str, numbers: str) -> bool:
@@ -197,13 +199,25 @@ def _numbers(signature: OpSignature, field: AttrField[Any]) -> Sequence[int]:
     return attribute.values if isinstance(attribute, DenseArray) else ()
 
 
-_WRONG_KIND = "invalid kind of type specified"
+def _is_old(op_parser: OpAsmParser) -> bool:
+    """Whether messages are those of LLVM 19, as those of the mesh dialect."""
+    name: str = op_parser.op_class.dialect.name
+    return name == "mesh"
+
+
+def _wrong_kind(op_parser: OpAsmParser, expected: str, type: Type) -> str:
+    message = "invalid kind of type specified"
+    if not expected or _is_old(op_parser):
+        return message
+    return f"{message}: expected {expected}, but found '{plain_type(type)}'"
 
 
 class _TypeOfClass(TypeOf):
     """The type of a field, or its types if it is variadic; each must be an instance of `cls`."""
 
     cls: type[Type]
+    # The name of the type in messages.
+    expected = ""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
@@ -219,7 +233,7 @@ class _TypeOfClass(TypeOf):
         offset = op_parser.skip_trivia()
         type = op_parser.type()
         if not isinstance(type, self.cls):
-            raise op_parser.error(_WRONG_KIND, offset)
+            raise op_parser.error(_wrong_kind(op_parser, self.expected, type), offset)
         return type
 
 
@@ -235,6 +249,7 @@ class RankedTensorTypeOf(_TypeOfClass):
     """A ranked tensor type."""
 
     cls = RankedTensor
+    expected = "builtin.tensor"
 
 
 @directive("IndexType")
@@ -242,6 +257,7 @@ class IndexTypeOf(_TypeOfClass):
     """The type `index`."""
 
     cls = IndexType
+    expected = "builtin.index"
 
 
 @directive("OperandsAndResultsType")
@@ -252,14 +268,18 @@ class OperandsAndResultsType(FormatElement):
         offset = op_parser.skip_trivia()
         type = op_parser.type()
         if not isinstance(type, FunctionType):
-            raise op_parser.error(_WRONG_KIND, offset)
+            raise op_parser.error(_wrong_kind(op_parser, "builtin.function", type), offset)
         fields = op_parser.op_class.fields.values()
         operands = [f for f in fields if isinstance(f, OperandField)]
         counts = [len(op_parser.operand_names.get(f.field_name, ())) for f in operands]
         if sum(counts) != len(type.inputs):
-            raise op_parser.error(
-                f"{sum(counts)} operands present, but expected {len(type.inputs)}", op_parser.offset
+            message = (
+                f"{sum(counts)} operands present, but expected {len(type.inputs)}"
+                if _is_old(op_parser)
+                else "number of operands and types do not match: "
+                f"got {sum(counts)} operands and {len(type.inputs)} types"
             )
+            raise op_parser.error(message, op_parser.offset)
         start = 0
         for field, count in zip(operands, counts, strict=True):
             op_parser.types[field.field_name] = list(type.inputs[start : start + count])

@@ -1,10 +1,10 @@
-"""The mesh dialect object of LLVM 19, its attributes and types, and their assembly directives."""
+"""The mesh dialect objects of LLVM 19 and 21, their attributes and types, and their assembly directives."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from itertools import zip_longest
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
@@ -20,6 +20,16 @@ from sdyopt.mlir.ir.types import I16, Type
 
 mesh = Dialect("mesh")
 mesh.unknown_type = "dialect '{dialect}' provides no type parsing hook"
+# That of LLVM 21, in which shardings are values. LLVM 22 renames it: `mesh_llvm22`.
+mesh21 = Dialect("mesh")
+
+# What LLVM 22 renames, besides the dialect: operations, attributes and clauses.
+RENAMED = {"mesh": "grid", "mesh_axes": "grid_axes", "mesh_shape": "grid_shape"}
+
+
+def mesh_word(dialect: str) -> str:
+    """What the dialect of this name, `mesh` or `shard`, calls a mesh in its messages."""
+    return RENAMED["mesh"] if dialect == "shard" else "mesh"
 
 
 Axes = tuple[int, ...]
@@ -73,14 +83,17 @@ def print_axes(attribute: DenseArray, _attribute_printer: AttributePrinter) -> s
     return axes_text(attribute.values)
 
 
-def axes_error(axes: Axes) -> str | None:
-    """The error in the axes of a sharding, all lists concatenated; None if they are valid."""
+def axes_error(axes: Axes, word: str = "mesh") -> str | None:
+    """The error in the axes of a sharding, all lists concatenated; None if they are valid.
+
+    `word` is that for a mesh.
+    """
     used: set[int] = set()
     for axis in axes:
         if axis < 0:
-            return "mesh axis is expected to be non-negative"
+            return f"{word} axis is expected to be non-negative"
         if axis in used:
-            return "mesh axis duplicated"
+            return f"{word} axis duplicated"
         used.add(axis)
     return None
 
@@ -100,10 +113,6 @@ class ReductionKind(StrEnum):
 
 
 _KINDS = {kind.value: kind for kind in ReductionKind}
-_EXPECTED = f"expected ::mlir::mesh::ReductionKind to be one of: {', '.join(_KINDS)}"
-_KIND_PARAMETER = (
-    "failed to parse Mesh_ReductionKindAttr parameter 'value' which is to be a `::mlir::mesh::ReductionKind`"
-)
 
 
 class Reduction(Attribute):
@@ -123,15 +132,21 @@ SUM = Reduction(ReductionKind.SUM)
 
 
 def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
-    """Parses a reduction kind; raises if the keyword is missing or unknown."""
+    """Parses a reduction kind, in LLVM 22 also as a string; raises if it is missing or unknown."""
+    dialect, cpp_type = cls.dialect, f"::mlir::{cls.dialect}::ReductionKind"
+    parameter = f"{dialect.capitalize()}_ReductionKindAttr parameter 'value' which is to be a `{cpp_type}`"
+    failed = f"failed to parse {parameter}"
     offset = parser.skip_trivia()
     word = parser.accept_keyword()
+    expected = "expected valid keyword"
+    if dialect == "shard":
+        word = word or parser.accept_string()
+        expected += " or string"
     if word is None:
-        failed = parser.error(_KIND_PARAMETER, offset)
-        raise parser.error("expected valid keyword", offset).then(failed)
+        raise parser.error(expected, offset).then(parser.error(failed, offset))
     if word not in _KINDS:
-        failed = parser.error(_KIND_PARAMETER, parser.skip_trivia())
-        raise parser.error(_EXPECTED, offset).then(failed)
+        expected = f"expected {cpp_type} to be one of: {', '.join(_KINDS)}"
+        raise parser.error(expected, offset).then(parser.error(failed, parser.skip_trivia()))
     return cls(_KINDS[word])
 
 
@@ -303,12 +318,6 @@ def axes_lists_text(lists: tuple[Axes, ...]) -> str:
     return f"[{', '.join(map(axes_text, lists))}]"
 
 
-_AXES_PARAMETER = (
-    "failed to parse Mesh_MeshAxesArrayAttr parameter 'axes' which is to be a "
-    "`::llvm::ArrayRef<MeshAxesAttr>`"
-)
-
-
 class AxesLists(Attribute):
     """The axes along which each dimension of a tensor is sharded."""
 
@@ -322,25 +331,36 @@ AXES_LISTS: AttrConstraint[tuple[Axes, ...]] = AttrConstraint(
 )
 
 
-@mesh.attribute("axisarray")
-def parse_axes_lists_attribute(parser: AsmParser) -> AxesLists:
+def parse_axes_lists_attribute(parser: AsmParser, cls: type[AxesLists]) -> AxesLists:
     """Parses `[[axes], …]`; raises if the outer list is empty."""
     try:
-        return AxesLists(parse_axes_lists(parser, may_be_empty=False))
+        return cls(parse_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:
-        raise error.then(parser.error(_AXES_PARAMETER, parser.skip_trivia())) from None
+        name = f"{mesh_word(cls.dialect).capitalize()}Axes"
+        message = (
+            f"failed to parse {cls.dialect.capitalize()}_{name}ArrayAttr parameter 'axes' which is to be a "
+            f"`::llvm::ArrayRef<{name}Attr>`"
+        )
+        raise error.then(parser.error(message, parser.skip_trivia())) from None
 
 
-@mesh.printer(AxesLists)
-def _print_axes_array(attribute: AxesLists, _attribute_printer: AttributePrinter) -> str:
+def print_axes_lists(attribute: AxesLists, _attribute_printer: AttributePrinter) -> str:
+    """The text of an attribute: `axisarray[[0], []]`."""
     return "axisarray" + axes_lists_text(attribute.lists)
 
 
-declare_syntax(
-    AXES_LISTS,
-    parse_axes_lists_attribute,
-    lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
-)
+def declare_axes_lists(dialect: Dialect, constraint: AttrConstraint[Any], cls: type[AxesLists]) -> None:
+    """Registers the attribute class of a version of the dialect."""
+
+    def parse(parser: AsmParser) -> AxesLists:
+        return parse_axes_lists_attribute(parser, cls)
+
+    dialect.attribute("axisarray")(parse)
+    dialect.printer(cls)(print_axes_lists)
+    declare_syntax(constraint, parse, lambda attribute, printer: axes_lists_text(attribute.lists))
+
+
+declare_axes_lists(mesh21, AXES_LISTS, AxesLists)
 
 
 class ShardingType(Type):
@@ -353,12 +373,12 @@ SHARDING_TYPE = ShardingType()
 SHARDING_VALUE = exactly(SHARDING_TYPE, "sharding definition")
 
 
-@mesh.type("sharding")
+@mesh21.type("sharding")
 def _parse_sharding_type(_parser: AsmParser) -> ShardingType:
     return SHARDING_TYPE
 
 
-@mesh.printer(ShardingType)
+@mesh21.printer(ShardingType)
 def _print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrinter) -> str:
     return "sharding"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
@@ -13,7 +14,8 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     AXES,
     AXES_LISTS,
     SHARDING_VALUE,
-    mesh,
+    AxesLists,
+    mesh21,
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
 from sdyopt.mlir.dialects.mesh.shard_op import INTEGER, NO_SIZES
@@ -32,7 +34,7 @@ _NON_0_RANKED_SHAPED = TypeConstraint[Type](
 )
 
 
-@mesh.op("shard_shape", PURE, ATTR_SIZED_OPERANDS)
+@mesh21.op("shard_shape", PURE, ATTR_SIZED_OPERANDS)
 class ShardShapeOp(Op):
     """The shape of the shard that a device has.
 
@@ -70,7 +72,7 @@ def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -
     out.text("]")
 
 
-@mesh.op("neighbors_linear_indices", PURE)
+@mesh21.op("neighbors_linear_indices", PURE)
 class NeighborsLinearIndicesOp(Op):
     """The linear indices of the neighbors of a device along `split_axes`; -1 for a neighbor that is missing.
 
@@ -108,7 +110,7 @@ def _write_types(out: Template, signature: OpSignature, attributes: DictAttr) ->
     out.types(signature.result_types)
 
 
-@mesh.op("update_halo", PURE, INFERS_TYPES)
+@mesh21.op("update_halo", PURE, INFERS_TYPES)
 class UpdateHaloOp(Op):
     """Copies the halos of each shard from its neighbors.
 
@@ -125,6 +127,7 @@ class UpdateHaloOp(Op):
     halo_sizes = operands(INTEGER)
     result = result(_NON_0_RANKED_SHAPED)
 
+    lists_class: ClassVar[type[AxesLists]] = AxesLists
     assembly = assembly(
         "$destination `on` $mesh `split_axes` `=` $split_axes (`halo_sizes` `=` "
         "custom<DynamicIndexList>($halo_sizes, $static_halo_sizes)^)? attr-dict `:` custom<types>",

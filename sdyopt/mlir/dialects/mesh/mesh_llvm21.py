@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.mesh.attributes import (
     REDUCTION,
-    SHARDING_TYPE,
+    SHARDING_VALUE,
     MeshSharding,
     Reduction,
     ReductionKind,
     mesh,
+    mesh21,
     parse_reduction_kind,
 )
 from sdyopt.mlir.dialects.mesh.collectives import (
@@ -30,20 +32,20 @@ from sdyopt.mlir.dialects.mesh.collectives import (
     AllReduceOp,
     ReduceScatterOp,
 )
-from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, op_class_in
 from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
 from sdyopt.mlir.dialects.mesh.shard_op import (
     SAME_TENSOR_TYPE,
     ShardingOp,
+    ShardingSource,
     ShardOp,
     sharding_attributes,
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.mlir.ir.constraints import AttrConstraint
-from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.op_fields import attr
+from sdyopt.mlir.ir.op_fields import attr, operand
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -52,11 +54,9 @@ from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
-mesh21 = DIALECT = Dialect("mesh")
+DIALECT = mesh21
 mesh21.is_inlinable = True
 mesh21.unknown_type = mesh.unknown_type
-mesh21.type_parsers.update(mesh.type_parsers)
-mesh21.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
 
 
 class BareReduction(Reduction):
@@ -143,10 +143,10 @@ def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
 
 
 def _have_equal_shardings(op: ShardOp, other: ShardOp) -> bool:
-    shardings = (op.sharding, other.sharding)
-    if shardings[0] is shardings[1] and shardings[0] is not None:
+    shardings = (op.operand_at(1), other.operand_at(1))
+    if shardings[0] is shardings[1]:
         return True
-    sources = [value.defining_op if value is not None else None for value in shardings]
+    sources = [value.defining_op for value in shardings]
     if not all(isinstance(source, ShardingOp) for source in sources):
         return False
     first, second = sources
@@ -158,6 +158,12 @@ def _have_equal_shardings(op: ShardOp, other: ShardOp) -> bool:
 class Shard21Op(ShardOp):
     """`shard` with a sharding operand."""
 
+    sharding = operand(SHARDING_VALUE)
+
+    assembly = assembly(
+        "$src `to` $sharding custom<UnitKeyword>($annotate_for_users) attr-dict `:` "
+        "custom<RankedTensorType>($result, $src)"
+    )
     canonicalizations = (Pattern(_merge_duplicate_annotation),)
 
     @classmethod
@@ -171,17 +177,27 @@ class Shard21Op(ShardOp):
         before: Op | None,
         after: Op | None,
     ) -> Op:
+        sharding_class = op_class_in(cls.dialect, ShardingOp)
         sharding = rewriter.create(
-            Sharding21Op,
+            sharding_class,
             (),
-            [SHARDING_TYPE],
-            {**dict(sharding_attributes(mesh_sharding, BareReduction)), **_NO_OPERANDS},
+            [sharding_class.sharding_type],
+            {**dict(sharding_attributes(mesh_sharding, sharding_class)), **_NO_OPERANDS},
             before=before,
             after=after,
             location=location,
         )
         operands = [value, sharding.results[0]]
         return rewriter.create(cls, operands, [value.type], attributes, after=sharding, location=location)
+
+    @property
+    def mesh_sharding(self) -> MeshSharding:
+        source = self.sharding.defining_op
+        if not isinstance(source, ShardingSource):
+            dialect = self.dialect_name
+            message = f"sharding must be defined by {dialect}.sharding or {dialect}.get_sharding"
+            raise DiagnosticError.at(self.sharding.location, message)
+        return source.mesh_sharding
 
 
 _NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0, 0))}

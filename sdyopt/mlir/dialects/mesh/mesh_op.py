@@ -12,7 +12,7 @@ from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, mesh
+from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, mesh, mesh_word
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, STRING_ATTR
@@ -80,10 +80,11 @@ class MeshOp(Op):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
+        word = mesh_word(signature.op_class.dialect.name)
         if not signature[MeshOp.shape]:
-            raise signature.op_error("rank of mesh is expected to be a positive integer")
+            raise signature.op_error(f"rank of {word} is expected to be a positive integer")
         if any(size < 0 and size != DYNAMIC for size in signature[MeshOp.shape]):
-            raise signature.op_error("dimension size of a mesh is expected to be non-negative or dynamic")
+            raise signature.op_error(f"dimension size of a {word} is expected to be non-negative or dynamic")
 
     @property
     def rank(self) -> int:
@@ -109,18 +110,19 @@ def find_mesh(op: Op, name: str) -> MeshOp:
     """The mesh of this name in the nearest symbol table; raises an error at `op` if there is none."""
     symbol = lookup_symbol(op, name)
     if not isinstance(symbol, MeshOp):
-        raise op.error(f'Undefined required mesh symbol "{name}".')
+        raise op.error(f'Undefined required {mesh_word(op.dialect_name)} symbol "{name}".')
     return symbol
 
 
 def check_axes(op: Op, mesh_op: MeshOp, axes: Axes) -> None:
     """Raises an error at `op` unless the axes are distinct axes of the mesh."""
+    word = mesh_word(mesh_op.dialect_name)
     if len(set(axes)) != len(axes):
-        raise op.error("Mesh axes contains duplicate elements.")
+        raise op.error(f"{word.capitalize()} axes contains duplicate elements.")
     for axis in axes:
         if not 0 <= axis < mesh_op.rank:
             raise op.error(
-                f"0-based mesh axis index {axis} is out of bounds. The referenced mesh "
+                f"0-based {word} axis index {axis} is out of bounds. The referenced {word} "
                 f'"{mesh_op.sym_name}" is of rank {mesh_op.rank}.'
             )
 

@@ -15,6 +15,7 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     SUM,
     declare_integer_syntax,
     mesh,
+    mesh_word,
 )
 from sdyopt.mlir.dialects.mesh.collectives import (
     AXIS,
@@ -272,4 +273,7 @@ class ShiftOp(Collective):
         axis = self.shift_axis
         if axis not in self.mesh_axes:
             unsigned_axis = axis if axis >= 0 else axis + (1 << 64)
-            raise self.error(f"Invalid shift axis {unsigned_axis}. It must be one of the grouping mesh axes.")
+            word = mesh_word(self.dialect_name)
+            raise self.error(
+                f"Invalid shift axis {unsigned_axis}. It must be one of the grouping {word} axes."
+            )

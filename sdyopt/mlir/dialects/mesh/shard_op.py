@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import ClassVar
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import FormatElement, custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
@@ -23,10 +22,13 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     MeshSharding,
     Reduction,
     ReductionKind,
+    ShardingType,
     axes_attribute,
     axes_error,
     axes_text,
     mesh,
+    mesh21,
+    mesh_word,
     parse_axes,
     parse_reduction_kind,
     parse_sharding,
@@ -38,30 +40,13 @@ from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, UNIT_ATTR, exactly
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, optional_operand, result
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, Trait
+from sdyopt.mlir.ir.traits import PURE, Trait
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import LazyLocation, Value
-
-
-def _parse_sharding(op_parser: OpAsmParser) -> None:
-    name = op_parser.accept_operand()
-    if name is None:
-        op_parser.attributes["shard"] = parse_sharding(op_parser)
-    else:
-        op_parser.operand_names["sharding"] = [name]
-        op_parser.types["sharding"] = [SHARDING_TYPE]
-
-
-def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    shard = signature[ShardOp.shard]
-    if shard is None:
-        out.operands([1])
-    else:
-        out.word(sharding_text(shard))
 
 
 def _check_same_type(signature: OpSignature) -> None:
@@ -82,7 +67,6 @@ class ShardingSource(Op):
         raise NotImplementedError
 
 
-@mesh.op("shard", PURE, SAME_TENSOR_TYPE)
 class ShardOp(Op):
     """Annotates a tensor with a sharding; the result is the operand.
 
@@ -95,21 +79,8 @@ class ShardOp(Op):
     """
 
     src = operand(RANKED)
-    sharding = optional_operand(SHARDING_VALUE)
-    shard = optional_attr(SHARDING_ATTR)
     annotate_for_users = optional_attr(UNIT_ATTR)
     result = result(RANKED)
-
-    assembly = assembly(
-        "$src `to` custom<sharding>($shard) custom<UnitKeyword>($annotate_for_users) attr-dict `:` "
-        "custom<RankedTensorType>($result, $src)",
-        sharding=custom(_parse_sharding, _write_sharding),
-    )
-
-    @staticmethod
-    def verify_signature(signature: OpSignature) -> None:
-        if signature[ShardOp.shard] is None and signature[ShardOp.sharding] is None:
-            raise signature.op_error("requires attribute 'shard'")
 
     @classmethod
     def create(
@@ -123,6 +94,48 @@ class ShardOp(Op):
         after: Op | None,
     ) -> Op:
         """Creates an annotation at an insertion point, in the syntax of this class's version."""
+        raise NotImplementedError
+
+    @property
+    def mesh_sharding(self) -> MeshSharding:
+        """The sharding; raises if it is not known statically."""
+        raise NotImplementedError
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "sharding_annotated")]
+
+
+def _parse_sharding(op_parser: OpAsmParser) -> None:
+    op_parser.attributes["shard"] = parse_sharding(op_parser)
+
+
+def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.word(sharding_text(signature[Shard19Op.shard]))
+
+
+@mesh.op("shard", PURE, SAME_TENSOR_TYPE)
+class Shard19Op(ShardOp):
+    """`shard` in LLVM 19, where the sharding is an attribute."""
+
+    shard = attr(SHARDING_ATTR)
+
+    assembly = assembly(
+        "$src `to` custom<sharding>($shard) custom<UnitKeyword>($annotate_for_users) attr-dict `:` "
+        "custom<RankedTensorType>($result, $src)",
+        sharding=custom(_parse_sharding, _write_sharding),
+    )
+
+    @classmethod
+    def create(
+        cls,
+        rewriter: Rewriter,
+        value: Value,
+        mesh_sharding: MeshSharding,
+        attributes: dict[str, Attribute],
+        location: LazyLocation,
+        before: Op | None,
+        after: Op | None,
+    ) -> Op:
         return rewriter.create(
             cls,
             [value],
@@ -135,27 +148,7 @@ class ShardOp(Op):
 
     @property
     def mesh_sharding(self) -> MeshSharding:
-        """The sharding of the attribute or the operand."""
-        return mesh_sharding_of(self.shard, self.sharding)
-
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "sharding_annotated")]
-
-
-def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
-    """The sharding of an attribute or, without an attribute, of the operation that defines a value.
-
-    Raises unless mesh.sharding or mesh.get_sharding defines the value.
-    """
-    if attribute is not None:
-        return attribute
-    source = value.defining_op if value is not None else None
-    if not isinstance(source, ShardingSource):
-        raise DiagnosticError.at(
-            UnknownLoc() if value is None else value.location,
-            "sharding must be defined by mesh.sharding or mesh.get_sharding",
-        )
-    return source.mesh_sharding
+        return self.shard
 
 
 def make_shard(
@@ -166,13 +159,24 @@ def make_shard(
     is_for_users: bool,
     location: LazyLocation,
     *,
+    like: ShardOp | None = None,
     before: Op | None = None,
     after: Op | None = None,
 ) -> ShardOp:
-    """Creates an annotation, in this version of the dialect."""
+    """Creates an annotation, in this version of the dialect.
+
+    `like` is another with the same sharding, whose operand it takes.
+    """
     attributes: dict[str, Attribute] = {"annotate_for_users": UNIT} if is_for_users else {}
     op_class = dialect.ops["shard"]
     assert issubclass(op_class, ShardOp)
+    if like is not None and len(like.operands) > 1:
+        operands = [value, like.operand_at(1)]
+        shard = rewriter.create(
+            op_class, operands, [value.type], attributes, before=before, after=after, location=location
+        )
+        assert isinstance(shard, ShardOp)
+        return shard
     op = op_class.create(rewriter, value, mesh_sharding, attributes, location, before, after)
     assert isinstance(op, ShardOp)
     return op
@@ -180,6 +184,14 @@ def make_shard(
 
 INTEGER = exactly(I64, "64-bit signless integer")
 NO_SIZES = DenseArray(I64, ())
+
+
+SIZES_AND_TYPE = (
+    "(`halo_sizes` `=` custom<DynamicIndexList>($dynamic_halo_sizes, $static_halo_sizes)^)? "
+    "(`sharded_dims_offsets` `=` "
+    "custom<DynamicIndexList>($dynamic_sharded_dims_offsets, $static_sharded_dims_offsets)^)? "
+    "attr-dict `:` type($result)"
+)
 
 
 @directive("Partial")
@@ -207,7 +219,6 @@ class _Partial(FormatElement):
             out.word(f" {partial_type} {axes_text(partial_axes)}")
 
 
-@mesh.op("sharding", PURE, ATTR_SIZED_OPERANDS)
 class ShardingOp(ShardingSource):
     """A sharding as a value.
 
@@ -232,19 +243,17 @@ class ShardingOp(ShardingSource):
     dynamic_halo_sizes = operands(INTEGER)
     result = result(SHARDING_VALUE)
 
-    reduction_class = Reduction
-    assembly = assembly(
-        "$mesh `split_axes` `=` $split_axes custom<Partial> (`halo_sizes` `=` "
-        "custom<DynamicIndexList>($dynamic_halo_sizes, $static_halo_sizes)^)? (`sharded_dims_offsets` `=` "
-        "custom<DynamicIndexList>($dynamic_sharded_dims_offsets, $static_sharded_dims_offsets)^)? attr-dict "
-        "`:` type($result)"
-    )
+    reduction_class: ClassVar[type[Reduction]] = Reduction
+    lists_class: ClassVar[type[AxesLists]] = AxesLists
+    sharding_type: ClassVar[ShardingType] = SHARDING_TYPE
+    assembly = assembly(f"$mesh `split_axes` `=` $split_axes custom<Partial> {SIZES_AND_TYPE}")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         split_axes = signature[ShardingOp.split_axes]
         partial_axes = signature[ShardingOp.partial_axes] or ()
-        message = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes)
+        word = mesh_word(signature.op_class.dialect.name)
+        message = axes_error(tuple(axis for axes in split_axes for axis in axes) + partial_axes, word)
         if message is not None:
             raise signature.error(message)
         halos = signature[ShardingOp.static_halo_sizes]
@@ -260,7 +269,8 @@ class ShardingOp(ShardingSource):
         if not offsets:
             return
         if DYNAMIC in mesh_op.shape:
-            raise self.error("sharded dims offsets are not allowed for devices meshes with dynamic shape.")
+            devices = "device grids" if self.dialect_name == "shard" else "devices meshes"
+            raise self.error(f"sharded dims offsets are not allowed for {devices} with dynamic shape.")
         for axes in self.split_axes:
             if axes:
                 offsets = self._check_offsets(mesh_op, axes, offsets)
@@ -294,20 +304,23 @@ class ShardingOp(ShardingSource):
 
 
 def sharding_attributes(
-    mesh_sharding: MeshSharding, reduction_class: type[Reduction]
+    mesh_sharding: MeshSharding, op_class: type[ShardingOp]
 ) -> Iterable[tuple[str, Attribute]]:
-    """The attributes of the mesh.sharding operation for a sharding."""
-    yield "mesh", mesh_sharding.mesh
-    yield "split_axes", AxesLists(mesh_sharding.split_axes or ((),))
-    if mesh_sharding.partial_axes:
+    """The attributes of the operation of this class for a sharding."""
+    yield op_class.mesh.name, mesh_sharding.mesh
+    yield "split_axes", op_class.lists_class(mesh_sharding.split_axes or ((),))
+    if op_class.dialect.name == "shard":
+        assert not mesh_sharding.partial_axes  # LLVM 22 has no partial shardings
+    elif mesh_sharding.partial_axes:
         yield "partial_axes", axes_attribute(mesh_sharding.partial_axes)
-    # Also without axes, so that -cse does not merge it with one that is written.
-    yield "partial_type", reduction_class(mesh_sharding.partial_kind)
+    if op_class.dialect.name == "mesh":
+        # Also without axes, so that -cse does not merge it with one that is written.
+        yield "partial_type", op_class.reduction_class(mesh_sharding.partial_kind)
     if mesh_sharding.halo_sizes:
         yield "static_halo_sizes", DenseArray(I64, mesh_sharding.halo_sizes)
 
 
-@mesh.op("get_sharding", PURE)
+@mesh21.op("get_sharding", PURE)
 class GetShardingOp(ShardingSource):
     """The sharding of the `mesh.shard` that defines a tensor.
 

@@ -40,13 +40,3 @@ func.func @not_looked_up(%t: tensor<6x4xf32>) {
 func.func @attributes() attributes {a = #mesh.shard<@g, [[0], [], [1]], partial = product[2]>, b = #mesh.partial<bitwise_or>} {
   return
 }
-
-// The LLVM 21 form, with a sharding operand, is accepted in LLVM 19.
-// CHECK-LABEL: func.func @by_value
-func.func @by_value(%t: tensor<6x4xf32>) {
-  // CHECK-NEXT: %[[S:.*]] = mesh.sharding @g split_axes = {{\[\[}}0]] : !mesh.sharding
-  %s = mesh.sharding @g split_axes = [[0]] : !mesh.sharding
-  // CHECK-NEXT: mesh.shard %arg0 to %[[S]] : tensor<6x4xf32>
-  %0 = mesh.shard %t to %s : tensor<6x4xf32>
-  return
-}
