@@ -100,8 +100,8 @@ class Assembly:
 
     def with_words(self, words: Mapping[str, str]) -> Assembly:
         """The same format with other words: those of another version of a dialect."""
-        format = _WORD.sub(lambda match: f"`{words.get(match[1], match[1])}`", self._format)
-        return Assembly(format, self._directives, self._since, self._before)
+        format = _WORD.sub(lambda match: f"`{words.get(match[1], match[1])}`", self.format)
+        return Assembly(format, self._directives, self._since, self._before, self.written_at)
 
     @property
     def elided(self) -> frozenset[str]:
