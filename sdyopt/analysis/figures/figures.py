@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.pages.section import Section
@@ -243,7 +244,8 @@ class Product:
     device, `collectives` the numbers of the collectives on its operands and of the reductions of its result.
     `spare_axes` are the mesh axes along which devices repeat the product, because no operand or result is
     sharded along them. `sizes` are those of its batch, of the rows and the columns of its result and of what
-    it contracts, `element` the type of its operands.
+    it contracts, `element` the type of its operands. `is_narrow`: its result has elements of 16 bits or less.
+    `is_followed`: others compute with its result, or the program returns it.
     """
 
     kind: str
@@ -258,6 +260,8 @@ class Product:
     per_iteration: Times | None = None
     sizes: tuple[int, int, int, int] | None = None
     element: str = ""
+    is_narrow: bool = False
+    is_followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,19 +301,45 @@ class Elementwise:
     fused: int = 0
 
 
-@dataclass(slots=True)
-class Kernels:
-    """The kernels of all operations but products and collectives, and the bytes of all their runs.
+class KernelSize(NamedTuple):
+    """What one run of a kernel reads and writes.
 
-    `product_bytes` are those of operations that products take in: the ones before and after them. Kernels of
-    Pallas that state their cost compute `custom_flops` and read and write `custom_bytes`.
+    `elements` are those that vectors pass through one after another: of the largest value, or a third of all.
+    `is_of_product`: a product takes in its operations, which are before it or after it.
     """
 
-    count: int = 0
-    bytes: int = 0
-    product_bytes: int = 0
+    bytes: int
+    elements: int
+    is_of_product: bool
+
+
+@dataclass(slots=True)
+class Kernels:
+    """The runs of the kernels of all operations but products and collectives, by their size.
+
+    `unsized` are runs of others: the parts of very long chains, and kernels of Pallas that state their cost.
+    Those compute `custom_flops`, and read and write `custom_bytes`.
+    """
+
+    sizes: dict[KernelSize, int] = field(default_factory=dict)
+    unsized: int = 0
     custom_flops: int = 0
     custom_bytes: int = 0
+
+    @property
+    def count(self) -> int:
+        """The runs of kernels that no product takes in."""
+        return self.unsized + sum(runs for size, runs in self.sizes.items() if not size.is_of_product)
+
+    @property
+    def bytes(self) -> int:
+        """What those read and write."""
+        return sum(size.bytes * runs for size, runs in self.sizes.items() if not size.is_of_product)
+
+    @property
+    def product_bytes(self) -> int:
+        """What kernels read and write that products take in."""
+        return sum(size.bytes * runs for size, runs in self.sizes.items() if size.is_of_product)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from math import prod
 
 from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE
 from sdyopt.analysis.figures.figures import (
@@ -43,7 +44,7 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
                 product,
                 topology,
                 [(runs[number], sharers[number]) for number in product.collectives],
-                _is_in_memory(report, product, topology),
+                _is_in_memory(report, product.bytes or 0, topology),
             )
             for product in report.products
         ],
@@ -58,9 +59,14 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         return None
     if report.kernels is not None and topology.compute is not None:
         # Which operations the compiler of a machine fuses is known.
-        rate = topology.memory_bandwidth * topology.compute.memory
-        size = report.kernels.bytes + report.kernels.product_bytes * topology.compute.fused
-        seconds = report.kernels.count * topology.compute.kernel + size / rate
+        speed, rate = topology.compute, topology.memory_bandwidth * topology.compute.memory
+        seconds = Fraction(report.kernels.unsized * speed.kernel)
+        for size, runs in report.kernels.sizes.items():
+            is_in_memory = not speed.vector or _is_in_memory(report, size.bytes, topology)
+            moved = size.bytes / rate if is_in_memory else Fraction(0)
+            if speed.vector:
+                moved = max(moved, Fraction(size.elements, speed.vector))
+            seconds += runs * (moved * speed.fused if size.is_of_product else speed.kernel + moved)
         custom = report.kernels.custom_bytes / rate
         if report.kernels.custom_flops and topology.flops is not None:
             flops = topology.flops * topology.compute.custom
@@ -89,13 +95,15 @@ def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | N
     return topology.seconds(kind, each.axis_names, each.group_size, each.wire_bytes, each.bytes_in)
 
 
-def _is_in_memory(report: Report, product: Product, topology: Topology) -> bool:
-    """Whether the operands of a product come from memory and not from the cache beside its unit."""
-    if topology.compute is None or (product.bytes or 0) > topology.compute.cache:
+def _is_in_memory(report: Report, size: int, topology: Topology) -> bool:
+    """Whether so many bytes come from memory and not from the cache beside the units."""
+    if topology.compute is None or size > topology.compute.cache:
         return True
     return report.memory.peak > _LARGE * topology.compute.cache
 
 
+# Of a product and of narrowing its result, the share of the faster that the slower does not hide.
+_NOT_HIDDEN = Fraction(3, 10)
 # Programs of so many times the cache have little of their operands in it.
 _LARGE = 8
 
@@ -111,10 +119,15 @@ def _timed_product(
     least = Fraction(0)
     if (speed := topology.compute) is not None and compute is not None and memory is not None:
         rate = speed.rates.get(product.element, speed.rates.get(product.element[:2].lower(), 1.0))
-        padded = _padded_flops(product, speed.tile)
-        compute = padded / ((topology.flops or 1) * speed.products * Fraction(str(rate)))
+        flops = (topology.flops or 1) * speed.products
+        compute = _padded_flops(product, speed.tile) / (flops * Fraction(str(rate)))
         memory, least = memory * is_in_memory, speed.product
-    seconds = None if compute is None or memory is None else max(compute, memory, least)
+        if product.is_narrow and speed.narrow and product.sizes is not None:
+            written = speed.narrow * prod(product.sizes[:3]) / flops
+            compute = max(compute, written) + _NOT_HIDDEN * min(compute, written)
+        if product.is_followed or (product.is_narrow and speed.narrow):
+            least += speed.kernel
+    seconds = None if compute is None or memory is None else max(compute, memory) + least
     known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
     return TimedProduct(

@@ -71,10 +71,12 @@ class Link:
 class Compute:
     """How fast a device computes: seconds that a kernel takes at least, and shares of its published speed.
 
-    Products are of tiles of so many rows and columns, and take the seconds of `product` at least. `rates` are
-    those of element types, where they are not that of bf16. What fits in the bytes of the `cache` is not read
-    from memory. `fused` is the share that bytes take of operations that are fused into a product, `custom`
-    that of its speed that a kernel such as one of attention has, `sustained` that of products in whole steps.
+    Products are of tiles of so many rows and columns, and take the seconds of `product` without any, and
+    `narrow` FLOPs for each element that they write with 16 bits. `rates` are those of element types, where
+    they are not that of bf16. What fits in the bytes of the `cache` is not read from memory. `vector` are
+    the elements of a value that pass through the vector unit in a second; 0 if memory is the limit. `fused`
+    is the share of their time that operations take which are fused into a product, `custom` that of its speed
+    that a kernel such as one of attention has, `sustained` that of products in whole steps.
     """
 
     kernel: Fraction
@@ -83,6 +85,8 @@ class Compute:
     tile: int
     products: Fraction
     memory: Fraction
+    vector: int
+    narrow: int
     fused: Fraction
     custom: Fraction
     sustained: Fraction
@@ -344,6 +348,8 @@ def _compute(table: dict[str, Any]) -> Compute:
         table["tile"][0],
         Fraction(str(table["products"][0])),
         Fraction(str(table["memory"][0])),
+        table["vector"][0] if "vector" in table else 0,
+        table["narrow"][0] if "narrow" in table else 0,
         Fraction(str(table["fused"][0])),
         Fraction(str(table["custom"][0])),
         Fraction(str(table["sustained"][0])),
