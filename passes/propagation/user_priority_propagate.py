@@ -12,10 +12,16 @@ With `module-dump-directory`, the module is written to that directory after each
 
 from __future__ import annotations
 
+from functools import partial
+
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.registry import register
 
 from ..common.support.save_module import SaveModule
 from .basic_propagate import Propagation
+from .engine.repropagation import DriverRepropagation
 from .engine.user_priorities import UserPriorities
 from .op_priority_propagate import OpPriorityPropagation
 
@@ -38,6 +44,14 @@ class UserPriorityPropagation(OpPriorityPropagation):
             priorities.restore(priority, propagation.driver)
             super().propagate(propagation)
             last_priority = priority
+
+    def repropagation(self, module: ModuleOp) -> DriverRepropagation | None:
+        """Propagates a program so that it can propagate again; None if it has user priorities or groups."""
+        rewriter = Rewriter()
+        propagation = Propagation(module, rewriter, self.conservative_propagation)
+        if any(UserPriorities(module, rewriter)) or any(module.nested(ShardingGroupOp)):
+            return None
+        return DriverRepropagation(propagation.driver, partial(super().propagate, propagation))
 
     def _dump(self, propagation: Propagation, priority: int) -> None:
         if self.module_dump_directory:

@@ -25,7 +25,7 @@ STOREYS = """
 base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ diagnostics ‹
           patterns ‹ parent_process
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
-shardy    sharding ‹ notation ‹ record ‹ partition
+shardy    sharding ‹ notation ‹ record ‹ repropagation ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
           changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹

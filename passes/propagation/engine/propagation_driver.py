@@ -16,6 +16,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
@@ -69,17 +70,17 @@ class PropagationDriver:
         self._run_recorder = None if active is None else active.start_run(mesh_of)
         self._recorders = [active for active in (recorder, self._run_recorder) if active is not None]
         run = self._run_recorder
-        self._ops = list(module.walk())
+        self.ops = list(module.walk())
         # The index of an operation is its `order`, which suits its block as well.
-        for index in range(1, len(self._ops)):
-            self._ops[index].order = index
-        self.sharding_map = ShardingMap(self._ops) if run is None else RecordedShardingMap(self._ops, run)
+        for index in range(1, len(self.ops)):
+            self.ops[index].order = index
+        self.sharding_map = ShardingMap(self.ops) if run is None else RecordedShardingMap(self.ops, run)
         self.changed = False
         self._module = module
         self._groups = groups
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(
-            *(len(self._ops), self.sharding_map, self._dependent_ops, is_conservative),
+            *(len(self.ops), self.sharding_map, self._dependent_ops, is_conservative),
             keeps_inert_sites=active is not None,
         )
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
@@ -87,14 +88,17 @@ class PropagationDriver:
         # The site of each operation, then of each result of the main function; None if nothing propagates
         # along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
-        self._sites = [None, *([_UNVISITED] * (len(self._ops) - 1))]
+        self._sites = [None, *([_UNVISITED] * (len(self.ops) - 1))]
         # The sites of operations that may be dead since their last visit.
         self._former_sites: dict[int, PropagationSite | None] = {}
         # The operations with a site, by the category of the site.
         self._indices_by_category = {category: array("i") for category in OpCategory}
         self._result_sites = self._function_result_sites()
-        self._worklist = Worklist(len(self._ops), len(self._result_sites))
+        self._worklist = Worklist(len(self.ops), len(self._result_sites))
         self._last_run: tuple[Round, Strategy] | None = None
+        # Once nothing is erased any more, what depends on a slot is kept.
+        self._is_restarted = False
+        self._dependents: dict[int, list[tuple[int, ...]]] = {}
 
     # --- Rounds -----------------------------------------------------------------------------------
 
@@ -152,7 +156,7 @@ class PropagationDriver:
                     mark_dirty(index)
         if strategy is not last_strategy:
             for number in range(len(self._result_sites)):
-                mark_dirty(len(self._ops) + number)
+                mark_dirty(len(self.ops) + number)
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
         shardings = site.read(self.sharding_map.shardings)
@@ -163,6 +167,17 @@ class PropagationDriver:
             for recorder in self._recorders:
                 recorder.record(site, runner, shardings)
         return updates
+
+    def restart(self, shardings: Sequence[TensorSharding | None]) -> None:
+        """Starts again from other shardings, by slot, at the sites that all rounds have visited."""
+        self.sharding_map.restart(shardings)
+        self._worklist = Worklist(len(self.ops), len(self._result_sites))
+        self._last_run = None
+        self._is_restarted = True
+
+    def rule(self, op: Op) -> OpShardingRule | None:
+        """The rule by which an operation propagates."""
+        return self._site_factory.rules[op.order]
 
     # --- Results of the main function -------------------------------------------------------------
 
@@ -178,7 +193,7 @@ class PropagationDriver:
             self._site_factory.function_result(function, index, value) for index, value in enumerate(returned)
         ]
         known = [site for site in sites if site is not None]
-        for index, site in enumerate(known, len(self._ops)):
+        for index, site in enumerate(known, len(self.ops)):
             self.sharding_map.add_reader(index, site.slots)
         return known
 
@@ -186,7 +201,7 @@ class PropagationDriver:
         """Propagates between the returned values and the results of the main function; pushes nothing."""
         runner = self._runner_of(StepKind(DirectionPolicy.BOTH, strategy))
         for index in self._worklist.dirty_results():
-            site = self._result_sites[index - len(self._ops)]
+            site = self._result_sites[index - len(self.ops)]
             for position, sharding in self._updates(site, runner):
                 if position == 1:
                     self.set_sharding(site.slots[1], sharding)
@@ -228,12 +243,22 @@ class PropagationDriver:
                 self._push_dependents(other, visited)
 
     def _push_dependents(self, slot: int, visited: int) -> None:
+        push = self._worklist.push
+        dependents = self._dependents.get(slot)
+        if dependents is None:
+            dependents = self._dependents_of(slot)
+            if self._is_restarted:
+                self._dependents[slot] = dependents
+        for indices in dependents:
+            if indices[0] != visited:
+                push(indices)
+
+    def _dependents_of(self, slot: int) -> list[tuple[int, ...]]:
+        """The indices of the operations that depend on a slot, and with it those of their parents."""
         value = self.sharding_map.subject(slot)
         assert not isinstance(value, FunctionResult)
-        push, parents = self._worklist.push, self._parents
-        for op in self._dependent_ops.of_value(value):
-            if op.order != visited:
-                push((op.order, *parents[op.parent]))
+        ops = self._dependent_ops.of_value(value)
+        return [(op.order, *self._parents[op.parent]) for op in ops]
 
     def _parents_by_block(self) -> dict[Block | None, tuple[int, ...]]:
         """For each block, the indices of the parents to push with the operations in it.
@@ -242,7 +267,7 @@ class PropagationDriver:
         """
         parents: dict[Block | None, tuple[int, ...]] = {self._module.block: ()}
         self._module.block.is_ordered = True
-        for op in self._ops[1:]:
+        for op in self.ops[1:]:
             if op.regions:
                 outer = parents[op.parent]
                 is_skipped = isinstance(op, FuncOp) or op.data_flow is not None
@@ -256,7 +281,7 @@ class PropagationDriver:
 
     def _visit(self, index: int) -> PropagationSite | None:
         """Creates the site of an operation, or erases the operation if it is dead."""
-        op = self._ops[index]
+        op = self.ops[index]
         if is_trivially_dead(op):
             Rewriter(self).erase(op)
             self.changed = True
@@ -312,7 +337,7 @@ class PropagationDriver:
             return
         sites: list[tuple[PropagationSite, StepRunner | None, Shardings]] = []
         without_site = []
-        for op, site in zip(self._ops, self._sites, strict=True):
+        for op, site in zip(self.ops, self._sites, strict=True):
             if op.parent is None or site is _UNVISITED:
                 continue
             if site is None:
@@ -341,7 +366,7 @@ class PropagationDriver:
         self.sharding_map.write(rewriter, rules if with_rules else ())
         if not with_rules:
             return
-        for op, rule in zip(self._ops, rules, strict=True):
+        for op, rule in zip(self.ops, rules, strict=True):
             if rule is not None and op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 

@@ -24,6 +24,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     owning_op,
     rank_of,
     shardable_value,
+    sharding_in,
     sharding_of,
     sharding_of_result,
 )
@@ -62,6 +63,7 @@ class ShardingMap:
         self._result_slots: dict[FunctionResult, int] = {}
         # For each slot, whether it has changed since the last `write`.
         self._is_changed = bytearray(len(ops))
+        self._written: list[TensorSharding | None] = []
 
     def slot(self, value: Value) -> int:
         """The slot of a value; a new one if needed."""
@@ -87,8 +89,7 @@ class ShardingMap:
         """The slot of a result of a function signature; a new one if needed."""
         slot = self._result_slots.get(result)
         if slot is None:
-            sharding = result.function.result_attributes[result.result_index].get(SHARDING)
-            assert sharding is None or isinstance(sharding, TensorSharding)
+            sharding = sharding_in(result.function.result_attributes[result.result_index])
             slot = self._result_slots[result] = self._add(result, sharding)
         return slot
 
@@ -149,6 +150,39 @@ class ShardingMap:
                 self._is_changed[other] = True
                 changed.append(other)
         return changed
+
+    # --- Other shardings ----------------------------------------------------------------------------
+
+    def written(self, slot: int) -> TensorSharding | None:
+        """The sharding of a slot in the attributes of the program, as it is before propagation."""
+        if slot < len(self._ops):
+            return _sharding_of_only_result(self._ops[slot])
+        subject = self.subject(slot)
+        if isinstance(subject, FunctionResult):
+            return sharding_in(subject.function.result_attributes[subject.result_index])
+        return sharding_of(subject)
+
+    def all_written(self) -> list[TensorSharding | None]:
+        """Those of all slots."""
+        if len(self._written) != len(self.shardings):
+            self._written = [self.written(slot) for slot in range(len(self.shardings))]
+        return list(self._written)
+
+    def slot_of(self, subject: Subject) -> int | None:
+        """The slot of a value or a result that propagation has read; None of others."""
+        if isinstance(subject, FunctionResult):
+            return self._result_slots.get(subject)
+        return self.slots.get(subject) if subject in self.slots else self._slot_of_only_result(subject)
+
+    def _slot_of_only_result(self, value: Value) -> int | None:
+        op = value.op if isinstance(value, OpResult) else None
+        if op is None or len(op.results) > 1 or op.data_flow is not None or op.parent is None:
+            return None
+        return op.order
+
+    def restart(self, shardings: Sequence[TensorSharding | None]) -> None:
+        """Takes other shardings, by slot."""
+        self.shardings[:] = shardings
 
     # --- Writing ----------------------------------------------------------------------------------
 

@@ -65,8 +65,9 @@ class Search:
     """The changes of one program, as far as a budget allows.
 
     `memory` is a limit of peak memory. `moves_whole`: reshards of activations count as if whole tensors were
-    moved. `jobs` trials run at the same time, and `seconds` end the search. `keeps_slower`: the trials of
-    slower programs are looked at, too. `show` gets the number of trials, and of how many.
+    moved. `jobs` trials run at the same time, and `seconds` end the search. `keeps_slower`: of changes that
+    are asked for, those of slower programs have figures, too. `show` gets the number of trials, and of how
+    many.
     """
 
     def __init__(
@@ -248,12 +249,17 @@ class Search:
     def trials_of(self, changes: Iterable[Change]) -> list[Trial]:
         """The trials of further changes, as many as the budget has; and of those that were tried before."""
         found = list({each.key: each for each in changes}.values())
-        new = [each for each in found if each.key not in self._known][: self._further]
+        new = [each for each in found if not self._is_known(each)][: self._further]
         self.limit += len(new)
         self._further -= len(new)
-        for _ in self.tries(self.trials, new):
+        for _ in self.tries(self.trials, new, keeps_slower=self._keeps_slower):
             pass
         return [self._known[each.key] for each in found if each.key in self._known]
+
+    def _is_known(self, change: Change) -> bool:
+        """Whether the trial of a change is known, with figures if they are needed."""
+        trial = self._known.get(change.key)
+        return trial is not None and (not self._keeps_slower or trial.figures is not None or trial.has_failed)
 
     # --- Proposals that are asked for ---------------------------------------------------------------
 
@@ -281,7 +287,11 @@ class Search:
     # --- Trials -------------------------------------------------------------------------------------
 
     def tries(
-        self, trials: Trials, changes: Sequence[Change], cut: Fraction | None = None
+        self,
+        trials: Trials,
+        changes: Sequence[Change],
+        cut: Fraction | None = None,
+        keeps_slower: bool = False,
     ) -> Iterator[Trial]:
         """The trials of the first of the changes, as many as allowed; what takes `cut` seconds is cut.
 
@@ -291,7 +301,7 @@ class Search:
         assert before is not None
         self.proposed += len(changes)
         chosen = changes[: max(0, self.limit - self.tried)]
-        if cut is None and not self._keeps_slower and not self.excess(before):
+        if cut is None and not keeps_slower and not self.excess(before):
             cut = before.seconds
         total = self.tried + len(chosen)
         if self.is_over():

@@ -30,11 +30,14 @@ from sdyopt.analysis.changes.effect import (
     figures_of,
     seconds_of_unknown_loops,
 )
+from sdyopt.analysis.changes.estimates import Estimate, is_unpredicted
 from sdyopt.analysis.changes.originals import Originals
 from sdyopt.analysis.changes.outcome import Outcome, Results, Sent, sent_by_place, shardings_of_results
+from sdyopt.analysis.changes.prices import Prices
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
+from sdyopt.analysis.changes.propagated import Propagated, propagated
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
-from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
@@ -114,6 +117,9 @@ def pipeline_of(passes: Passes) -> Pipeline:
 
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
+
+# Of a smaller program, a trial takes little more time than an estimate.
+_LEAST_ESTIMATED = 800
 
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
@@ -233,8 +239,10 @@ class Trials:
         processes: TrialProcesses | None = None,
         make: Callable[[Op, Topology, AssumedTrips], CostedProgram] = CostedProgram,
         assumed: AssumedTrips = NONE_ASSUMED,
+        before: Trials | None = None,
     ) -> None:
         self.module = module
+        self._from = before
         self._pipeline = pipeline
         self._machine = machine or assumed_topology()
         self.made = made
@@ -340,6 +348,7 @@ class Trials:
             processes=self._processes,
             make=self._make,
             assumed=self._assumed,
+            before=self._from or self,
         )
 
     def on(self, module: Op) -> Trials:
@@ -396,10 +405,51 @@ class Trials:
         after = self.partitioned(change)
         return None if after is None or self.figures is None else Effect(self.figures, after.figures)
 
+    # --- Estimates ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _propagated(self) -> tuple[Propagated, Prices] | None:
+        """The program before propagation, and the prices of its operations; None for a small program."""
+        if self._from is not None:
+            return self._from._propagated
+        if self._size < _LEAST_ESTIMATED:
+            return None
+        copies: dict[Op, Op] = {}
+        values: dict[Value, Value] = {}
+        copy = Rewriter().clone(self.module, values)
+        copies.update(zip(self.module.walk(), copy.walk(), strict=True))
+        found = propagated(copy, copies, self._pipeline)
+        return None if found is None else (found, Prices(found.module, found.after, self._machine))
+
+    @cached_property
+    def _estimate(self) -> Estimate | None:
+        outcome = self.outcome
+        if outcome is None or self._propagated is None or any(map(is_unpredicted, self.made)):
+            return None
+        program, prices = self._propagated
+        before = program.shardings(self.made)
+        counts = ExecutionCounts(program.module, self._assumed)
+        return None if before is None else Estimate(program, prices, outcome, counts, self.made, before)
+
+    def _worth_it(self, changes: Sequence[Change], limit: Fraction | None) -> list[bool]:
+        """Whether each change is worth a trial: not if it takes `limit` seconds by an estimate."""
+        if limit is None or self._estimate is None:
+            return [True] * len(changes)
+        seconds = self._estimate.seconds(changes)
+        return [each is None or each < limit * (1 - NOISE / 2) for each in seconds]
+
     # --- Many changes ---------------------------------------------------------------------------------
 
     def of_changes(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         """The trials of changes, in their order. None is looked at closely that takes `limit` seconds."""
+        worth = self._worth_it(changes, limit)
+        tried = [change for change, is_worth_it in zip(changes, worth, strict=True) if is_worth_it]
+        trials = self._in_full(tried, jobs, limit)
+        assert self.figures is not None
+        for change, is_worth_it in zip(changes, worth, strict=True):
+            yield next(trials) if is_worth_it else Trial(change, self.figures, None)
+
+    def _in_full(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         if jobs == 1 or len(changes) < 2:
             yield from (self._trial(change, limit) for change in changes)
         elif self._may_fork:

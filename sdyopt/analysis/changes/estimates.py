@@ -1,0 +1,241 @@
+"""An estimate of the seconds of a program after changes, from the prices of its operations.
+
+    estimate = Estimate(program, prices, outcome)
+    estimate.seconds([change])     # of the program after each; None if it is not known
+
+Shardings propagate as in a trial, but what operations send is looked up by their shardings. So an estimate
+takes a twentieth of the time of a trial, and says whether it is worth one; the figures that are shown are
+those of a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.outcome import Outcome
+from sdyopt.analysis.changes.prices import Key, Priced, Prices
+from sdyopt.analysis.changes.propagated import Propagated
+from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, sources_of_edge
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import FunctionResult
+from sdyopt.shardy.repropagation import Shardings
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+
+# Collectives of the program are the same after a change; what goes into and out of regions is resharded.
+_UNPRICED: tuple[type[Op], ...] = (*CONTROL_FLOW, FuncOp, MeshOp, ModuleOp, *COLLECTIVES)
+
+
+class _Item(NamedTuple):
+    """An operation, or a reshard of a value on its way into or out of a region or the program."""
+
+    priced: Priced
+    kind: Hashable
+    operands: tuple[Value, ...]
+    slots: tuple[int, ...]
+    runs: int
+    is_predicted: bool
+
+
+class Estimate:
+    """Estimates of the seconds of a program after changes, beyond those made, with the shardings `before`."""
+
+    def __init__(
+        self,
+        program: Propagated,
+        prices: Prices,
+        outcome: Outcome,
+        counts: ExecutionCounts,
+        made: Sequence[Change],
+        before: Shardings,
+    ) -> None:
+        self._program = program
+        self._made = made
+        self._before = before
+        self._outcome = outcome
+        self._prices = prices
+        self._closed: dict[TensorSharding, TensorSharding | None] = {}
+        self._counts = counts
+        self._shapes = LocalShapes(program.module)
+        self._items = list(self._all_items())
+        self._items_of: dict[int, list[int]] = {}
+        self._users: dict[Value, list[int]] = {}
+        for number, item in enumerate(self._items):
+            for slot in dict.fromkeys(item.slots):
+                self._items_of.setdefault(slot, []).append(number)
+            for value in dict.fromkeys(item.operands):
+                self._users.setdefault(value, []).append(number)
+
+    @cached_property
+    def _keys_before(self) -> list[Key]:
+        keys = [self._key(item, self._before) for item in self._items]
+        self._prices.find({key: item.priced for key, item in zip(keys, self._items, strict=True)})
+        return keys
+
+    def seconds(self, changes: Sequence[Change]) -> list[Fraction | None]:
+        """The seconds of the program after each of several changes; None if they are not known."""
+        before = self._keys_before
+        found = [None if is_unpredicted(each) else self._after(each) for each in changes]
+        keys = [each[1] for each in found if each is not None]
+        self._prices.find({key: self._items[number].priced for each in keys for number, key in each.items()})
+        seconds = self._outcome.figures.seconds
+        more = [None if each is None else self._more(before, *each) for each in found]
+        return [None if each is None else seconds + Fraction(each) for each in more]
+
+    def _after(self, change: Change) -> tuple[Shardings, dict[int, Key]] | None:
+        """The shardings after a change, and the new keys of the items that have other shardings then."""
+        after = self._program.shardings([*self._made, change])
+        if after is None:
+            return None
+        items: dict[int, None] = {}
+        pairs = zip(self._before, after, strict=True)
+        for slot in [number for number, (old, new) in enumerate(pairs) if old is not new]:
+            if self._normal(self._before[slot]) is not self._normal(after[slot]):
+                items.update(dict.fromkeys(self._items_of.get(slot, ())))
+        return after, {number: self._key(self._items[number], after) for number in items}
+
+    def _more(self, before: Sequence[Key], after: Shardings, keys: dict[int, Key]) -> float | None:
+        """By how many seconds the program takes longer with the new keys of some items.
+
+        None if these send otherwise where more than an operation decides: in a loop, before which it may be
+        sent, in a manual computation, for partial sums, and for custom calls.
+        """
+        more, bytes_before, bytes_after = 0.0, 0.0, 0.0
+        values: dict[Value, None] = {}
+        for number, key in keys.items():
+            item, old, new = self._items[number], self._prices.of[before[number]], self._prices.of[key]
+            has_unreduced = any(each and each.unreduced_axes for each in (*before[number][1], *key[1]))
+            if old != new and (has_unreduced or not item.is_predicted):
+                return None
+            more += item.runs * (new.own - old.own)
+            for position, _, _ in (*old.reshards, *new.reshards):
+                values[item.operands[position]] = None
+            if self._is_elementwise(item):
+                bytes_before += item.runs * self._bytes(item, self._before)
+                bytes_after += item.runs * self._bytes(item, after)
+        for value in values:
+            more += self._of_reshards(value, before, keys) - self._of_reshards(value, before, {})
+        return more + (bytes_after - bytes_before) * self._seconds_of_byte
+
+    def _of_reshards(self, value: Value, before: Sequence[Key], keys: dict[int, Key]) -> float:
+        """The seconds of the reshards of a value, those that are equal once."""
+        found: dict[TensorSharding, float] = {}
+        for number in self._users[value]:
+            item = self._items[number]
+            for position, target, seconds in self._prices.of[keys.get(number, before[number])].reshards:
+                if item.operands[position] is value:
+                    found[target] = max(found.get(target, 0.0), item.runs * seconds)
+        return sum(found.values())
+
+    @cached_property
+    def _seconds_of_byte(self) -> float:
+        """The seconds of elementwise operations, by a byte of their results."""
+        time = self._outcome.report.time
+        fused = None if time is None or time.elementwise is None else time.elementwise[0]
+        written = sum(
+            item.runs * self._bytes(item, self._before) for item in self._items if self._is_elementwise(item)
+        )
+        return float(fused) / written if fused and written else 0.0
+
+    @staticmethod
+    def _is_elementwise(item: _Item) -> bool:
+        return (
+            item.priced.op is not None and len(item.operands) > 0 and is_elementwise(item.priced.op.signature)
+        )
+
+    def _bytes(self, item: _Item, shardings: Shardings) -> float:
+        shape = self._shapes.shape_of(item.priced.type, self._normal(shardings[item.slots[-1]]))
+        return float(bytes_of(item.priced.type, shape) or 0)
+
+    # --- Items --------------------------------------------------------------------------------------
+
+    def _all_items(self) -> Iterator[_Item]:
+        slot = self._program.again.slot
+        for op in self._program.module.walk():
+            times = self._counts.times(op)
+            runs = 1 if times is None else times.high
+            is_predicted = self._counts.loop(op) is None and _is_predicted(op)
+            if isinstance(op, DataFlowEdgeOp):
+                for use in sources_of_edge(op) or ():
+                    yield self._reshard(use.value, slot(op.result), runs, is_predicted)
+            elif isinstance(op, ReturnOp):
+                yield from self._returned(op)
+            elif isinstance(op, _UNPRICED) or not _is_of_program(op):
+                continue
+            elif isinstance(op, ShardingConstraintOp):
+                yield self._reshard(op.input, slot(op.results[0]), runs, is_predicted)
+            else:
+                yield self._item(op, runs, is_predicted)
+
+    def _item(self, op: Op, runs: int, is_predicted: bool) -> _Item:
+        constants = tuple(
+            [value.defining_op if _is_constant(value.defining_op) else None for value in op.operands]
+        )
+        values = (*op.operands, *op.results)
+        slots = tuple(map(self._program.again.slot, values))
+        priced = Priced(op, self._program.again.rule(op), constants, values[-1].type)
+        return _Item(priced, priced.kind(), tuple(op.operands), slots, runs, is_predicted)
+
+    def _reshard(self, value: Value, target: int, runs: int, is_predicted: bool) -> _Item:
+        slots = self._program.again.slot(value), target
+        priced = Priced(None, None, (None,), value.type)
+        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted)
+
+    def _returned(self, op: ReturnOp) -> Iterator[_Item]:
+        function = op.parent_op
+        if not isinstance(function, FuncOp):
+            return
+        for index, value in enumerate(op.operands):
+            if target := self._program.again.slot(FunctionResult(function, index)):
+                yield self._reshard(value, target, 1, True)
+
+    def _key(self, item: _Item, shardings: Shardings) -> Key:
+        normal = self._normal
+        return item.kind, tuple([normal(shardings[slot]) for slot in item.slots])
+
+    def _normal(self, sharding: TensorSharding | None) -> TensorSharding | None:
+        """A sharding that is equal for all that shard alike."""
+        if sharding is None:
+            return None
+        if sharding not in self._closed:
+            is_none = sharding.is_fully_replicated and not sharding.unreduced_axes
+            self._closed[sharding] = None if is_none else sharding.closed()
+        return self._closed[sharding]
+
+
+def is_unpredicted(change: Change) -> bool:
+    """Whether a change does more than edit annotations."""
+    return change.rewrite is not None or change.passes is not None
+
+
+def _is_of_program(op: Op) -> bool:
+    """Whether an operation is not of the computation of another, such as a reduction."""
+    return isinstance(op.parent_op, (*CONTROL_FLOW, FuncOp))
+
+
+def _is_predicted(op: Op) -> bool:
+    """Whether an operation alone decides what is sent for it."""
+    return not isinstance(op, CustomCallOp | FftOp) and op.parent_of_type(ManualComputationOp) is None
+
+
+def _is_constant(op: Op | None) -> bool:
+    """Whether an operation is a constant, or a broadcast of one: each device makes what it needs of it."""
+    if isinstance(op, BroadcastInDimOp):
+        op = op.operand_at(0).defining_op
+    return op is not None and is_constant(type(op))

@@ -1,0 +1,299 @@
+"""The seconds that operations take with given shardings.
+
+    prices = Prices(module, passes, topology)
+    prices.find({key: operation})      # all at once
+    prices.of[key].own
+
+What an operation sends depends on its own shardings: those of its operands and results after propagation. So
+operations are partitioned together, as one program in which none uses the result of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+from sdyopt.analysis.figures.execution_counts import MAIN
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.program_report import report_unless
+from sdyopt.analysis.figures.topology import Topology
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
+from sdyopt.base.diagnostics.location import FileLoc, Location
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, StringAttr, SymbolRef, TypeAttr, dictionary
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
+from sdyopt.mlir.ir.rewrite import Rewriter, clone
+from sdyopt.mlir.ir.types import FunctionType, Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline.base import Pass
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+
+# The first pass after propagation that changes no sharding of an argument.
+_FIRST = "sdy-close-shardings"
+# The file name of the locations of operations, whose lines are their numbers.
+_NAME = "price"
+
+
+class Price(NamedTuple):
+    """What an operation takes with given shardings, in seconds of one run.
+
+    `reshards` are those of operands, each with its target: operations share those of one value.
+    """
+
+    own: float = 0.0
+    reshards: tuple[tuple[int, TensorSharding, float], ...] = ()
+
+
+class Priced(NamedTuple):
+    """An operation, or a reshard of a value of a type.
+
+    `constants` has the constants among its operands, None for others.
+    """
+
+    op: Op | None
+    rule: OpShardingRule | None
+    constants: tuple[Op | None, ...]
+    type: Type
+
+    def kind(self) -> Hashable:
+        """What is equal for operations that take the same with the same shardings."""
+        if self.op is None:
+            return self.type
+        constants = tuple([None if each is None else _signatures(each) for each in self.constants])
+        # In a computation on scalars, such as that of a reduction, only what is computed counts.
+        nested = tuple([each.signature for each in self.op.walk()]) if self.op.regions else ()
+        return self.op.signature, self.rule, constants, nested
+
+    def is_free(self, shardings: Sequence[TensorSharding | None]) -> bool:
+        """Whether nothing is sent: what is computed elementwise is sharded alike, or nothing comes in."""
+        is_simple = self.op is None or not self.constants or is_elementwise(self.op.signature)
+        return (
+            is_simple
+            and len(set(shardings)) < 2
+            and not any(each and each.unreduced_axes for each in shardings)
+        )
+
+
+# The kind of an operation, and the shardings of its operands and results.
+Key = tuple[Hashable, tuple[TensorSharding | None, ...]]
+
+
+class Prices:
+    """The prices of operations of a program, by keys. `passes` are those after propagation."""
+
+    def __init__(self, module: ModuleOp, passes: Pipeline, machine: Topology) -> None:
+        self.of: dict[Key, Price] = {}
+        self._module = module
+        self._passes = _without_boundary(passes)
+        self._machine = machine
+
+    def find(self, asked: Mapping[Key, Priced]) -> None:
+        """Finds the prices of operations."""
+        new = {key: priced for key, priced in asked.items() if key not in self.of}
+        free = {key for key, priced in new.items() if priced.is_free(key[1])}
+        self.of.update(dict.fromkeys(free, Price()))
+        if len(free) < len(new):
+            self._find({key: priced for key, priced in new.items() if key not in free})
+
+    def _find(self, new: Mapping[Key, Priced]) -> None:
+        program = _Program(self._module, new)
+        try:
+            with handling(lambda _: None):
+                succeeded = run_pipeline(self._passes, program.module, None)
+        except DiagnosticError:
+            succeeded = False
+        if succeeded:
+            self.of.update(program.prices(self._machine))
+        elif len(new) == 1:
+            self.of.update(dict.fromkeys(new, Price()))
+        else:
+            keys = list(new)
+            for half in (keys[: len(keys) // 2], keys[len(keys) // 2 :]):
+                self._find({key: new[key] for key in half})
+
+
+class _Program:
+    """A program of operations, each on arguments of its own."""
+
+    def __init__(self, module: ModuleOp, priced: Mapping[Key, Priced]) -> None:
+        self._keys = list(priced)
+        self._rewriter = Rewriter()
+        top = build(module.signature, [], module.attributes, regions=(Region(),))
+        assert isinstance(top, ModuleOp)
+        self.module = top
+        end = top.body.add_block()
+        for op in module.block.ops:
+            if isinstance(op, MeshOp):
+                self._rewriter.insert(clone(op, {}, {}), at_end_of=end)
+                self._mesh = SymbolRef(op.sym_name)
+        body = Region()
+        self._block = body.add_block()
+        self._shardings: list[TensorSharding | None] = []
+        # The number of the key and the position of the operand of each argument.
+        self._positions: list[tuple[int, int]] = []
+        returned: list[Value] = []
+        result_shardings: list[TensorSharding | None] = []
+        for number, (key, each) in enumerate(priced.items()):
+            op, shardings = self._add(number, each, key[1])
+            returned += op.results
+            result_shardings += shardings
+        self._rewriter.create(ReturnOp, returned, at_end_of=self._block)
+        types = [argument.type for argument in self._block.arguments], [value.type for value in returned]
+        attributes = {
+            "sym_name": StringAttr(MAIN),
+            "function_type": TypeAttr(FunctionType(*map(tuple, types))),
+            "arg_attrs": _attributes(self._shardings),
+            "res_attrs": _attributes(result_shardings),
+        }
+        self._rewriter.create(FuncOp, (), (), attributes, regions=[body], at_end_of=end)
+
+    def _add(
+        self, number: int, priced: Priced, shardings: Sequence[TensorSharding | None]
+    ) -> tuple[Op, Sequence[TensorSharding | None]]:
+        """Adds an operation. Returns it, and the shardings of its results."""
+        count = len(priced.constants)
+        types = [priced.type] if priced.op is None else [value.type for value in priced.op.operands]
+        operands = [
+            self._argument(number, position, type, sharding)
+            if constant is None
+            else self._constant(constant, sharding)
+            for position, (type, sharding, constant) in enumerate(
+                zip(types, shardings[:count], priced.constants, strict=True)
+            )
+        ]
+        if priced.op is None:
+            target = shardings[1] or self._replicated(priced.type)
+            made = self._rewriter.create(
+                ReshardOp,
+                operands,
+                types,
+                {"sharding": target},
+                at_end_of=self._block,
+                location=_numbered(number),
+            )
+            return made, [target]
+        copy = clone(priced.op, dict(zip(priced.op.operands, operands, strict=True)), {})
+        entries = {name: each for name, each in priced.op.attributes if name not in (SHARDING, SHARDING_RULE)}
+        results = self._of_results(copy, shardings[count:])
+        if any(results):
+            entries[SHARDING] = ShardingPerValue(tuple(filter(None, results)))
+        if priced.rule is not None:
+            entries[SHARDING_RULE] = priced.rule
+        copy.attributes = dictionary(entries)
+        self._rewriter.insert(copy, at_end_of=self._block)
+        self._rewriter.set_location(copy, _numbered(number))
+        return copy, results
+
+    def _argument(self, number: int, position: int, type: Type, sharding: TensorSharding | None) -> Value:
+        self._shardings.append(sharding)
+        self._positions.append((number, position))
+        return self._block.add_argument(type, UNKNOWN)
+
+    def _constant(self, op: Op, sharding: TensorSharding | None) -> Value:
+        values = {value: self._constant(made, None) for value in op.operands if (made := value.defining_op)}
+        copy = clone(op, values, {})
+        entries = {} if sharding is None else {SHARDING: ShardingPerValue((sharding,))}
+        copy.attributes = dictionary(entries)
+        self._rewriter.insert(copy, at_end_of=self._block)
+        return copy.results[0]
+
+    def _of_results(
+        self, op: Op, shardings: Sequence[TensorSharding | None]
+    ) -> Sequence[TensorSharding | None]:
+        """The shardings of results, which are in one attribute: those of all, or of none."""
+        if not any(shardings):
+            return shardings
+        return [
+            each or self._replicated(value.type) for each, value in zip(shardings, op.results, strict=True)
+        ]
+
+    def _replicated(self, type: Type) -> TensorSharding:
+        return fully_replicated(rank_of(type), self._mesh, is_closed=True)
+
+    # --- After the passes ---------------------------------------------------------------------------
+
+    def prices(self, machine: Topology) -> dict[Key, Price]:
+        """The prices of the operations, after the passes."""
+        reports: list[Report] = []
+
+        def keep(report: Report) -> bool:
+            reports.append(report)
+            return True
+
+        report_unless(self.module, machine, keep)
+        (report,) = reports
+        assert report.time is not None
+        seconds = dict.fromkeys(self.module.walk(), 0.0)
+        for op, sent in zip(counted_collectives(self.module), report.time.collectives, strict=True):
+            seconds[op] += float(sent.seconds or 0)
+        products = [op for op in self.module.walk() if type(op) in FLOPS]
+        for op, computed in zip(products, report.time.products, strict=True):
+            seconds[op] += float(computed.seconds or 0)
+        own = [0.0] * len(self._keys)
+        # The operand that a value is a reshard of; else only the number.
+        reshards: dict[tuple[int, int], tuple[TensorSharding, float]] = {}
+        places: dict[Value, tuple[int, int | None]] = {}
+        function = next(op for op in self.module.block.ops if isinstance(op, FuncOp))
+        places.update(zip(function.entry.arguments, self._positions, strict=True))
+        for op in function.entry.ops:
+            place = next((places[value] for value in op.operands if value in places), None)
+            if place is None and (number := _number(op)) is not None:
+                place = number, None
+            if place is None:
+                continue
+            number, position = place
+            cost = sum(seconds[each] for each in op.walk())
+            if isinstance(op, CollectiveOp) and position is not None:
+                before = reshards.get((number, position), (None, 0.0))[1]
+                reshards[number, position] = op.out_sharding, before + cost
+            else:
+                own[number] += cost
+                place = number, None
+            places.update(dict.fromkeys(op.results, place))
+        found: list[list[tuple[int, TensorSharding, float]]] = [[] for _ in self._keys]
+        for (number, position), (target, cost) in reshards.items():
+            if cost:
+                found[number].append((position, target, cost))
+        pairs = zip(self._keys, own, found, strict=True)
+        return {key: Price(alone, tuple(moved)) for key, alone, moved in pairs}
+
+
+def _without_boundary(passes: Pipeline) -> Pipeline:
+    """The passes from the one that closes shardings on; those before it change those of arguments."""
+    elements = passes.merged().elements
+    start = next((n for n, each in enumerate(elements) if isinstance(each, Pass) and each.flag == _FIRST), 0)
+    return Pipeline(passes.anchor, elements[start:])
+
+
+def _attributes(shardings: Sequence[TensorSharding | None]) -> ArrayAttr:
+    return ArrayAttr(
+        tuple([EMPTY_DICT if each is None else dictionary({SHARDING: each}) for each in shardings])
+    )
+
+
+def _signatures(constant: Op) -> Hashable:
+    """What is equal for equal constants, or broadcasts of them."""
+    made = (value.defining_op for value in constant.operands)
+    return constant.signature, *(each.signature for each in made if each is not None)
+
+
+def _numbered(number: int) -> Location:
+    return FileLoc(_NAME, number + 1, 1)
+
+
+def _number(op: Op) -> int | None:
+    location = op.location
+    return location.line - 1 if isinstance(location, FileLoc) and location.file == _NAME else None

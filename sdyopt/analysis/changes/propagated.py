@@ -1,0 +1,136 @@
+"""A program before propagation, from which shardings propagate again after each change of annotations.
+
+    program = propagated(trials)
+    program.shardings(change)      # the fixed point after a change, by slot; exact, in a fraction of the time
+
+The passes before propagation run once: what they make of annotations is known, and a change for which it is
+not has no shardings here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, copy_of, written
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of, owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.shardy.record import FunctionResult, Means, Subject, recording_copies
+from sdyopt.shardy.repropagation import Repropagating, Repropagation, Shardings, repropagation
+
+# The shardings of subjects before propagation; None for none.
+# What may give a value a sharding before propagation.
+_CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
+Annotations = dict[Subject, TensorSharding | None]
+
+
+class Propagated(NamedTuple):
+    """A program before propagation. `copies` has its operation for each of the written program.
+
+    `applied` has the constraint whose sharding each value got, and `after` the passes after propagation.
+    """
+
+    module: ModuleOp
+    copies: Mapping[Op, Op]
+    applied: Mapping[Value, Op]
+    again: Repropagation
+    after: Pipeline
+
+    def shardings(self, changes: Sequence[Change]) -> Shardings | None:
+        """The shardings after changes, by slot; None if they are not known."""
+        found: Annotations = {}
+        for edit in written(changes).values():
+            for subject, sharding in self._annotations(edit):
+                if subject is None:
+                    return None
+                found[subject] = sharding
+        return self.again.shardings(found)
+
+    def _annotations(self, edit: Edit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
+        """The subjects whose annotations an edit changes; None for one that is not known."""
+        sharding, root = edit.sharding, owning_op_of(edit.subject)
+        copy = self.copies.get(root)
+        mesh = find_mesh(sharding.mesh_or_ref, self.module)
+        is_kept = copy is not None and copy.parent is not None
+        if mesh is not edit.mesh or any(axis.size == 1 for axis in edit.mesh.axes) or not is_kept:
+            yield None, None
+            return
+        subject = copy_of(edit.subject, self.copies)
+        if edit.is_boundary:
+            was = annotation_of(edit.subject)
+            yield subject if self.again.annotation(subject) is was else None, sharding
+            return
+        assert not isinstance(subject, FunctionResult)
+        op = edit.replaced
+        constrained: Value = subject if op is None else self.copies[op].operand_at(0)
+        if op is not None:
+            yield subject, None if edit.is_removal else sharding
+        if not isinstance(constrained, OpResult | BlockArgument):
+            return
+        is_applied = op is not None and self.applied.get(constrained) is self.copies[op]
+        if is_applied or self._can_apply(constrained, op):
+            is_left = edit.is_removal or not sharding.is_fully_closed
+            yield constrained, None if is_left else sharding
+        elif op is None:
+            yield None, None
+
+    def _can_apply(self, value: OpResult | BlockArgument, op: Op | None) -> bool:
+        """Whether a value gets the sharding of a constraint on it, which it does not have yet."""
+        if op is not None or _is_edge_target(value) or len(owning_op(value).results) > 1:
+            return False
+        is_constrained = any(isinstance(user, _CONSTRAINING) for user in value.users)
+        return self.again.annotation(value) is None and not is_constrained
+
+
+def owning_op_of(subject: Subject) -> Op:
+    """The operation that has the annotation of a subject."""
+    return subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
+
+
+def propagated(copy: Op, copies: Mapping[Op, Op], pipeline: Pipeline) -> Propagated | None:
+    """A copy of a program before propagation; None if its pipeline cannot propagate again."""
+    elements = pipeline.merged().elements
+    index = next((number for number, each in enumerate(elements) if isinstance(each, Repropagating)), None)
+    if index is None or not isinstance(copy, ModuleOp):
+        return None
+    applied = _Applied()
+    with suppress(DiagnosticError), handling(lambda _: None), recording_copies(applied):
+        if not run_pipeline(Pipeline(pipeline.anchor, elements[:index]), copy, None):
+            return None
+        pass_ = elements[index]
+        again = None if isinstance(pass_, Pipeline) else repropagation(pass_, copy)
+        if again is not None:
+            return Propagated(
+                copy, copies, applied.of_value, again, Pipeline(pipeline.anchor, elements[index + 1 :])
+            )
+    return None
+
+
+class _Applied:
+    """Records the constraints whose shardings values get."""
+
+    def __init__(self) -> None:
+        self.of_value: dict[Value, Op] = {}
+
+    def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
+        self.of_value[target] = op
+
+    def truncated(self, *_: object) -> None:
+        """Only copies count."""
+
+    def removed(self, *_: object) -> None:
+        """Only copies count."""
+
+
+def _is_edge_target(value: Value) -> bool:
+    return isinstance(value.defining_op, DataFlowEdgeOp) or edge_of(value) is not None

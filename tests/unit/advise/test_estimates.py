@@ -1,0 +1,101 @@
+"""Changes that an estimate drops before a trial are no loss: searches find the same as with all trials."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from benchmarks.advice.planted import adviser_on
+from sdyopt.analysis.changes import trials
+from sdyopt.analysis.changes.edits import annotation_of
+from sdyopt.analysis.changes.proposals import proposals
+from sdyopt.analysis.changes.search import Budget, Search
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.tools.driver.job import interpreter_settings
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+PROGRAMS = {"mlp": 60, "transformer_train": 24}
+# An estimate is off by more than a tenth of the time for one trial of fifty at most.
+TOLERANCE, EXCEPTIONS = Fraction(1, 10), Fraction(1, 50)
+
+
+def search_of(name: str) -> Search:
+    budget = Budget(0, PROGRAMS[name], PROGRAMS[name])
+    return Search(adviser_on((EXAMPLES / f"{name}.mlir").read_text(), 1).search.trials, budget)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_lists_are_those_of_all_trials(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with interpreter_settings():
+        monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+        estimated = search_of(name)
+        found = [trial.text for trial in estimated.ranked]
+        assert estimated.trials._estimate is not None
+        monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 10**9)
+        tried = search_of(name)
+        assert found == [trial.text for trial in tried.ranked]
+        assert tried.trials._estimate is None
+
+
+def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+    with interpreter_settings():
+        search = search_of("mlp")
+        assert search.can_try
+        changes = list(proposals(search.program))
+        estimate = search.trials._estimate
+        assert estimate is not None
+        seconds = estimate.seconds(changes)
+        pairs = [
+            (estimated, search.trials._trial(change, None).after.seconds)
+            for change, estimated in zip(changes, seconds, strict=True)
+            if estimated is not None
+        ]
+        assert len(pairs) > len(changes) * 9 // 10
+        wrong = [pair for pair in pairs if abs(pair[0] - pair[1]) > TOLERANCE * pair[1]]
+        assert len(wrong) <= len(pairs) * EXCEPTIONS
+
+
+def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+    with interpreter_settings():
+        search = search_of("mlp")
+        assert search.can_try and search.trials._propagated is not None
+        program, _ = search.trials._propagated
+        elements = search.trials._pipeline.merged().elements
+        passes = elements[: len(elements) - len(program.after.elements)]
+        for change in proposals(search.program):
+            if change.rewrite is not None or change.passes is not None:
+                continue
+            again = program.shardings([change])
+            assert again is not None
+            copy = search.trials.changed(change)
+            assert run_pipeline(Pipeline("builtin.module", passes), copy)
+            assert axes_in(copy) == sorted(
+                described(op, [again[program.again.slot(result)] for result in op.results])
+                for op in program.module.walk()
+                if is_computed(op)
+            )
+            # The program itself is as it was.
+            assert all(annotation_of(edit.subject) is not edit.sharding for edit in change.edits)
+
+
+def axes_in(module: Op) -> list[str]:
+    return sorted(
+        described(op, [sharding_of(result) for result in op.results])
+        for op in module.walk()
+        if is_computed(op)
+    )
+
+
+def is_computed(op: Op) -> bool:
+    return op.dialect_name == "stablehlo" and bool(op.results)
+
+
+def described(op: Op, shardings: list[TensorSharding | None]) -> str:
+    closed = [None if each is None or each.is_fully_replicated else each.closed() for each in shardings]
+    return f"{op.signature.name} {op.location} {closed}"
