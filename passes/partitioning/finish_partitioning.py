@@ -28,6 +28,7 @@ from __future__ import annotations
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.value_shardings import IN_SHARDINGS
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -60,6 +61,8 @@ class FinishPartitioning(Pass):
                 kept[attributes] = attributes.without(SHARDING, SHARDING_RULE)
             if attributes and kept[attributes] is not attributes:
                 rewriter.set_attributes(op, kept[attributes])
+            if op.data_flow is not None:
+                rewriter.remove_attribute(op, IN_SHARDINGS)
         is_replicated = self.replica_count > 1
         for name in SHARDINGS_OF_MAIN:
             # They are attributes of `@main`, too.

@@ -26,7 +26,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, NoReturn, Self, TypeVar, cast, dataclass_transform
 
 
 class _Reference(weakref.ref["Interned"]):
@@ -195,6 +195,15 @@ class Interned(metaclass=InternedMeta):
         raise AttributeError(f"{type(self).__name__} is interned: its {name!r} cannot change")
 
     __delattr__ = __setattr__  # type: ignore[assignment]  # always raises
+
+    def with_fields(self, **fields: object) -> Self:
+        """A copy with other values of some fields. Raises TypeError for a name that is not one of a field."""
+        unknown = fields.keys() - set(self._names)
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} has no field {min(unknown)!r}, only {', '.join(self._names)}"
+            )
+        return type(self)(*[fields.get(name, getattr(self, name)) for name in self._names])
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.sources
 
 GUIDES = [
     *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md"),
-    *("docs/comparing.md", "docs/explain.md", "docs/reducing.md"),
+    *("docs/comparing.md", "docs/explain.md", "docs/reducing.md", "docs/writing-a-dialect.md"),
 ]
 # Guides whose blocks are the files of a recipe, which tests/unit/test_recipes.py follows.
 RECIPES = [

@@ -40,7 +40,7 @@ def _rooms() -> list[str]:
     for line in STOREYS.replace("‹\n", "‹").strip().splitlines():
         storey, _, names = line.partition(" ")
         rooms += [storey, *(f"{storey}.{name}" for name in re.findall(r"\w+", names))]
-    return [*rooms, "__main__"]
+    return [*rooms, "plugin", "__main__"]
 
 
 ROOMS = _rooms()

@@ -24,7 +24,6 @@ RECIPES = {
     "Write a plugin": (PASS, "In a package of your own"),
     "Add an operation": (OPERATION, "An operation"),
     "Add a dialect": (OPERATION, "A dialect of its own"),
-    "Write a dialect in a file": (OPERATION, "Attributes, types, and all elements of an assembly"),
     "Add an analysis": (ANALYSIS, "In this repository"),
     "Write a plugin of an analysis": (ANALYSIS, "In a package of your own"),
     "Add a lint rule": (RECIPE, "A lint rule"),
@@ -133,16 +132,6 @@ def test_add_an_operation(checkout: Path) -> None:
 
 def test_add_a_dialect(checkout: Path) -> None:
     follow(checkout, "Add a dialect")
-
-
-def test_write_a_dialect_in_a_file(tmp_path: Path) -> None:
-    for path, text in files("Write a dialect in a file").items():
-        add(tmp_path, path, text)
-    options = ("-p", "no:cacheprovider", "-o", "sdyopt_lit_paths=.")
-    report = run(tmp_path, "pytest", "-q", *options, "grid.mlir", PYTHONPATH=str(ROOT)).stdout
-    assert "1 passed" in report
-    run(tmp_path, "ruff", "format", "--check", "--no-cache", "--line-length=110", "grid.py")
-    run(tmp_path, "mypy", "--strict", "grid.py", MYPYPATH=str(ROOT))
 
 
 def test_add_an_analysis(checkout: Path) -> None:

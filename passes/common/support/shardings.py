@@ -16,6 +16,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingPerValue,
     TensorSharding,
 )
+from sdyopt.mlir.dialects.sdy.value_shardings import IN_SHARDINGS
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
@@ -47,8 +48,11 @@ class _Transformer:
             self._transform_function(op)
         elif isinstance(op, ShardingOwner):
             self._transform_inherent(op)
-        elif SHARDING in op.attributes:
-            self._rewriter.set_attributes(op, self._dictionary(op.attributes))
+        else:
+            if SHARDING in op.attributes:
+                self._rewriter.set_attributes(op, self._dictionary(op.attributes))
+            if op.data_flow is not None and (shardings := op.attribute(IN_SHARDINGS)) is not None:
+                self._rewriter.set_attribute(op, IN_SHARDINGS, self._new(shardings))
 
     def _transform_function(self, function: FuncOp) -> None:
         for attributes, set_attribute in (

@@ -21,6 +21,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (
+    argument_owners,
     owning_op,
     rank_of,
     shardable_value,
@@ -31,6 +32,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
 from sdyopt.mlir.ir.attribute import DictAttr, dictionary
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, RunRecorder, Subject
 
@@ -267,4 +269,6 @@ def _siblings(value: Subject) -> Sequence[OpResult | BlockArgument]:
         op = owning_op(value)
         if isinstance(op, NamedComputationOp):
             return value.block.arguments
+        if op.data_flow is not None and not isinstance(op, ShardingOwner) and FUNCTION not in op.traits:
+            return argument_owners(op)
     return ()

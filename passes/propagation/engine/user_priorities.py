@@ -24,7 +24,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingPerValue,
     TensorSharding,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import edge_of
+from sdyopt.mlir.dialects.sdy.value_shardings import IN_SHARDINGS, argument_owners, edge_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
@@ -45,8 +45,11 @@ class UserPriorities:
         for op in module.walk():
             if isinstance(op, _WITH_OWN_ATTRIBUTES):
                 self._defer(op, rewriter)
-            elif op.attributes.entries and SHARDING in op.attributes:
+                continue
+            if op.attributes.entries and SHARDING in op.attributes:
                 self._defer_in_list(op, SHARDING, op.results, rewriter)
+            if op.data_flow is not None and op.attribute(IN_SHARDINGS) is not None:
+                self._defer_in_list(op, IN_SHARDINGS, argument_owners(op), rewriter)
 
     def __iter__(self) -> Iterator[int]:
         """The priorities other than 0, in ascending order."""

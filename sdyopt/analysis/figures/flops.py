@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd, log2, prod
-from typing import Any
+from typing import Any, TypeVar
 
 from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
@@ -156,6 +156,25 @@ FLOPS: dict[type[Op], FlopsOf] = {
     DotGeneralOp: _dot_general,
     DotOp: _dot,
 }
+
+
+F = TypeVar("F", bound=FlopsOf)
+
+
+def flops(*op_classes: type[Op]) -> Callable[[F], F]:
+    """Registers the function that counts the FLOPs of operations of these classes.
+
+    It gets the operation, and the shapes of its first operand, of its second one, or the first again, and of
+    its first result. They are those of one device, and, for the useful FLOPs, those of the whole tensors.
+    """
+
+    def register(function: F) -> F:
+        for op_class in op_classes:
+            assert op_class not in FLOPS, f"{op_class.name} has two functions of FLOPs"
+            FLOPS[op_class] = function
+        return function
+
+    return register
 
 
 def flops_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> int | None:

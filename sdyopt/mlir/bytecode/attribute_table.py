@@ -30,6 +30,13 @@ class FileDialect:
         self.encodings = encodings_of(name)
 
 
+def register_encodings(encodings: DialectEncodings) -> DialectEncodings:
+    """Registers the encodings of the attributes and types of a plugin's dialect, and returns them."""
+    assert encodings.dialect not in _encodings, f"the dialect {encodings.dialect} has encodings already"
+    _encodings[encodings.dialect] = encodings
+    return encodings
+
+
 def encodings_of(dialect: str) -> DialectEncodings | None:
     """The encodings of a dialect; None if all its attributes and types are encoded as text."""
     if dialect not in _encodings:

@@ -44,7 +44,8 @@ class AttrConstraint(Generic[PythonValue]):
     The parser rejects an inherent attribute of another storage class in `<{…}>` before anything is verified.
     `accepts_storage` accepts every attribute of the storage class; None if `accepts` does. For example, the
     storage class of a positive integer attribute is that of all integer attributes. `cls` is the class if the
-    Python value is the attribute itself.
+    Python value is the attribute itself. `type` is the type of the attributes if they all have one, which
+    assembly formats do not print then.
     """
 
     description: str
@@ -52,6 +53,7 @@ class AttrConstraint(Generic[PythonValue]):
     value: Callable[[Any], PythonValue]
     accepts_storage: Callable[[Attribute], bool] | None = None
     cls: type[Any] | None = None
+    type: Type | None = None
 
     def has_storage_class(self, attribute: Attribute) -> bool:
         """Whether an operation can store this attribute, valid or not."""
@@ -100,7 +102,11 @@ def _is_integer(width: int) -> Callable[[Attribute], bool]:
 
 def _integer(width: int) -> AttrConstraint[int]:
     return AttrConstraint(
-        f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value, _is_a(IntegerAttr)
+        f"{width}-bit signless integer attribute",
+        _is_integer(width),
+        lambda a: a.value,
+        _is_a(IntegerAttr),
+        type=IntegerType(width),
     )
 
 
@@ -111,6 +117,7 @@ def non_negative(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
         lambda a: constraint.accepts(a) and constraint.value(a) >= 0,
         constraint.value,
         constraint.has_storage_class,
+        type=constraint.type,
     )
 
 
@@ -121,11 +128,18 @@ def positive(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
         lambda a: constraint.accepts(a) and constraint.value(a) > 0,
         constraint.value,
         constraint.has_storage_class,
+        type=constraint.type,
     )
 
 
 I32_ATTR = _integer(32)
 I64_ATTR = _integer(64)
+INDEX_ATTR: AttrConstraint[int] = AttrConstraint(
+    "index attribute",
+    lambda a: isinstance(a, IntegerAttr) and a.type is INDEX,
+    lambda a: a.value,
+    type=INDEX,
+)
 BOOL_ATTR: AttrConstraint[bool] = AttrConstraint("bool attribute", _is_integer(1), lambda a: bool(a.value))
 STRING_ATTR: AttrConstraint[str] = AttrConstraint(
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
@@ -138,6 +152,7 @@ F32_ATTR: AttrConstraint[FloatAttr] = AttrConstraint(
     lambda a: isinstance(a, FloatAttr) and a.type is F32,
     lambda a: a,
     _is_a(FloatAttr),
+    type=F32,
 )
 FUNCTION_TYPE_ATTR: AttrConstraint[FunctionType] = AttrConstraint(
     "type attribute of function type",

@@ -19,8 +19,9 @@ from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
 from sdyopt.mlir.ir.edit_log import current_log
+from sdyopt.mlir.ir.op_builder import parts_of
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
+from sdyopt.mlir.ir.operation import UNKNOWN, Op, OpT, build
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import (
@@ -169,6 +170,43 @@ class Rewriter:
         for name, value in mutable.items():
             op.set_mutable_attribute(name, value)
         self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
+        return op
+
+    def build(
+        self,
+        op_class: type[OpT],
+        /,
+        *,
+        before: Op | None = None,
+        after: Op | None = None,
+        at_end_of: Block | None = None,
+        at_start_of: Block | None = None,
+        location: LazyLocation | None = None,
+        **fields: object,
+    ) -> OpT:
+        """Creates an operation with these values of its fields, as `op_builder.parts_of` describes them.
+
+        By default it has the location of the operation at the insertion point, or of the one with the block.
+        """
+        block = at_end_of or at_start_of
+        neighbor = before or after or (None if block is None else block.parent_op)
+        if location is None:
+            location = UNKNOWN if neighbor is None else neighbor.lazy_location
+        parts = parts_of(op_class, fields, location)
+        op = self.create(
+            op_class,
+            parts.operands,
+            parts.result_types,
+            parts.attributes,
+            before=before,
+            after=after,
+            at_end_of=at_end_of,
+            at_start_of=at_start_of,
+            location=location,
+            regions=parts.regions,
+            successors=parts.successors,
+        )
+        assert isinstance(op, op_class)
         return op
 
     def insert(

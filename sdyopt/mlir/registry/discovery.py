@@ -35,7 +35,7 @@ from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_settings_file
-from sdyopt.mlir.asm.format.format_check import check_format
+from sdyopt.mlir.asm.format.declaration_check import check_operation
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -348,10 +348,10 @@ def _check_new_passes(before: set[str], failure: str) -> None:
 
 
 def _check_operations(op_classes: Iterable[type[Op]]) -> None:
-    """Raises UsageError for an operation whose assembly format has a mistake."""
+    """Raises UsageError for an operation whose declaration has a mistake."""
     for op_class in op_classes:
         try:
-            check_format(op_class)
+            check_operation(op_class)
         except DiagnosticError as error:
             diagnostic = error.diagnostic
             help, diagnostic.help = diagnostic.help, ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -27,7 +28,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     element_size,
     integer,
 )
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, OpT
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I1, I64, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
@@ -62,6 +63,16 @@ class LocalBuilder:
             at_end_of=self._block,
             location=self.before.lazy_location,
             regions=regions,
+        )
+
+    def build(self, op_class: type[OpT], /, **fields: Any) -> OpT:
+        """Creates an operation with these values of its fields, as `Rewriter.build` does."""
+        return self.rewriter.build(
+            op_class,
+            before=self.before if self._block is None else None,
+            at_end_of=self._block,
+            location=self.before.lazy_location,
+            **fields,
         )
 
     # --- Constants and indices ----------------------------------------------------------------

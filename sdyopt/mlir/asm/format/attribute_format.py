@@ -85,6 +85,11 @@ class AttributeFormat:
         first = self._elements[0]
         return isinstance(first, FixedToken) and first.token == "<"
 
+    @property
+    def has_parts_in_full(self) -> bool:
+        """Whether a parameter is an attribute or a type with its dialect and mnemonic, or an alias."""
+        return any(map(_is_in_full, self._elements))
+
     def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         """Connects the format with the class that declares it."""
         self._build = self._build or attribute_class
@@ -131,22 +136,26 @@ def attribute_format(
 
 
 def dialect_attribute(
-    dialect: Dialect, mnemonic: str, definition: str, brackets: str = "", in_full: bool = False
+    dialect: Dialect, mnemonic: str, definition: str = "", brackets: str = ""
 ) -> Callable[[C], C]:
-    """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
+    """Class decorator: the attribute or type `mnemonic` of a dialect, with the format that is its `assembly`.
 
-    `brackets` are those around the whole format, such as `{}`, if they are not `<>`. Help shows them.
-    `in_full` is set if it has parameters that are printed in full.
+    `definition` is its name in TableGen, which parse errors have; by default that of the class. `brackets`
+    are those around the whole format, such as `{}`, if they are not `<>`. Help shows them.
     """
 
     def register(attribute_class: C) -> C:
         format = attribute_class.assembly  # type: ignore[attr-defined]  # declared by every such class
-        format.bind(attribute_class, definition)
+        is_type, in_full = issubclass(attribute_class, Type), format.has_parts_in_full
+        name = definition or f"{dialect.name.capitalize()}_{attribute_class.__name__}"
+        format.bind(attribute_class, name)
+        attribute_class.dialect = dialect.name
         _formats[attribute_class] = format
-        cpp_name = definition.partition("_")[2].removesuffix("Attr") + "Attr"
-        _cpp_names[attribute_class] = cpp_name
+        _cpp_names[attribute_class] = name.partition("_")[2].removesuffix("Attr") + (
+            "" if is_type else "Attr"
+        )
 
-        @dialect.attribute(mnemonic)
+        @(dialect.type if is_type else dialect.attribute)(mnemonic)
         def parse(parser: AsmParser) -> Any:
             start = parser.position
             try:
@@ -155,19 +164,23 @@ def dialect_attribute(
                 if parser.text.startswith("<", start) and not format.is_in_angle_brackets:
                     body = _body(parser.text, start, brackets)
                     error.help(
-                        "an attribute of this kind is written "
-                        f"`#{dialect.name}<{_with_mnemonic(mnemonic, body)}>`"
+                        f"{'a type' if is_type else 'an attribute'} of this kind is written "
+                        f"`{'!' if is_type else '#'}{dialect.name}<{_with_mnemonic(mnemonic, body)}>`"
                     )
                 raise
 
         @dialect.printer(attribute_class)
         def print(attribute: Attribute, attribute_printer: AttributePrinter) -> str:
+            # A part in full may have an alias, which depends on the printer.
             text = format.text_with(attribute, attribute_printer) if in_full else format.text(attribute)
             return _with_mnemonic(mnemonic, text)
 
         return attribute_class
 
     return register
+
+
+dialect_type = dialect_attribute
 
 
 def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
@@ -428,6 +441,27 @@ class InFull(Parameter[Any]):
     def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         value = getattr(attribute, self.field)
         return printer.type(value) if isinstance(value, Type) else printer.attribute(value)
+
+
+def _is_in_full(element: AttributeElement) -> bool:
+    match element:
+        case Struct():
+            return any(map(_is_in_full, element._parameters.values()))
+        case OptionalParameters():
+            return _is_in_full(element._parameter)
+        case BracketedList():
+            return _is_in_full(element._items)
+    return isinstance(element, InFull)
+
+
+def attribute_parameter(field: str, name: str = "") -> Parameter[Any]:
+    """Any attribute, with its dialect and mnemonic."""
+    return InFull(field, "::mlir::Attribute", name=name)
+
+
+def type_parameter(field: str, name: str = "") -> Parameter[Any]:
+    """Any type."""
+    return InFull(field, "::mlir::Type", AsmParser.type, name)
 
 
 def list_of(

@@ -15,6 +15,7 @@ from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, ONE_BLOCK, AttrConstraint
 from sdyopt.mlir.ir.op_fields import (
     ONE,
@@ -112,6 +113,9 @@ class OptionalGroup(FormatElement):
             is_next = op_parser.looking_at_operand()
         for element in self.elements if is_next else self.otherwise:
             element.parse(op_parser)
+        if not is_next:
+            # A region that is not written is empty.
+            op_parser.regions += [Region() for part in self.elements if isinstance(part, RegionElement)]
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         fields = [signature.op_class.fields[name] for name in self.anchor]
@@ -387,6 +391,12 @@ def _syntax(field: AttrField[Any]) -> _Syntax:
     syntax = _syntaxes.get(field.constraint)
     if syntax is not None:
         return syntax
+    type = field.constraint.type
+    if type is not None:
+        return (
+            lambda op_parser: _parse_of_type(op_parser, field.constraint, type),
+            lambda attribute, attribute_printer: _without_type(attribute, type, attribute_printer),
+        )
     cls = field.constraint.cls
     if cls is None or not has_format(cls):
         return OpAsmParser.attribute, lambda attribute, attribute_printer: attribute_printer.attribute(
@@ -396,6 +406,18 @@ def _syntax(field: AttrField[Any]) -> _Syntax:
     return lambda op_parser: parse_nested(op_parser, cls), lambda attribute, attribute_printer: text(
         attribute
     )
+
+
+def _parse_of_type(op_parser: OpAsmParser, constraint: AttrConstraint[Any], type: Type) -> Attribute:
+    offset = op_parser.skip_trivia()
+    attribute = op_parser.attribute(type)
+    if not constraint.has_storage_class(attribute):
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    return attribute
+
+
+def _without_type(attribute: Attribute, type: Type, attribute_printer: AttributePrinter) -> str:
+    return attribute_printer.attribute(attribute).removesuffix(f" : {attribute_printer.type(type)}")
 
 
 class RegionElement(FormatElement):

@@ -10,10 +10,9 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import AttrConstraint, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.types import I16, Type
@@ -385,16 +384,3 @@ def _print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrint
 
 declare_syntax(AXES, parse_axes_attribute, print_axes)
 declare_syntax(REDUCTION, parse_bracketed_reduction, print_bracketed_reduction)
-
-
-def declare_integer_syntax(constraint: AttrConstraint[int], type: Type) -> None:
-    """Declares that the integers of a constraint are printed without their type."""
-
-    def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        value = op_parser.attribute(type)
-        if not isinstance(value, IntegerAttr):
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return integer(value.value, type)
-
-    declare_syntax(constraint, parse, lambda attribute, attribute_printer: str(attribute.value))

@@ -13,12 +13,10 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     SUM,
     Axes,
     Reduction,
-    declare_integer_syntax,
     mesh,
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrConstraint, TypeConstraint
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_ATTR, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -26,7 +24,7 @@ from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.mlir.ir.traits import PURE, Trait
-from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
 
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
@@ -35,10 +33,7 @@ NON_0_RANKED = TypeConstraint[RankedTensor](
     "non-0-ranked.tensor of any type values",
     lambda type: isinstance(type, RankedTensor) and type.rank > 0,
 )
-AXIS: AttrConstraint[int] = AttrConstraint(
-    "index attribute", lambda a: isinstance(a, IntegerAttr) and a.type is INDEX, lambda a: a.value
-)
-declare_integer_syntax(AXIS, INDEX)
+AXIS = INDEX_ATTR
 DEVICE = I64_ARRAY
 
 

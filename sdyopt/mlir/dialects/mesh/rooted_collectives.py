@@ -13,7 +13,6 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import (
     REDUCTION,
     SUM,
-    declare_integer_syntax,
     mesh,
     mesh_word,
 )
@@ -32,19 +31,15 @@ from sdyopt.mlir.dialects.mesh.collectives import (
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
 from sdyopt.mlir.ir.attribute import DictAttr
-from sdyopt.mlir.ir.constraints import I64_ATTR, INDEX_VALUE, UNIT_ATTR, AttrConstraint
+from sdyopt.mlir.ir.constraints import I64_ATTR, INDEX_VALUE, UNIT_ATTR
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE, same_element_types, same_ranks
 from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import I64
 
 SAME_INPUT_AND_RESULT_ELEMENT_TYPE = same_element_types("input", "result")
 _SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")
 ATTRIBUTES_AND_TYPES = "attr-dict `:` custom<OperandsAndResultsType>"
-
-_OFFSET = AttrConstraint(I64_ATTR.description, I64_ATTR.accepts, I64_ATTR.value, I64_ATTR.accepts_storage)
-declare_integer_syntax(_OFFSET, I64)
 
 
 class RootedCollective(Collective):
@@ -259,7 +254,7 @@ class ShiftOp(Collective):
 
     input = operand(NON_0_RANKED)
     shift_axis = attr(AXIS)
-    offset = attr(_OFFSET)
+    offset = attr(I64_ATTR)
     rotate = optional_attr(UNIT_ATTR)
     result = result(RANKED)
 

@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES, PURE, TERMINATOR
-from sdyopt.mlir.ir.types import I32, I64, Type
+from sdyopt.mlir.ir.types import I32, Type
 from sdyopt.mlir.ir.value import Value
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -66,24 +66,12 @@ class ReshardOp(_ShardingOp):
     """The same value with another sharding, which may require communication."""
 
 
-def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
-    start = op_parser.skip_trivia()
-    group_id = op_parser.attribute(I64)
-    if not isinstance(group_id, IntegerAttr):
-        raise op_parser.error("invalid kind of attribute specified", start)
-    return group_id
-
-
-_GROUP_ID = AttrConstraint(I64_ATTR.description, I64_ATTR.accepts, I64_ATTR.value, I64_ATTR.accepts_storage)
-declare_syntax(_GROUP_ID, _parse_group_id, lambda attribute, attribute_printer: str(attribute.value))
-
-
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
     """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
 
     input = operand(ANY_RANKED_TENSOR)
-    group_id = attr(_GROUP_ID)
+    group_id = attr(I64_ATTR)
 
     assembly = assembly("$input custom<Named>($group_id) attr-dict `:` custom<ConstrainedType>($input)")
 

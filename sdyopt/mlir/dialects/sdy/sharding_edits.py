@@ -13,7 +13,14 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     fully_replicated,
     with_manual_axes,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op, rank_of, shardable_value
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    IN_SHARDINGS,
+    DataFlowEdgeOp,
+    argument_owners,
+    owning_op,
+    rank_of,
+    shardable_value,
+)
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -40,6 +47,9 @@ def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> 
         _set_one(op, name, values, index, sharding, rewriter)
     elif isinstance(op, ShardingOwner):
         rewriter.set_attribute(op, _sharding_attribute_name(op), sharding)
+    elif isinstance(shardable, BlockArgument):
+        owners = argument_owners(op)
+        _set_one(op, IN_SHARDINGS, owners, owners.index(shardable), sharding, rewriter)
     else:
         _set_one(op, SHARDING, op.results, index, sharding, rewriter)
 
@@ -60,14 +70,24 @@ def remove_sharding(value: Value, rewriter: Rewriter) -> bool:
         rewriter.remove_attribute(op, "sharding")
     elif isinstance(op, ShardingOwner):
         return False
-    elif isinstance(shardings := op.attributes.get(SHARDING), ShardingPerValue):
-        kept = list(shardings)
-        kept[index] = _open(kept[index])
-        if all(sharding is _open(sharding) for sharding in kept):
-            rewriter.remove_attribute(op, SHARDING)
-        else:
-            rewriter.set_attribute(op, SHARDING, ShardingPerValue(tuple(kept)))
+    elif isinstance(shardable, BlockArgument):
+        _open_one(op, IN_SHARDINGS, argument_owners(op).index(shardable), rewriter)
+    else:
+        _open_one(op, SHARDING, index, rewriter)
     return True
+
+
+def _open_one(op: Op, name: str, index: int, rewriter: Rewriter) -> None:
+    """Makes one of the shardings that an attribute stores fully open."""
+    shardings = op.attribute(name)
+    if not isinstance(shardings, ShardingPerValue):
+        return
+    kept = list(shardings)
+    kept[index] = _open(kept[index])
+    if all(sharding is _open(sharding) for sharding in kept):
+        rewriter.remove_attribute(op, name)
+    else:
+        rewriter.set_attribute(op, name, ShardingPerValue(tuple(kept)))
 
 
 def _open(sharding: TensorSharding) -> TensorSharding:

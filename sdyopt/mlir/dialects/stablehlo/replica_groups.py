@@ -102,7 +102,7 @@ class MeshAxis(Attribute):
     assembly = attribute_format("<", Struct(string("name"), integer("size")), ">")
 
 
-@dialect_attribute(stablehlo, "mesh", "StableHLO_Mesh", in_full=True)
+@dialect_attribute(stablehlo, "mesh", "StableHLO_Mesh")
 class Mesh(Attribute):
     """The axes of a mesh, and its device ids, by default an iota."""
 
@@ -127,7 +127,7 @@ class Mesh(Attribute):
     )
 
 
-@dialect_attribute(stablehlo, "replica_group_mesh_axes", "StableHLO_ReplicaGroupMeshAxes", in_full=True)
+@dialect_attribute(stablehlo, "replica_group_mesh_axes", "StableHLO_ReplicaGroupMeshAxes")
 class ReplicaGroupMeshAxes(Attribute):
     """Axes of a mesh, which is inlined or referenced by symbol."""
 

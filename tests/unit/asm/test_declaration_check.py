@@ -1,4 +1,4 @@
-"""Mistakes in assembly formats are located in the plugin that has them."""
+"""Mistakes in declarations of operations are located in the plugin that has them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.asm.format.format_check import check_format
+from sdyopt.mlir.asm.format.declaration_check import check_operation
 from sdyopt.mlir.registry import all_dialects, find_dialect
 from sdyopt.mlir.registry.discovery import load_any_plugin
 
@@ -103,6 +103,18 @@ def test_mistakes_are_located(
         assert carets.strip() == "^" + "~" * (len(token) - 1)
 
 
+@pytest.mark.parametrize(("field", "help"), [("order", 'name="order"'), ("parent", 'name="parent"')])
+def test_fields_do_not_hide_members_of_operations(tmp_path: Path, field: str, help: str) -> None:
+    file = tmp_path / "toy.py"
+    file.write_text(PLUGIN.replace("    number =", f"    {field} =").replace("$number", f"${field}"))
+    with pytest.raises(UsageError) as error:
+        load_any_plugin(str(file))
+    assert str(error.value.message).startswith(
+        f"{file}:16:5: error: the field '{field}' of 'toy.all_parts' hides"
+    )
+    assert help in error.value.help
+
+
 def test_the_right_format_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(PLUGIN)
     load_any_plugin(str(tmp_path / "toy.py"))
@@ -114,6 +126,6 @@ def test_the_formats_of_all_dialects_are_accepted() -> None:
         dialect = find_dialect(name)
         assert dialect is not None
         for op_class in dialect.ops.values():
-            check_format(op_class)
+            check_operation(op_class)
             checked += 1
     assert checked > 500

@@ -6,6 +6,8 @@ first uses it. A mistake in an assembly format is located in the file that has i
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +30,7 @@ from sdyopt.mlir.asm.format.format_elements import (
     SuccessorElement,
     TypeOf,
 )
-from sdyopt.mlir.ir.op_fields import declared_fields
+from sdyopt.mlir.ir.op_fields import AttrField, Field, ResultField, declared_fields
 from sdyopt.mlir.ir.operation import Op
 
 # The elements whose effect is known. Others, such as those of `custom<…>`, may parse any field.
@@ -46,8 +48,11 @@ _KNOWN = (
 )
 
 
-def check_format(op_class: type[Op]) -> None:
-    """Raises DiagnosticError, located in its file, for a mistake in the assembly format of a class."""
+def check_operation(op_class: type[Op]) -> None:
+    """Raises DiagnosticError, located in its file, for a mistake in the declaration of a class."""
+    for name, field in op_class.fields_of_all_releases.items():
+        if hasattr(Op, name) and not (name == "result" and isinstance(field, ResultField)):
+            raise _hidden_member(op_class, name, field)
     format = op_class.assembly
     # A class may have functions that parse and print it instead.
     if not isinstance(format, Assembly):
@@ -131,16 +136,38 @@ def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
     return set()
 
 
-# --- Where a format is written --------------------------------------------------------------------
+# --- Where a declaration is --------------------------------------------------------------------
+
+
+def _hidden_member(op_class: type[Op], name: str, field: Field) -> DiagnosticError:
+    """The error for a field that has the name of a member of all operations."""
+    message = f"the field '{name}' of '{op_class.name}' hides a member of all operations"
+    help = f"give it another name than '{name}'"
+    if isinstance(field, AttrField):
+        help = f'call the field {name}_, and give the attribute its name: attr(…, name="{name}")'
+    file = getattr(sys.modules.get(op_class.__module__), "__file__", None) or ""
+    source = _source_of(file)
+    if source is None:
+        return DiagnosticError.at(FileLoc(file, 1, 1), message).help(help)
+    declaration = re.compile(rf"^class {op_class.__name__}\b.*?^\s+({name})\s*[:=]", re.MULTILINE | re.DOTALL)
+    match = declaration.search(source.text)
+    location = source.location(0 if match is None else match.start(1))
+    return DiagnosticError.at(location, message).within(source).help(help)
+
+
+def _source_of(file: str) -> Source | None:
+    try:
+        return Source(file, Path(file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _located(format: Assembly, op_class: type[Op], problem: FormatError) -> DiagnosticError:
     """The error at the token of a format, in the file and line in which it is written."""
     file, line = format.written_at
     message = f"the assembly of '{op_class.name}': {problem.message}"
-    try:
-        source = Source(file, Path(file).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+    source = _source_of(file)
+    if source is None:
         return DiagnosticError.at(FileLoc(file, line, 1), message).help(problem.help)
     first, last = _extent(source.text, line)
     offset = _offset(source, first, last, format.format, problem.token)
