@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 # Tables that decorators and plugins fill when a module is imported, which is once in a process.
 DECLARATIONS = """
 sdyopt/analysis/changes/proposals/__init__.py:_KINDS
+sdyopt/analysis/figures/flops.py:FLOPS
 sdyopt/analysis/interface.py:cls
 sdyopt/analysis/lint/rule.py:cls
 sdyopt/analysis/lint/rule.py:rules
