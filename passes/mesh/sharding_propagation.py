@@ -27,6 +27,7 @@ from sdyopt.mlir.dialects.mesh.shard_op import ShardingSource, ShardOp, make_sha
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
@@ -144,6 +145,8 @@ def _annotate_result(op: Op, result: Value, sharding: MeshSharding, rewriter: Re
 def _annotate_operand(use: OpOperand, sharding: MeshSharding, rewriter: Rewriter) -> None:
     """Annotates an operand for the operation that uses it."""
     value, op = use.value, use.owner
+    if not isinstance(value.type, RankedTensor):
+        return
     annotation = annotation_of(value)
     dialect = mesh_dialect_of(op)
     if annotation is not None and annotation.annotate_for_users:

@@ -47,3 +47,23 @@ func.func @product(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>
   %4 = linalg.matmul ins(%1, %3 : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %4 : tensor<8x8xf32>
 }
+
+// -----
+
+// Tensors without elements yet, and fills, are sharded as their users need.
+shard.grid @g(shape = 4)
+
+// PROPAGATED-LABEL: func.func @fill
+// CHECK-LABEL: func.func @fill(%arg0: tensor<2x4xf32>, %arg1: tensor<4x8xf32>) -> tensor<2x8xf32>
+func.func @fill(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<8x8xf32> {
+  %s = shard.sharding @g split_axes = [[0]] : !shard.sharding
+  %f = arith.constant 0.0 : f32
+  // CHECK: %[[E:.*]] = tensor.empty() : tensor<2x8xf32>
+  %c = tensor.empty() : tensor<8x8xf32>
+  // CHECK-NEXT: %[[D:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%[[E]] : tensor<2x8xf32>) -> tensor<2x8xf32>
+  %d = linalg.fill ins(%f : f32) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %as = shard.shard %a to %s annotate_for_users : tensor<8x4xf32>
+  // CHECK-NEXT: linalg.matmul ins(%arg0, %arg1 : tensor<2x4xf32>, tensor<4x8xf32>) outs(%[[D]] : tensor<2x8xf32>)
+  %m = linalg.matmul ins(%as, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%d : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %m : tensor<8x8xf32>
+}
