@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import permutations
 from math import prod
 from typing import Any
 
@@ -103,8 +104,9 @@ class Topology:
     A well-known machine has a `target`. `compiler` is the one that programs for it are compiled with: "tpu",
     "gpu", "cpu", or "" if unknown. `kind` is such as "v5e", `shape` such as (4, 4), of one of the `slices`;
     that of a GPU is nodes and devices of a node. `on` chooses the shape if none is given, and adds the
-    `layout` of the mesh and the `times` of collectives; `known` times and `meshes` are kept. `is_given`: the
-    speed of links is not that of the machine.
+    `layout` of the mesh and the `times` of collectives; `known` times and `meshes` are kept. The mesh is laid
+    out as if its axes were in this `order`, if there is one. `is_given`: the speed of links is not that of
+    the machine.
     """
 
     flops: Fraction | None
@@ -126,6 +128,7 @@ class Topology:
     times: CollectiveTimes | None = None
     known: dict[tuple[object, ...], Fraction | None] = field(default_factory=dict)
     meshes: dict[str, Topology] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> Fraction | None:
@@ -162,9 +165,27 @@ class Topology:
         ordered = {name: links[name] for name in sizes if name in links}
         return replace(self, links=ordered | links)
 
+    def layouts(self, mesh: str) -> list[Topology]:
+        """The topology with each way to lay a mesh on a machine, in the order of its axes first.
+
+        They follow from the order of the axes in which devices are assigned to them.
+        """
+        sizes = axis_sizes(mesh)
+        axes = [name for name, size in sizes.items() if size > 1]
+        if self.target is None or len(axes) > _MAX_AXES:
+            return [self.on(mesh)]
+        found: dict[tuple[tuple[str, str], ...], Topology] = {}
+        for order in permutations(axes):
+            names = (*order, *(name for name in sizes if name not in order))
+            topology = replace(self, order=names, meshes={}).on(mesh)
+            assert topology.layout is not None
+            found.setdefault(tuple(sorted(topology.layout.texts.items())), topology)
+        return list(found.values())
+
     def _laid_out(self, sizes: dict[str, int]) -> Topology:
         """The topology of a machine with the parts of it that each axis of a mesh has."""
         assert self.target is not None
+        sizes = {name: sizes[name] for name in self.order or sizes}
         data = machine_data()["machines"][self.target.name]
         shape, slices = shape_for(self.target, prod(sizes.values()))
         if "pod" in data:
@@ -254,6 +275,8 @@ class Topology:
         return Link(Fraction(round(rate)), Fraction(round(small * 10**12), 10**12 * (devices - 1)))
 
 
+# All orders of so many axes are looked at.
+_MAX_AXES = 4
 # A value whose time is that of its bytes.
 _LARGE = 1 << 30
 

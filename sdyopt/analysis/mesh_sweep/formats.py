@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from sdyopt.analysis.mesh_sweep.sweep import Sweep, best_text, sweep_table, sweep_text
+from sdyopt.analysis.mesh_sweep.sweep import Sweep, best_text, layout_tables, sweep_table, sweep_text
 from sdyopt.analysis.pages.section import Section
 from sdyopt.analysis.report.markdown_report import section_lines
 from sdyopt.base.dataclasses import asdict
@@ -18,6 +18,8 @@ def _markdown(sweep: Sweep) -> str:
     section = Section(best_text(sweep))
     header, *rows = sweep_table(sweep)
     section.add_table("", header, len(header) - 2, rows)
+    for title, layouts in layout_tables(sweep):
+        section.add_table(title, ("time", "axes", "on"), 1, layouts)
     return "\n".join(section_lines([section])) + "\n"
 
 

@@ -10,14 +10,17 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from sdyopt.analysis.changes.processes import prepare
 from sdyopt.analysis.compiled.compilation import Compilation
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
@@ -96,11 +99,8 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield {"sizes": sizes, "problem": (errors or [problem or "a pass fails"])[0]}
                 continue
             report = report_on(module, topology)
-            flops, share, time = flop_totals(report)[0], useful_share(report), None
-            if report.time is not None:
-                # As in advice: without overlap, and with elementwise operations that are fused.
-                fused, _ = report.time.elementwise or (Fraction(0), Fraction(0))
-                time = float(sum(total.high for total in time_totals(report, report.time)) + fused)
+            flops, share = flop_totals(report)[0], useful_share(report)
+            time = None if report.time is None else _seconds(report, report.time)
             estimated: dict[str, int] = {}
             if compilation is not None and not problem:
                 try:
@@ -122,7 +122,28 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "flops": round(flops.high),
                 "useful_share": None if share is None else float(share),
                 "seconds": time,
+                "layouts": [] if topology is None else _layouts(report, topology),
             }
+
+
+def _seconds(report: Report, time: TimeEstimate) -> float:
+    """As in advice: without overlap, and with elementwise operations that are fused."""
+    fused, _ = time.elementwise or (Fraction(0), Fraction(0))
+    return float(sum(total.high for total in time_totals(report, time)) + fused)
+
+
+def _layouts(report: Report, topology: Topology) -> list[dict[str, Any]]:
+    """The time with each way to lay the mesh on the machine, the least first."""
+    axes = list(axis_sizes(report.mesh))
+    layouts = [
+        {
+            "axes": list(laid_out.order) or axes,
+            "on": {axis: laid_out.layout.texts.get(axis, "") for axis in axes} if laid_out.layout else {},
+            "seconds": _seconds(report, time_estimate(report, laid_out)),
+        }
+        for laid_out in topology.layouts(report.mesh)
+    ]
+    return sorted(layouts, key=itemgetter("seconds"))
 
 
 def resize(module: Op, sizes: Sizes) -> None:

@@ -109,6 +109,9 @@ class SweptMesh:
 
     `sizes` are those of the swept axes, `problem` what JAX or a pass has against them. Without figures, it is
     why there are none. `seconds` are None without a topology.
+
+    `layouts` are the ways to lay the mesh on a machine, the fastest first: the order of its `axes` that makes
+    one, what each axis is `on`, and the `seconds`.
     """
 
     sizes: dict[str, int]
@@ -119,6 +122,7 @@ class SweptMesh:
     flops: int | None = None
     useful_share: float | None = None
     seconds: float | None = None
+    layouts: Sequence[dict[str, Any]] = ()
     estimated_wire_bytes: int | None = None
     estimated_peak_bytes: int | None = None
 
@@ -271,7 +275,40 @@ def sweep_text(sweep: Sweep) -> str:
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
-    return "\n".join([*lines, "", best_text(sweep)]) + "\n"
+    return "\n".join([*lines, "", best_text(sweep), *_layout_lines(sweep)]) + "\n"
+
+
+# Layouts whose times differ by less are equal.
+_EQUAL = 1.005
+
+
+def layout_tables(sweep: Sweep) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """The layouts of the best meshes on the machine, if the time depends on them.
+
+    For each mesh a title, and of each layout the time, the order of the axes and what they are on.
+    """
+    tables = []
+    for row in sweep.best:
+        times = [layout["seconds"] for layout in row.layouts]
+        if not times or max(times) <= min(times) * _EQUAL:
+            continue
+        sizes = " × ".join(f"{axis}={size}" for axis, size in row.sizes.items())
+        lines = []
+        for layout in row.layouts:
+            axes = ", ".join(layout["axes"]) + (" (as it is)" if layout["seconds"] == row.seconds else "")
+            on = "; ".join(f"{axis} on {text}" for axis, text in layout["on"].items() if text)
+            lines.append((seconds_text(Fraction(layout["seconds"])), axes, on))
+        tables.append((f"layouts of {sizes}, by the order of the axes of the mesh", lines))
+    return tables
+
+
+def _layout_lines(sweep: Sweep) -> list[str]:
+    lines = []
+    for title, rows in layout_tables(sweep):
+        lines += ["", title]
+        widths = [max(len(row[number]) for row in rows) for number in (0, 1)]
+        lines += [f"  {time.rjust(widths[0])}  {axes.ljust(widths[1])}  {on}" for time, axes, on in rows]
+    return lines
 
 
 def best_text(sweep: Sweep) -> str:

@@ -123,10 +123,10 @@ class Options(AnalysisOptions):
             check_format(self.report)
         comparisons = ("compare-with", "compare-pipeline", "compare-sdy-version")
         uses = [self.report, *(request[name] for name in ("check", "advise", "mesh-sweep", *comparisons))]
-        uses += [request[name] is not None for name in ("compiled", "compare-hlo")]
+        uses += [request[name] is not None for name in ("budget", "compiled", "compare-hlo")]
         if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            help = "add --report, --check, --advise, --compare-with or --mesh-sweep"
+            help = "add --report, --check, --budget, --advise, --compare-with or --mesh-sweep"
             raise UsageError(message, help)
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"

@@ -5,6 +5,7 @@
     collectives = 40
     peak_memory = "16 GiB"       # per device
     repeated_flops = "1 GFLOP"   # per device: FLOPs beyond an equal share of the global FLOPs
+    time = "10 ms"               # of one run on the machine of --topology, if nothing overlaps
 
     [kinds]                      # wire bytes of all collectives of a kind
     all_gather = "32 MiB"
@@ -32,8 +33,23 @@ from typing import Any
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, file_location, finding
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs
-from sdyopt.analysis.figures.units import BYTES, COUNT, FLOPS, Dimension, bytes_text, flops_text
+from sdyopt.analysis.figures.totals import (
+    flop_totals,
+    seconds_of_runs,
+    time_range,
+    time_totals,
+    wire_bytes_of_runs,
+)
+from sdyopt.analysis.figures.units import (
+    BYTES,
+    COUNT,
+    FLOPS,
+    SECONDS,
+    Dimension,
+    bytes_text,
+    flops_text,
+    seconds_text,
+)
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import BUDGET_UNKNOWN
@@ -87,6 +103,7 @@ class Figure:
     value: Callable[[Report], Fraction | int | None]
     text: Callable[[Fraction | int | None], str]
     contributors: Callable[[Report], Sequence[Contributor]]
+    help: Callable[[Report], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +119,24 @@ class FigureLimit:
         value = self.figure.value(report)
         if value is None:
             message = f"{self.figure.name}: unknown, and not checked"
-            yield _unknown(message, self.location, report, allow_unknown)
+            yield _unknown(message, self.location, report, allow_unknown, self.figure.help(report))
         elif value > self.most:
             found, most = self.figure.text(value), self.figure.text(self.most)
             message = f"{self.figure.name}: {found}, over the budget of {most}"
             yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
 
 
-def _unknown(message: str, location: Location, report: Report, is_allowed: bool) -> Diagnostic:
+def _unknown(
+    message: str, location: Location, report: Report, is_allowed: bool, help: str = ""
+) -> Diagnostic:
     """A diagnostic about an unknown figure: a warning if these are allowed, else an error."""
     severity = Severity.WARNING if is_allowed else Severity.ERROR
     found = Diagnostic(severity, location, message, id=BUDGET_UNKNOWN)
     if not is_allowed:
         lines = [each.line for each in report.unknown_loops if each.line]
-        trips = f"give the trip count of the loop with --assume-trips={lines[0]}=N, or " if lines else ""
-        found.help = f"{trips}allow unknown figures with --budget-allow-unknown"
+        trips = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
+        first = f"{help or trips}, or " if help or trips else ""
+        found.help = f"{first}allow unknown figures with --budget-allow-unknown"
     return found
 
 
@@ -183,6 +203,41 @@ def _repeating(report: Report) -> list[Contributor]:
     ]
 
 
+def _seconds(report: Report) -> Fraction | None:
+    """The longest that one run may take; None if the time of a collective or a product is unknown."""
+    if report.time is None or report.time.elementwise is None:
+        return None
+    is_unknown = any(total.unknown for total in time_totals(report, report.time))
+    return None if is_unknown else time_range(report, report.time)[1]
+
+
+def _without_time(report: Report) -> str:
+    """What gives a report times, if it has none."""
+    return "" if report.time is not None else "name a machine with --topology, such as tpu-v5e:4x4"
+
+
+def _longest(report: Report) -> list[Contributor]:
+    """The collectives and products that take longest."""
+    if report.time is None:
+        return []
+    runs = [
+        *(
+            (seconds_of_runs(timed.seconds, each.times), f"{each.kind} {each.axes}", each.location)
+            for each, timed in zip(report.collectives, report.time.collectives, strict=True)
+        ),
+        *(
+            (
+                seconds_of_runs(timed.seconds, product.times),
+                f"{product.kind} {product.value}",
+                product.location,
+            )
+            for product, timed in zip(report.products, report.time.products, strict=True)
+        ),
+    ]
+    ranked = sorted(runs, key=lambda entry: -(entry[0] or 0))[:MAX_CONTRIBUTORS]
+    return [Contributor(f"{what}: {seconds_text(time)}", where) for time, what, where in ranked if time]
+
+
 # The figures that [total] limits, besides wire_bytes.
 FIGURES = {
     "collectives": Figure(
@@ -194,6 +249,14 @@ FIGURES = {
     ),
     "peak_memory": Figure("peak memory", BYTES, lambda report: report.memory.peak, bytes_text, _live),
     "repeated_flops": Figure("repeated FLOPs", FLOPS, _repeated_flops, flops_text, _repeating),
+    "time": Figure(
+        "time if nothing overlaps",
+        SECONDS,
+        _seconds,
+        lambda seconds: seconds_text(Fraction(seconds or 0)),
+        _longest,
+        _without_time,
+    ),
 }
 
 KINDS = (

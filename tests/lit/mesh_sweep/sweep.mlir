@@ -4,6 +4,9 @@
 // RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.json && filecheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.md && filecheck %s --check-prefix=MARKDOWN --input-file=%t.md
 // RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.html --topology=tpu-v5e && filecheck %s --check-prefix=PAGE --input-file=%t.html
+// RUN: sdy-opt %s --mesh-sweep='x=4 x y=8' --topology=h100 | filecheck %s --check-prefix=LAYOUTS
+// RUN: sdy-opt %s --mesh-sweep='x=2 x y=16' --topology=tpu-v5e:4x4,slices=2 | filecheck %s --check-prefix=SLICES
+// RUN: sdy-opt %s --mesh-sweep='x=2' --topology=h100 | filecheck %s --check-prefix=NO-LAYOUTS
 // RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.csv 2>&1 | filecheck %s --check-prefix=FORMAT
 // RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
@@ -40,6 +43,15 @@
 
 // PAGE: <p>2 meshes of other sizes, topology tpu-v5e</p>
 // PAGE: best of 8 devices
+
+// The axes of the best mesh may lie on the machine in several ways.
+// LAYOUTS:      layouts of x=4 × y=8, by the order of the axes of the mesh
+// LAYOUTS-NEXT: {{[0-9.]+ us}} y, x x on a node (4); y on a node (2) and the network (4)
+// LAYOUTS-NEXT: {{[0-9.]+ us}} x, y (as it is) x on the network (4); y on a node (8)
+// SLICES:      layouts of x=2 × y=16
+// SLICES-NEXT: y, x x on x (2 of 4); y on y (4) and x (2 of 4, 2 apart) and slices (2)
+// SLICES-NEXT: x, y (as it is) x on slices (2); y on y (4) and x (4)
+// NO-LAYOUTS-NOT: layouts
 
 // FORMAT:      .csv' has the suffix of no sweep format
 // FORMAT-NEXT: help: choose from .html, .json, .md, .txt

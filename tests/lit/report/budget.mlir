@@ -5,6 +5,11 @@
 // An error in a budget is located in its file.
 // RUN: not sdy-opt %s --budget=%S/Inputs/unknown_key.toml 2>&1 | filecheck %s --check-prefix=FAULTY
 
+// The time of a run is that on a machine, if nothing overlaps.
+// RUN: not sdy-opt %s --budget=%S/Inputs/time.toml --topology=h100:4 2>&1 | filecheck %s --check-prefix=TIME
+// RUN: sdy-opt %s --budget=%S/Inputs/time.toml --topology=tpu-v5e:2x2 -o - | filecheck %s --check-prefix=WITHIN
+// RUN: not sdy-opt %s --budget=%S/Inputs/time.toml 2>&1 | filecheck %s --check-prefix=NO-TIME
+
 // CHECK: budget.mlir:{{[0-9]+}}:8: error: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB, over the budget of 4.00 KiB for a single all_gather along "x"
 // CHECK: note: cause: a result of @main has this sharding
 // CHECK: exceeded.toml:7:1: note: limit set here
@@ -13,6 +18,11 @@
 // CHECK: exceeded.toml:2:1: note: limit set here
 // FAULTY: unknown_key.toml:2:1: error: unknown key 'wire_byte' in [total]
 // FAULTY: help: did you mean 'wire_bytes'?
+// TIME:      budget.mlir:{{[0-9]+}}:8: error: time if nothing overlaps: {{.*}} us, over the budget of 15.0 us
+// TIME:      note: all_gather {"x"}: {{.*}} us
+// TIME:      time.toml:2:1: note: limit set here
+// NO-TIME:      time.toml:2:1: error: time if nothing overlaps: unknown, and not checked
+// NO-TIME:      help: name a machine with --topology, such as tpu-v5e:4x4, or allow unknown figures with --budget-allow-unknown
 sdy.mesh @mesh = <["x"=4]>
 
 // WITHIN: sdy.all_gather
