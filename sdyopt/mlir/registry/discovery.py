@@ -385,6 +385,11 @@ def _listed_plugins(name: str, failure: str) -> list[str]:
     if not isinstance(listed, list) or not all(isinstance(plugin, str) for plugin in listed):
         help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
         raise UsageError(f"{failure}: the file lists no plugins", help)
+    for plugin in listed:
+        if plugin.endswith(".toml"):
+            raise UsageError(f"{failure}: '{plugin}' is another list", "list its plugins here")
+        if "\0" in plugin:
+            raise UsageError(f"{failure}: the name of a plugin has a NUL character")
     return [str(path.parent / plugin) if plugin.endswith(".py") else plugin for plugin in listed]
 
 
@@ -431,6 +436,11 @@ def _module_of_file(name: str, failure: str) -> ModuleType:
             raise
         except OSError as problem:
             raise UsageError(f"{failure}: {problem.strerror or problem}") from problem
+        except SystemExit as problem:
+            # Else nothing is written, perhaps with exit status 0.
+            line = _line_in(path, problem)
+            help = 'end it only under `if __name__ == "__main__":`'
+            raise UsageError(f"{failure}: the file ends the process{line}", help) from problem
         except Exception as problem:
             raise UsageError(
                 f"{failure}: {type(problem).__name__}: {problem}{_line_in(path, problem)}"
@@ -439,7 +449,7 @@ def _module_of_file(name: str, failure: str) -> ModuleType:
     return _file_modules[path]
 
 
-def _line_in(path: Path, problem: Exception) -> str:
+def _line_in(path: Path, problem: BaseException) -> str:
     """The innermost line of a file in the stack of an exception, in words."""
     trace, line = problem.__traceback__, 0
     while trace is not None:

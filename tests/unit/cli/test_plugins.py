@@ -100,6 +100,14 @@ def test_no_plugin_is_loaded_without_the_flag(project: Path) -> None:
             "no installed package has this entry point",
         ),
         ('[tool.pytest.ini_options]\nsdyopt_plugins = ["none.py"]\n', "No such file or directory"),
+        (
+            '[tool.pytest.ini_options]\nsdyopt_plugins = ["pyproject.toml"]\n',
+            "'pyproject.toml' is another list\nhelp: list its plugins here",
+        ),
+        (
+            '[tool.pytest.ini_options]\nsdyopt_plugins = ["\\u0000.py"]\n',
+            "the name of a plugin has a NUL character",
+        ),
     ],
 )
 def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message: str) -> None:
@@ -114,6 +122,7 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
     [
         (PASS.replace('"rename"', '"cse"'), "the pass 'cse' exists already"),
         ("x = 1\n", "the file registers no pass, and defines no DIALECT"),
+        ("import sys\nsys.exit(0)\n", "the file ends the process (line 2)\nhelp: end it only under"),
         (
             "class AnalysisOptions: ...\nclass Options(AnalysisOptions): ...\n",
             "it is an analysis\nhelp: load it with --load-analysis-plugin=",
@@ -126,7 +135,7 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
             "plugin.py:11:36: error: the assembly of 'toy.nothing': a literal has no second `",
         ),
     ],
-    ids=["taken name", "nothing", "analysis", "assembly"],
+    ids=["taken name", "nothing", "exit", "analysis", "assembly"],
 )
 def test_mistakes_in_a_plugin_are_usage_errors(tmp_path: Path, text: str, message: str) -> None:
     header = "from sdyopt.mlir.asm.format.assembly_format import assembly\n" if "assembly(" in text else ""
