@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file, user_cache
+from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cached_file, user_cache
 
 _MAX_BYTES = 1 << 22
 _FILE: Final = "-".join(
@@ -62,7 +62,7 @@ def keep_patterns() -> None:
             }
             content = json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
             if len(content) < _MAX_BYTES // 4:
-                replace_file(_path(folder), f"{_checksum(content)}\n{content}\n")
+                replace_cached_file(_path(folder), f"{_checksum(content)}\n{content}\n")
 
 
 def _compiled(text: str, flags: int) -> tuple[int, int, dict[str, int], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -63,6 +64,19 @@ def test_a_damaged_file_is_written_again(monkeypatch: pytest.MonkeyPatch, cache:
     assert patterns.constant_pattern("a+").fullmatch("aaa")
     patterns.keep_patterns()
     assert stored_file(cache).read_text() == whole
+
+
+def test_a_pipe_in_the_cache_is_replaced(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Writing to it would wait for a reader."""
+    patterns.constant_pattern("a+")
+    patterns.keep_patterns()
+    file = stored_file(cache)
+    file.unlink()
+    os.mkfifo(file)
+    reload(monkeypatch)
+    patterns.constant_pattern("a+")
+    patterns.keep_patterns()
+    assert file.is_file()
 
 
 def test_invalid_code_is_compiled_again(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.base.dataclasses import asdict, dataclass
-from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file, user_cache
+from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cached_file, user_cache
 
 # A change of the format, or of what is compiled, makes older results useless.
 _FORMAT = 1
@@ -148,10 +148,11 @@ def _read(path: Path) -> CompiledText | None:
         data = read_regular_file(path, _MAX_CACHE)
         fields = json.loads(gzip.decompress(data or b""))
         compiled = CompiledText(**fields)
-        # The oldest results are those that were not used for longest.
-        os.utime(path)
-    except (OSError, EOFError, ValueError, TypeError, zlib.error):
+    except (OSError, EOFError, ValueError, TypeError, RecursionError, zlib.error):
         return None
+    with suppress(OSError):
+        # The oldest results are those that were not used for longest. A cache may be read-only.
+        os.utime(path)
     return compiled if all(isinstance(value, str) for value in fields.values()) else None
 
 
@@ -159,7 +160,8 @@ def _write(path: Path, compiled: CompiledText) -> None:
     """Keeps a result. Another process may write the same; without space, nothing is kept."""
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        replace_file(path, gzip.compress(json.dumps(asdict(compiled)).encode(), compresslevel=4, mtime=0))
+        text = json.dumps(asdict(compiled))
+        replace_cached_file(path, gzip.compress(text.encode(), compresslevel=4, mtime=0))
         _remove_oldest(path.parent)
 
 

@@ -134,6 +134,14 @@ def replace_file(path: Path, text: str | bytes) -> None:
         raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
+def replace_cached_file(path: Path, text: str | bytes) -> None:
+    """As `replace_file`, for a file that nobody named: one that is not regular is removed first."""
+    if not path.is_file():
+        # A pipe would wait for a reader.
+        path.unlink(missing_ok=True)
+    replace_file(path, text)
+
+
 def read_file(path: Path, limit: int | None = None) -> bytes:
     """The bytes of a file. Raises OSError, also if it has more than `limit` bytes.
 

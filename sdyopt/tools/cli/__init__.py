@@ -77,7 +77,8 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
         code = TERMINATED
     except KeyboardInterrupt:  # before or after the run itself, which handles it
         code = INTERRUPTED
-    keep_patterns()
+    with suppress(Terminated, KeyboardInterrupt):
+        keep_patterns()
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
     if sys.stderr is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 from pathlib import Path
 
@@ -73,13 +74,36 @@ def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch)
     assert compiler().compile(TEXT, [4], 4) == compiled
 
 
-@pytest.mark.parametrize("data", [b"", b"\x1f\x8b", b"{}", b"\xff" * 100])
+@pytest.mark.parametrize(
+    "data", [b"", b"\x1f\x8b", b"{}", b"\xff" * 100, gzip.compress(b"[" * 10_000, mtime=0)]
+)
 def test_a_damaged_cache_is_made_again(cache: Path, data: bytes) -> None:
     compiled = compiler().compile(TEXT, [4], 4)
     [path] = cache.iterdir()
     path.write_bytes(data)
     assert compiler().compile(TEXT, [4], 4) == compiled
     assert len(path.read_bytes()) > len(data)
+
+
+def test_a_pipe_in_the_cache_is_replaced(cache: Path) -> None:
+    """Writing to it would wait for a reader."""
+    compiled = compiler().compile(TEXT, [4], 4)
+    [path] = cache.iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    assert compiler().compile(TEXT, [4], 4) == compiled
+    assert path.is_file()
+
+
+def test_a_cache_that_is_only_read_is_used(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = compiler().compile(TEXT, [4], 4)
+
+    def refuse(path: Path) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(ahead_of_time, "_largest", None)
+    assert compiler().compile(TEXT, [4], 4) == compiled
 
 
 def test_each_target_and_program_has_a_result_of_its_own(cache: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from sdyopt.base.dataclasses import dataclass, fields
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_file, user_cache
+from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cached_file, user_cache
 from sdyopt.mlir.asm.parser.attributes.error_messages import (
     AT_TOKEN,
     MESSAGES,
@@ -100,10 +100,7 @@ def write_tables(tables: Tables, path: Path) -> None:
     parts = {name: getattr(tables, name) for name in fields(tables)}
     text = json.dumps(parts, separators=(",", ":"))
     with suppress(OSError):
-        if not path.is_file():
-            # A pipe would wait for a reader.
-            path.unlink(missing_ok=True)
-        replace_file(path, f"{_checksum(text)}\n{text}\n")
+        replace_cached_file(path, f"{_checksum(text)}\n{text}\n")
 
 
 def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
