@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from sdyopt.base.diagnostics.usage import nearest_or_all
-from sdyopt.base.interning import field_names
+from sdyopt.base.interning import Interned, field_names
 from sdyopt.mlir.ir.attribute import (
     UNIT,
     Attribute,
@@ -62,8 +62,19 @@ def attribute_for(op_class: type[Op], name: str, value: object) -> Attribute:
         return attribute_of(value)
     attribute = _first_accepted(value, field.constraint, op_class.name.partition(".")[0])
     if attribute is None:
-        raise ValueError(f"{name} of {op_class.name} is a {field.constraint.description}, not {value!r}")
+        message = f"{op_class.name} takes no {value!r} as {name!r}: {field.constraint.description}"
+        raise ValueError(message + _unknown_field(value, field.constraint.cls))
     return attribute
+
+
+def _unknown_field(value: object, cls: type[Any] | None) -> str:
+    """Help for a dictionary with a name that is not one of a field of an attribute class; else empty."""
+    if not isinstance(value, Mapping) or cls is None or not issubclass(cls, Interned):
+        return ""
+    unknown = [name for name in value if name not in field_names(cls)]
+    return (
+        f"; it has no field {unknown[0]!r}; {nearest_or_all(unknown[0], field_names(cls))}" if unknown else ""
+    )
 
 
 def attribute_field(op_class: type[Op], name: str) -> AttrField[Any] | None:

@@ -10,16 +10,18 @@ from typing import Any, Generic, TypeVar
 from sdyopt.base import diagnostics
 from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import Source
-from sdyopt.base.interning import Interned
+from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.base.interning import Interned, field_names
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir import attribute as ir
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr, boolean, integer
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
-from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType, tensor
+from sdyopt.mlir.ir.op_builder import attribute_of, frozen
+from sdyopt.mlir.ir.types import DYNAMIC, I1, FloatType, RankedShapedType, ShapedType, tensor
 from sdyopt.mlir.registry import dialects_of_run
 from sdyopt.tools.api.errors import Location, as_parse_error, require_text
 from sdyopt.tools.api.program import discard, session
@@ -112,7 +114,34 @@ class Attribute(View[ir.Attribute]):
         Integers have the type `i64` and floats `f64`; others are parsed from text. Several shardings are
         those of several values. Raises TypeError for other values.
         """
-        return cls(_attribute_of(value))
+        return cls(attribute_of(ir_value(value)))
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields by name, such as the dimension numbers of a `#stablehlo.dot`, as Python values.
+
+        A field is also a member of this object: `attribute.lhs_batching_dimensions`.
+        """
+        return {name: _public(getattr(self.ir, name)) for name in field_names(type(self.ir))}
+
+    def with_fields(self, **fields: AttributeValue) -> Attribute:
+        """A copy with other values of some fields.
+
+        Raises TypeError for a name that is not one of a field, ParseError if the new attribute is invalid.
+        """
+        try:
+            new = self.ir.with_fields(**{name: frozen(ir_value(value)) for name, value in fields.items()})
+        except TypeError:
+            [unknown, *_] = fields.keys() - set(field_names(type(self.ir)))
+            help = nearest_or_all(unknown, field_names(type(self.ir)))
+            raise TypeError(f"{self} has no field {unknown!r}; {help or 'it has no fields'}") from None
+        return Attribute.parse(str(Attribute(new)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in field_names(type(self.ir)):
+            fields = [] if name.startswith("_") else field_names(type(self.ir))
+            raise AttributeError(f"the attribute has no field {name!r}; {nearest_or_all(name, fields)}")
+        return _public(getattr(self.ir, name))
 
     def __str__(self) -> str:
         return AttributePrinter().attribute(self.ir)
@@ -132,28 +161,33 @@ AttributeValue = (
 )
 
 
-def _attribute_of(value: AttributeValue) -> ir.Attribute:
+def ir_value(value: AttributeValue) -> Any:
+    """A value with objects of the IR in place of their views."""
     match value:
-        case Attribute() | Sharding():
+        case Attribute() | Type() | Sharding():
             return value.ir
-        case Type():
-            return ir.TypeAttr(value.ir)
-        case bool():
-            return boolean(value)
-        case int():
-            return integer(value, I64)
-        case float():
-            return FloatAttr(encode_double(value, F64.format), F64)
         case str():
-            return ir.StringAttr(value)
+            return value
         case Mapping():
-            return ir.dictionary({name: _attribute_of(item) for name, item in value.items()})
+            return {name: ir_value(item) for name, item in value.items()}
         case Sequence():
             shardings = tuple([item.ir for item in value if isinstance(item, Sharding)])
             if shardings and len(shardings) == len(value):
                 return ShardingPerValue(shardings)
-            return ir.array([_attribute_of(item) for item in value])
-    raise TypeError(f"no attribute has the value {value!r}")
+            return [ir_value(item) for item in value]
+    return value
+
+
+def _public(value: object) -> Any:
+    """The value of a field of an attribute in the IR, with views in place of its objects."""
+    match value:
+        case ir.Type():
+            return Type(value)
+        case ir.Attribute():
+            return Attribute(value).value
+        case tuple():
+            return tuple([_public(item) for item in value])
+    return value
 
 
 @lru_cache(maxsize=4096)

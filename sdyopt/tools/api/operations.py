@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from sdyopt.base import diagnostics as ir_diagnostics
+from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_in, sharding_of
 from sdyopt.mlir.ir import block as ir_block
 from sdyopt.mlir.ir import value as ir_value
+from sdyopt.mlir.ir.op_fields import AttrField, Field, OperandField, RegionField, ResultField, SuccessorField
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.tools.api.attributes import Attribute, Type, ir_location
@@ -66,6 +69,56 @@ class Operation:
         return tuple([tuple([Block(self._program, b) for b in region.blocks]) for region in self.ir.regions])
 
     @property
+    def successors(self) -> tuple[Block, ...]:
+        """The blocks to which a terminator branches."""
+        return tuple([Block(self._program, block) for block in self.ir.successors])
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The names of the traits, such as `pure`, `terminator` and `elementwise`."""
+        return frozenset([trait.name for trait in self.ir.traits])
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The declared operands, results, attributes, regions and successors, by name.
+
+        An operand or a result is a `Value`, a tuple of them if it is variadic; an attribute its Python value,
+        None if it is missing; a region the tuple of its blocks. Each is also a member of this object:
+        `operation.dot_dimension_numbers.lhs_batching_dimensions`.
+        """
+        fields = self.ir.fields.items()
+        return {_field_name(name, field): self._field(field) for name, field in fields}
+
+    def _field(self, field: Field) -> Any:
+        value: Any = getattr(self.ir, field.field_name)
+        match field:
+            case AttrField():
+                attribute = self.ir.attribute(field.name) or field.default
+                return None if attribute is None else Attribute(attribute).value
+            case OperandField() | ResultField():
+                if isinstance(value, ir_value.Value):
+                    return Value(self._program, value)
+                return None if value is None else tuple([Value(self._program, item) for item in value])
+            case RegionField():
+                regions = value if field.is_variadic else (value,)
+                blocks = [tuple([Block(self._program, b) for b in region.blocks]) for region in regions]
+                return tuple(blocks) if field.is_variadic else blocks[0]
+            case SuccessorField():
+                targets = value if field.is_variadic else (value,)
+                views = tuple([Block(self._program, block) for block in targets])
+                return views if field.is_variadic else views[0]
+        raise AssertionError(field)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "ir":
+            for own, field in self.ir.fields.items():
+                if name in (own, _field_name(own, field)):
+                    return self._field(field)
+            names = [_field_name(own, field) for own, field in self.ir.fields.items()]
+            raise AttributeError(f"{self.name} has no field {name!r}; {nearest_or_all(name, names)}")
+        raise AttributeError(name)
+
+    @property
     def parent(self) -> Operation | None:
         """The enclosing operation; None for the module."""
         parent = self.ir.parent_op
@@ -111,6 +164,11 @@ class Operation:
 
     def __hash__(self) -> int:
         return hash(self.ir)
+
+
+def _field_name(name: str, field: Field) -> str:
+    """The name of a field in programs: that of an attribute, if it has one of its own."""
+    return field.name if isinstance(field, AttrField) else name
 
 
 class Function(Operation):
@@ -170,6 +228,12 @@ class Block:
     def operations(self) -> tuple[Operation, ...]:
         return tuple([operation_view(self._program, op) for op in self.ir.ops])
 
+    @property
+    def parent(self) -> Operation | None:
+        """The operation with the region of this block; None for an erased block."""
+        parent = self.ir.parent_op
+        return None if parent is None else operation_view(self._program, parent)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Block) and self.ir is other.ir
 
@@ -224,6 +288,17 @@ class Value:
     def owner(self) -> Operation:
         """The operation that defines a result, or that encloses the block of an argument."""
         return operation_view(self._program, self._owner)
+
+    @property
+    def defining_op(self) -> Operation | None:
+        """The operation that defines a result; None for an argument."""
+        return None if self.is_argument else self.owner
+
+    @property
+    def block(self) -> Block:
+        """The block in which the value is defined."""
+        assert self.ir.block is not None
+        return Block(self._program, self.ir.block)
 
     @property
     def users(self) -> tuple[Operation, ...]:

@@ -2,96 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
-from typing import Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import Unpack
 
 from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
-from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy import function_edits
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import remove_sharding, set_sharding
-from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, shardable_value
+from sdyopt.mlir.dialects.sdy.value_shardings import shardable_value
 from sdyopt.mlir.ir import block as ir_block
 from sdyopt.mlir.ir import patterns as ir_patterns
 from sdyopt.mlir.ir import rewrite as ir
 from sdyopt.mlir.ir.attribute import StringAttr, TypeAttr
-from sdyopt.mlir.ir.edit_log import EditLog, recording
+from sdyopt.mlir.ir.edit_log import recording
+from sdyopt.mlir.ir.op_builder import attribute_for, inferred_types, region_of
 from sdyopt.mlir.ir.operation import UNKNOWN, Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY
 from sdyopt.mlir.ir.types import FunctionType
-from sdyopt.mlir.ir.types import Type as IrType
-from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult
-from sdyopt.mlir.ir.value import Value as IrValue
-from sdyopt.tools.api.attributes import Attribute, AttributeValue, Type, ir_location
+from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.tools.api.attributes import Attribute, AttributeValue, ir_location, ir_value
 from sdyopt.tools.api.creation import (
     AnyType,
     directly_after,
-    inferred_types,
     ir_type,
     locate,
     location_in,
     parent_of,
-    region_of,
 )
+from sdyopt.tools.api.edited_program import EditedProgram, InsertionPoint, Matches, check_index, edit
 from sdyopt.tools.api.errors import Location, as_parse_error, require_text
-from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.operations import Block, Function, Operation, Value, operation_view
 from sdyopt.tools.api.shardings import Mesh, Sharding
 
 
-class InsertionPoint(TypedDict, total=False):
-    """The place at which operations are inserted: exactly one of these."""
-
-    before: Operation
-    after: Operation
-    at_end_of: Block
-    at_start_of: Block
+def _is_within(op: Op, block: ir_block.Block) -> bool:
+    """Whether an operation is in a block, at any depth."""
+    return any(outer.parent is block for outer in (op, *op.ancestors()))
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A rewrite of the operations of one name, such as `stablehlo.add`.
+    """A rewrite of the operations of one name, such as `stablehlo.add`, or of all operations if it is None.
 
     `rewrite(operation, rewriter)` returns whether it matched, and edits only then. Patterns with a higher
-    `benefit` are tried first.
+    `benefit` are tried first. With `trait`, only operations with the trait of this name, such as
+    `elementwise`, are rewritten; `Operation.traits` has those of an operation.
     """
 
-    operation: str
+    operation: str | None
     rewrite: Callable[[Operation, Rewriter], bool]
     benefit: int = 1
+    trait: str | None = None
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-V = TypeVar("V", Value, Operation, Function)
+def _name_of(pattern: Pattern) -> str:
+    return getattr(pattern.rewrite, "__qualname__", repr(pattern.rewrite))
 
 
-def _edit(method: Callable[Concatenate[Rewriter, P], R]) -> Callable[Concatenate[Rewriter, P], R]:
-    """Makes a method an edit, after which values have other names."""
-
-    def edit(self: Rewriter, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self._program.being_edited():
-            try:
-                return method(self, *args, **kwargs)
-            finally:
-                self._program.forget_names()
-
-    update_wrapper(edit, method)
-    return edit
-
-
-class Rewriter(ProgramView):
+class Rewriter(EditedProgram):
     """Edits a program, and shows it as a `Module` does. Values and operations keep their locations.
 
     An insertion point is one of the keyword arguments `before`, `after`, `at_end_of` and `at_start_of`. A new
@@ -99,30 +75,9 @@ class Rewriter(ProgramView):
     ValueError for an edit that cannot be made; the program is verified at the end.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        log: EditLog,
-        operations: Mapping[Op, Op] | None = None,
-        values: Mapping[IrValue, IrValue] | None = None,
-    ) -> None:
-        self._program = program
-        self._log = log
-        with recording(log):
-            self._ir = ir.Rewriter()
-        self._changed = False
-        # The copies of what another module has.
-        self._operations = operations or {}
-        self._values = values or {}
-
-    @property
-    def changed(self) -> bool:
-        """Whether there was an edit."""
-        return self._changed or self._ir.changed
-
     # --- Shardings ----------------------------------------------------------------------------
 
-    @_edit
+    @edit
     def set_sharding(self, value: Value, sharding: Sharding | None) -> None:
         """Sets the sharding of a value, or removes it.
 
@@ -137,15 +92,16 @@ class Rewriter(ProgramView):
             raise ValueError(f"{value} cannot have a sharding")
         set_sharding(inner, self._sharding(sharding, inner.type), self._ir)
 
-    @_edit
+    @edit
     def set_result_sharding(self, function: Function, index: int, sharding: Sharding | None) -> None:
         """Sets the sharding of a result of a function, or removes it."""
         func = self._function(function)
+        check_index(function, "result", index, len(func.function_type.results))
         type = func.function_type.results[index]
         new = None if sharding is None else self._sharding(sharding, type)
         self._ir.set_result_attribute(func, index, SHARDING, new)
 
-    @_edit
+    @edit
     def add_constraint(self, value: Value, sharding: Sharding) -> Value:
         """Inserts a `sdy.sharding_constraint` after a value, which all its uses then take."""
         inner = self._value(value)
@@ -163,7 +119,7 @@ class Rewriter(ProgramView):
 
     # --- Operations ---------------------------------------------------------------------------
 
-    @_edit
+    @edit
     def create(
         self,
         name: str,
@@ -172,27 +128,36 @@ class Rewriter(ProgramView):
         attributes: Mapping[str, AttributeValue] | None = None,
         *,
         regions: Sequence[Sequence[AnyType]] = (),
+        successors: Sequence[Block] = (),
         location: Location | None = None,
         **at: Unpack[InsertionPoint],
     ) -> Operation:
         """Creates an operation, such as `stablehlo.add`.
 
-        Without `result_types`, they are inferred. `regions` has the types of the arguments of the block of
-        each region; insert its operations `at_end_of` it.
+        Without `result_types`, they are inferred. An attribute is made of a value as the operation takes it:
+        an `i32` of an integer, a dense array of a list, an enum of its case, a `#stablehlo.dot` of a
+        dictionary. `regions` has the types of the arguments of the block of each region; insert its
+        operations `at_end_of` it, and further blocks by `add_block`. `successors` are blocks of the same
+        region, to which a terminator branches.
         """
         op_class = self._op_class(name)
         values = [self._value(operand) for operand in operands]
-        given = {key: Attribute.of(value).ir for key, value in (attributes or {}).items()}
+        given = {
+            key: attribute_for(op_class, key, ir_value(value)) for key, value in (attributes or {}).items()
+        }
         point, default = self._point(at)
         types = None if result_types is None else [ir_type(result_type) for result_type in result_types]
         where = default if location is None else ir_location(location)
         blocks = [region_of([ir_type(argument) for argument in arguments], where) for arguments in regions]
         if types is None:
             types = inferred_types(op_class, values, given)
-        op = self._ir.create(op_class, values, types, given, location=where, regions=blocks, **point)
+        targets = [self._block(successor) for successor in successors]
+        op = self._ir.create(
+            op_class, values, types, given, location=where, regions=blocks, successors=targets, **point
+        )
         return operation_view(self._program, op)
 
-    @_edit
+    @edit
     def insert(
         self,
         text: str,
@@ -228,19 +193,19 @@ class Rewriter(ProgramView):
             self._ir.insert(op, **point)
         return tuple([operation_view(self._program, op) for op in ops])
 
-    @_edit
+    @edit
     def clone(self, operation: Operation, **at: Unpack[InsertionPoint]) -> Operation:
         """Inserts a copy of an operation, with its regions and its location."""
         copy = self._ir.clone(self._operation(operation))
         self._ir.insert(copy, **self._point(at)[0])
         return operation_view(self._program, copy)
 
-    @_edit
+    @edit
     def move(self, operation: Operation, **at: Unpack[InsertionPoint]) -> None:
         """Moves an operation to an insertion point."""
         self._ir.move(self._operation(operation), **self._point(at)[0])
 
-    @_edit
+    @edit
     def erase(self, operation: Operation) -> None:
         """Erases an operation, whose results must be unused, with all that is nested in it."""
         op = self._operation(operation)
@@ -253,7 +218,7 @@ class Rewriter(ProgramView):
             raise ValueError("the module itself cannot be erased")
         self._ir.erase(op)
 
-    @_edit
+    @edit
     def replace(self, operation: Operation, values: Sequence[Value] | Operation) -> None:
         """Replaces the results of an operation by other values, or by those of another one, and erases it."""
         op = self._operation(operation)
@@ -262,35 +227,139 @@ class Rewriter(ProgramView):
             raise ValueError(f"{operation!r} has {len(op.results)} results, not {len(new)}")
         self._ir.replace(op, new)
 
-    @_edit
+    @edit
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Replaces all uses of a value by another one."""
         self._ir.replace_all_uses(self._value(old), self._value(new))
 
-    @_edit
+    @edit
     def set_operand(self, operation: Operation, index: int, value: Value) -> None:
-        """Sets an operand."""
-        self._ir.set_operand(self._operation(operation).operand_uses[index], self._value(value))
+        """Sets an operand. Raises ValueError if the operation has no operand of this index."""
+        uses = self._operation(operation).operand_uses
+        check_index(operation, "operand", index, len(uses))
+        self._ir.set_operand(uses[index], self._value(value))
 
-    @_edit
+    @edit
     def set_attribute(self, operation: Operation, name: str, value: AttributeValue) -> None:
-        """Sets an attribute, to one or to a value as of `Attribute.of`."""
-        self._ir.set_attribute(self._operation(operation), name, Attribute.of(value).ir)
+        """Sets an attribute, to one or to a value that the operation takes, as `create` describes.
 
-    @_edit
+        Raises ValueError if it takes no such value.
+        """
+        op = self._operation(operation)
+        self._ir.set_attribute(op, name, attribute_for(type(op), name, ir_value(value)))
+
+    @edit
     def remove_attribute(self, operation: Operation, name: str) -> None:
         """Removes an attribute, if there is one of this name."""
         self._ir.remove_attribute(self._operation(operation), name)
 
-    @_edit
+    @edit
     def set_location(self, operation: Operation, location: Location) -> None:
         """Sets the location of an operation."""
         self._ir.set_location(self._operation(operation), ir_location(location))
         self._changed = True
 
+    # --- Blocks -------------------------------------------------------------------------------
+
+    @edit
+    def add_block(
+        self,
+        operation: Operation,
+        argument_types: Sequence[AnyType] = (),
+        *,
+        region: int = 0,
+        after: Block | None = None,
+        location: Location | None = None,
+    ) -> Block:
+        """Adds an empty block to a region of an operation: at its end, or after another block of it.
+
+        Raises ValueError if the operation has no region of this index.
+        """
+        op = self._operation(operation)
+        check_index(operation, "region", region, len(op.regions))
+        where = op.lazy_location if location is None else ir_location(location)
+        block = ir_block.Block()
+        for argument_type in argument_types:
+            block.add_argument(ir_type(argument_type), where)
+        blocks = op.regions[region].blocks
+        if after is None:
+            op.regions[region].add_block(block)
+        else:
+            previous = self._block(after)
+            if previous not in blocks:
+                raise ValueError(f"the block is not in region {region} of {operation!r}")
+            self._ir.insert_blocks([block], previous)
+        self._changed = True
+        return Block(self._program, block)
+
+    @edit
+    def erase_block(self, block: Block) -> None:
+        """Erases a block and its operations. Nothing outside may use their results or branch to the block."""
+        inner = self._block(block)
+        if inner.uses:
+            raise ValueError("an operation branches to the block: replace it first")
+        for op in inner.ops:
+            for result in op.results:
+                outside = [user for user in result.users if not _is_within(user, inner)]
+                if outside:
+                    user = operation_view(self._program, outside[0])
+                    raise ValueError(
+                        f"{Value(self._program, result)} is still used by {user!r}: replace it first"
+                    )
+        self._ir.erase_block(inner)
+
+    @edit
+    def add_block_argument(self, block: Block, type: AnyType, location: Location | None = None) -> Value:
+        """Appends an argument to a block. Those of a function are added by `add_argument`."""
+        inner = self._block(block)
+        self._check_is_no_entry(inner)
+        where = location_in(inner) if location is None else ir_location(location)
+        return Value(self._program, self._ir.add_argument(inner, ir_type(type), where))
+
+    @edit
+    def erase_block_argument(self, argument: Value) -> None:
+        """Erases an unused argument of a block. Those of a function are erased by `erase_argument`."""
+        inner = self._value(argument)
+        if not isinstance(inner, BlockArgument):
+            raise ValueError(f"{argument} is not an argument of a block")
+        self._check_is_no_entry(inner.block)
+        if inner.has_uses:
+            raise ValueError(f"{argument} is still used")
+        self._ir.erase_argument(inner)
+
+    @edit
+    def inline_block(
+        self, block: Block, arguments: Sequence[Value] = (), **at: Unpack[InsertionPoint]
+    ) -> tuple[Value, ...]:
+        """Moves the operations of a block to an insertion point, and returns the operands of its terminator.
+
+        `arguments` replace those of the block. The terminator and the block are erased.
+        """
+        inner = self._block(block)
+        values = self._all(arguments)
+        if len(values) != len(inner.arguments):
+            raise ValueError(f"the block has {len(inner.arguments)} arguments, not {len(values)}")
+        point = self._point(at)[0]
+        for argument, value in zip(inner.arguments, values, strict=True):
+            self._ir.replace_all_uses(argument, value)
+        terminator = inner.terminator
+        returned = () if terminator is None else tuple(terminator.operands)
+        if terminator is not None:
+            self._ir.erase(terminator)
+        ops = list(inner.ops)
+        for op in ops if "before" in point or "at_end_of" in point else reversed(ops):
+            self._ir.move(op, **point)
+        self._ir.erase_block(inner)
+        return tuple([Value(self._program, value) for value in returned])
+
+    def _check_is_no_entry(self, block: ir_block.Block) -> None:
+        owner = block.parent_op
+        if isinstance(owner, FuncOp) and owner.entry is block:
+            raise ValueError("the block is that of a function: use add_argument and erase_argument")
+
     # --- Functions and meshes -----------------------------------------------------------------
 
-    @_edit
+    @edit
     def add_function(
         self,
         name: str,
@@ -314,7 +383,7 @@ class Rewriter(ProgramView):
         assert isinstance(op, FuncOp)
         return Function(self._program, op)
 
-    @_edit
+    @edit
     def add_argument(self, function: Function, type: AnyType, sharding: Sharding | None = None) -> Value:
         """Appends an argument to a function with a body. A call of the function is invalid then."""
         func, new_type = self._function(function), ir_type(type)
@@ -327,7 +396,7 @@ class Rewriter(ProgramView):
             )
         return Value(self._program, argument)
 
-    @_edit
+    @edit
     def erase_argument(self, argument: Value) -> None:
         """Erases an unused argument of a function, and the operands of its calls."""
         func, inner = self._argument(argument)
@@ -335,7 +404,7 @@ class Rewriter(ProgramView):
             raise ValueError(f"{argument} is still used")
         function_edits.erase_argument(func, inner.index, self._ir)
 
-    @_edit
+    @edit
     def add_result(self, function: Function, value: Value, sharding: Sharding | None = None) -> None:
         """Appends a value to the results of a function, and to those of its calls."""
         func, inner = self._function(function), self._value(value)
@@ -346,30 +415,33 @@ class Rewriter(ProgramView):
             index = len(func.function_type.results) - 1
             self._ir.set_result_attribute(func, index, SHARDING, self._sharding(sharding, inner.type))
 
-    @_edit
+    @edit
     def erase_result(self, function: Function, index: int) -> None:
         """Erases a result of a function, which its calls must not use."""
         func = self._function(function)
+        check_index(function, "result", index, len(func.function_type.results))
         if any(call.results[index].has_uses for call in function_edits.calls_of(func)):
             raise ValueError(f"result {index} of {function!r} is still used by a call")
         function_edits.erase_result(func, index, self._ir)
 
-    @_edit
+    @edit
     def set_argument_attribute(self, argument: Value, name: str, value: AttributeValue | None) -> None:
         """Sets an attribute of an argument of a function, or removes it."""
         func, inner = self._argument(argument)
         new = None if value is None else Attribute.of(value).ir
         self._ir.set_argument_attribute(func, inner.index, name, new)
 
-    @_edit
+    @edit
     def set_result_attribute(
         self, function: Function, index: int, name: str, value: AttributeValue | None
     ) -> None:
         """Sets an attribute of a result of a function, or removes it."""
         new = None if value is None else Attribute.of(value).ir
-        self._ir.set_result_attribute(self._function(function), index, name, new)
+        func = self._function(function)
+        check_index(function, "result", index, len(func.function_type.results))
+        self._ir.set_result_attribute(func, index, name, new)
 
-    @_edit
+    @edit
     def set_mesh(self, mesh: Mesh) -> None:
         """Adds a mesh to the module, or replaces the one of its name."""
         if not mesh.name:
@@ -386,7 +458,7 @@ class Rewriter(ProgramView):
         else:
             self._ir.create(MeshOp, (), (), attributes, at_start_of=start)
 
-    @_edit
+    @edit
     def erase_mesh(self, name: str) -> None:
         """Erases a mesh, to which no sharding may refer."""
         op = self._mesh_op(name)
@@ -396,23 +468,27 @@ class Rewriter(ProgramView):
 
     # --- Patterns -----------------------------------------------------------------------------
 
-    @_edit
+    @edit
     def apply(self, *patterns: Pattern, max_iterations: int = 10, folds: bool = False) -> None:
         """Applies patterns until none matches, and erases operations that are dead.
 
         With `folds`, as `canonicalize` does, operations are also folded, regions simplified and equal
         constants merged. Raises ValueError if some pattern still matches after `max_iterations` over the
-        program, in each of which patterns match at most ten times per operation.
+        program, in each of which patterns match at most ten times per operation; it names the pattern that
+        matched last, and the operation.
         """
-        by_name: dict[str, list[Pattern]] = {}
-        for pattern in sorted(patterns, key=lambda pattern: -pattern.benefit):
-            self._op_class(pattern.operation)
-            by_name.setdefault(pattern.operation, []).append(pattern)
+        ordered = sorted(patterns, key=lambda pattern: -pattern.benefit)
+        for pattern in ordered:
+            if pattern.operation is not None:
+                self._op_class(pattern.operation)
+        matches = Matches()
 
         def patterns_of(op_class: type[Op]) -> list[ir_patterns.Pattern]:
+            traits = {trait.name for trait in op_class.traits}
             return [
-                ir_patterns.Pattern(self._rewrite_of(pattern), pattern.rewrite.__name__)
-                for pattern in by_name.get(op_class.name, ())
+                ir_patterns.Pattern(self._rewrite_of(pattern, matches), _name_of(pattern))
+                for pattern in ordered
+                if pattern.operation in (None, op_class.name) and pattern.trait in (None, *traits)
             ]
 
         simplification = RegionSimplification.AGGRESSIVE if folds else RegionSimplification.DISABLED
@@ -428,139 +504,15 @@ class Rewriter(ProgramView):
             changed, converged = apply_greedily(self._program.op, patterns_of, options)
         self._changed |= changed
         if not converged:
-            raise ValueError(f"a pattern still matches after {max_iterations} iterations")
+            raise ValueError(f"{matches.last} after {max_iterations} iterations{matches.others}")
 
-    def _rewrite_of(self, pattern: Pattern) -> Callable[[Op, ir.Rewriter], bool]:
+    def _rewrite_of(self, pattern: Pattern, matches: Matches) -> Callable[[Op, ir.Rewriter], bool]:
         def rewrite(op: Op, rewriter: ir.Rewriter) -> bool:
+            name, location = op.signature.name, op.location
             with self._using(rewriter):
-                return pattern.rewrite(operation_view(self._program, op), self)
+                is_match = pattern.rewrite(operation_view(self._program, op), self)
+            if is_match:
+                matches.add(_name_of(pattern), name, location)
+            return is_match
 
         return rewrite
-
-    @contextmanager
-    def _using(self, rewriter: ir.Rewriter) -> Iterator[None]:
-        """Edits through the rewriter of a driver, which must learn of all edits."""
-        outer, self._ir = self._ir, rewriter
-        try:
-            yield
-        finally:
-            self._changed |= rewriter.changed
-            self._ir = outer
-
-    # --- Parts of the program -----------------------------------------------------------------
-
-    def copy_of(self, part: V) -> V:
-        """The value or operation of the edited program that was copied from this one of the module.
-
-        Methods take both.
-        """
-        if isinstance(part, Value):
-            return Value(self._program, self._value(part))
-        if isinstance(part, Function):
-            return Function(self._program, self._function(part))
-        return operation_view(self._program, self._operation(part))
-
-    def _operation(self, operation: Operation) -> Op:
-        op = self._operations.get(operation.ir, operation.ir)
-        if not self._program.op.is_ancestor(op):
-            raise ValueError(f"{operation!r} was erased, or is not in this program")
-        return op
-
-    def _function(self, function: Function) -> FuncOp:
-        op = self._operation(function)
-        if not isinstance(op, FuncOp):
-            raise ValueError(f"{function!r} is not a func.func")
-        return op
-
-    def _value(self, value: Value) -> IrValue:
-        copied = self._values.get(value.ir, value.ir)
-        assert isinstance(copied, OpResult | BlockArgument)
-        owner = copied.op if isinstance(copied, OpResult) else copied.block.parent_op
-        if owner is None or not self._program.op.is_ancestor(owner):
-            raise ValueError("the value was erased, or is not in this program")
-        return copied
-
-    def _argument(self, argument: Value) -> tuple[FuncOp, BlockArgument]:
-        """An argument of a function, and the function."""
-        inner = self._value(argument)
-        if isinstance(inner, BlockArgument) and isinstance(func := inner.block.parent_op, FuncOp):
-            return func, inner
-        raise ValueError(f"{argument} is not an argument of a function")
-
-    def _all(self, values: Sequence[Value]) -> list[IrValue]:
-        return [self._value(value) for value in values]
-
-    def _block(self, block: Block) -> ir_block.Block:
-        parent = block.ir.parent
-        owner = None if parent is None else parent.parent
-        if parent is None or owner is None:
-            raise ValueError("the block was erased")
-        copy = self._operations.get(owner)
-        if copy is None:
-            self._operation(operation_view(self._program, owner))
-            return block.ir
-        return copy.regions[parent.index].blocks[parent.blocks.index(block.ir)]
-
-    def _point(self, at: InsertionPoint) -> tuple[ir.InsertionPoint, LazyLocation]:
-        """An insertion point in the IR, and the location of what is inserted there."""
-        match at:
-            case {"before": Operation() as op, **rest} if not rest:
-                inner = self._inside(op)
-                return {"before": inner}, inner.lazy_location
-            case {"after": Operation() as op, **rest} if not rest:
-                inner = self._inside(op)
-                return {"after": inner}, inner.lazy_location
-            case {"at_end_of": Block() as block, **rest} if not rest:
-                target = self._block(block)
-                return {"at_end_of": target}, location_in(target)
-            case {"at_start_of": Block() as block, **rest} if not rest:
-                target = self._block(block)
-                return {"at_start_of": target}, location_in(target)
-        raise TypeError("an insertion point is one of before, after, at_end_of and at_start_of")
-
-    def _inside(self, operation: Operation) -> Op:
-        op = self._operation(operation)
-        if op.parent is None:
-            raise ValueError("nothing is before or after the module itself; insert at the end of its block")
-        return op
-
-    def _op_class(self, name: str) -> type[Op]:
-        op_class = self._program.dialects.op_class(name)
-        if op_class is None:
-            dialect = self._program.dialects.find(name.partition(".")[0])
-            known = [] if dialect is None else [op.name for op in dialect.ops.values()]
-            help = nearest_or_all(name, known) if known else "no such dialect is loaded"
-            raise ValueError(f"there is no operation {name!r}; {help}")
-        return op_class
-
-    @property
-    def _module_block(self) -> ir_block.Block:
-        if not isinstance(self._program.op, ModuleOp):
-            raise ValueError("a pass on functions does not change the module; remove its anchor")
-        return self._program.op.block
-
-    def _mesh_op(self, name: str) -> MeshOp | None:
-        ops = (op for op in self._top_level if isinstance(op, MeshOp) and op.sym_name == name)
-        return next(ops, None)
-
-    def _sharding(self, sharding: Sharding, type: IrType) -> TensorSharding:
-        """A sharding in the IR, of the rank of a type. Raises ValueError if its mesh is not in the module."""
-        mesh = sharding.mesh
-        if mesh.name:
-            known = self.meshes.get(mesh.name)
-            if known is None:
-                raise ValueError(f"the module has no mesh @{mesh.name}; add it by set_mesh")
-            if known != mesh:
-                raise ValueError(f"the module has {known!r}, and the sharding {mesh!r}")
-        missing = rank_of(type) - len(sharding.dimensions)
-        if missing < 0:
-            raise ValueError(f"{sharding} has more dimensions than {Type(type)}")
-        if not missing:
-            return sharding.ir
-        return Sharding(
-            mesh,
-            [*sharding.dimensions, *[None] * missing],
-            sharding.replicated_axes,
-            sharding.unreduced_axes,
-            sharding.reduction,
-        ).ir

@@ -67,10 +67,15 @@ def test_a_value_becomes_the_attribute_that_the_field_takes(
 @pytest.mark.parametrize(
     ("operation", "name", "value", "message"),
     [
-        ("stablehlo.iota", "iota_dimension", "x", "iota_dimension of stablehlo.iota is a 64-bit"),
-        ("stablehlo.iota", "iota_dimension", -1, "whose value is non-negative, not -1"),
-        ("stablehlo.compare", "comparison_direction", "LQ", "not 'LQ'"),
-        ("stablehlo.dot_general", "dot_dimension_numbers", {"lhs_contracting": [1]}, "dimension information"),
+        ("stablehlo.iota", "iota_dimension", "x", "stablehlo.iota takes no 'x' as 'iota_dimension': 64-bit"),
+        ("stablehlo.iota", "iota_dimension", -1, "takes no -1 as .* whose value is non-negative"),
+        ("stablehlo.compare", "comparison_direction", "LQ", "takes no 'LQ' as"),
+        (
+            "stablehlo.dot_general",
+            "dot_dimension_numbers",
+            {"lhs_contracting": [1]},
+            "no field 'lhs_contracting'; did you mean 'lhs_contracting_dimensions'",
+        ),
     ],
 )
 def test_other_values_are_errors(operation: str, name: str, value: object, message: str) -> None:
