@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, constant_of, is_constant
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_constant
 from sdyopt.analysis.figures.figures import Kernels, KernelSize
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.fusion import converted_result
@@ -30,6 +31,7 @@ from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, Transpos
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FloatType, RankedShapedType
 from sdyopt.mlir.ir.value import Value
@@ -39,7 +41,6 @@ from sdyopt.shardy.sharding.elementwise import is_elementwise
 _VIEWS = (BroadcastInDimOp, IotaOp, ReshapeOp, TransposeOp)
 _SLICES = (DynamicSliceOp, GatherOp, SliceOp)
 _MEMBERS = (*_VIEWS, *_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReduceOp, ReverseOp)
-_STORED = (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp)
 # Kernels of their own.
 _ALONE = (FftOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp)
 # Values that are smaller than this share of a result do not join the kernels of both.
@@ -65,120 +66,159 @@ class _Kernel:
 
 def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Kernels:
     """The kernels of a program, over all runs. Those of unknown size or number do not count."""
-    found = Kernels()
-    kernels: dict[Op, _Kernel] = {}
-    depths: dict[Op, int] = {}
-    free: set[Op] = set()
-    for op in module.walk():
-        if not isinstance(op.parent, Block):
-            continue
-        if isinstance(op, CustomCallOp):
-            _add_custom(found, op, counts)
-        befores = [before for operand in op.operands if (before := _before(op, operand)) is not None]
-        depth = depths[op] = max(
-            (depths.get(before, 0) + (before not in kernels or _ends(before)) for before in befores),
-            default=0,
-        )
-        if isinstance(op, _ALONE):
-            kernels[op] = _Kernel(op)
-        elif _is_member(op):
-            kernel = kernels[op] = _Kernel(op)
-            if _is_free(op, free) or _is_spread(op, shapes):
-                free.add(op)  # every kernel computes it
+    return _Kernels(shapes, counts).of(module)
+
+
+class _Kernels:
+    """Joins the operations of a program to kernels.
+
+    `_free` are those that every kernel computes, because they are of constants or of a much smaller value.
+    """
+
+    def __init__(self, shapes: LocalShapes, counts: ExecutionCounts) -> None:
+        self._shapes, self._counts = shapes, counts
+        self._found = Kernels()
+        self._kernels: dict[Op, _Kernel] = {}
+        self._free: set[Op] = set()
+        self._sizes: dict[Value, int] = {}
+
+    def of(self, module: Op) -> Kernels:
+        kernels, free = self._kernels, self._free
+        depths: dict[Op, int] = {}
+        for op in module.walk():
+            parent = op.parent
+            if not isinstance(parent, Block):
                 continue
-            size = _bytes(op.results[0], shapes)
-            for operand in op.operands:
-                before = _before(op, operand)
-                if before is None or before not in kernels or _ends(before) or depths[before] != depth:
+            kind = type(op)
+            if kind is CustomCallOp:
+                self._add_custom(op)
+            depth, befores = 0, []
+            for use in op.operand_uses:
+                before = use.value.defining_op
+                # Those of the same block that are no constants.
+                if before is not None and before.parent is parent and not is_constant(type(before)):
+                    is_later = before not in kernels or _ends(type(before))
+                    befores.append((before, use.value, is_later))
+                    depth = max(depth, depths[before] + is_later)
+            depths[op] = depth
+            if _is_alone(kind):
+                kernels[op] = _Kernel(op)
+            elif op.signature.cached(_is_member):
+                kernel = kernels[op] = _Kernel(op)
+                if self._is_free(op):
+                    free.add(op)
                     continue
-                if before not in free and _bytes(operand, shapes) * _SMALL >= size:
-                    kernel = _joined(kernel, kernels[before], kernels)
-    for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
-        _add(found, kernel, kernels, free, shapes, counts)
-    return found
+                size = self._bytes(op.results[0])
+                for before, operand, is_later in befores:
+                    if is_later or before in free or depths[before] != depth:
+                        continue
+                    if self._bytes(operand) * _SMALL >= size:
+                        kernel = self._joined(kernel, kernels[before])
+        for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
+            self._add(kernel)
+        return self._found
 
+    def _is_free(self, op: Op) -> bool:
+        kind, free = type(op), self._free
+        if kind is BroadcastInDimOp and self._bytes(op.operand_at(0)) * _SMALL < self._bytes(op.results[0]):
+            return True
+        if kind is ReduceOp:
+            return False
+        for use in op.operand_uses:
+            before = use.value.defining_op
+            if before is None or not (before in free or is_constant(type(before))):
+                return False
+        return True
 
-def _add_custom(found: Kernels, op: CustomCallOp, counts: ExecutionCounts) -> None:
-    """Adds a kernel of Pallas, whose `cost_estimate` says what it computes, reads and writes."""
-    config, times = op.signature.attributes.get("backend_config"), counts.times(op)
-    text = config.value if isinstance(config, StringAttr) else ""
-    if times is None or '"cost_estimate"' not in text:
-        return
-    flops, size = (re.search(rf'"{key}":\s*([0-9]{{1,24}})\b', text) for key in ("flops", "bytes_accessed"))
-    found.custom_flops += times.high * int(flops[1] if flops else 0)
-    found.custom_bytes += times.high * int(size[1] if size else 0)
-    found.unsized += times.high
+    def _add_custom(self, op: Op) -> None:
+        """Adds a kernel of Pallas, whose `cost_estimate` says what it computes, reads and writes."""
+        config, times = op.signature.attributes.get("backend_config"), self._counts.times(op)
+        text = config.value if isinstance(config, StringAttr) else ""
+        if times is None or '"cost_estimate"' not in text:
+            return
+        flops, size = (
+            re.search(rf'"{key}":\s*([0-9]{{1,24}})\b', text) for key in ("flops", "bytes_accessed")
+        )
+        self._found.custom_flops += times.high * int(flops[1] if flops else 0)
+        self._found.custom_bytes += times.high * int(size[1] if size else 0)
+        self._found.unsized += times.high
 
+    def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
+        """The union, in the larger kernel."""
+        if first is second:
+            return first
+        if len(first.ops) > len(second.ops):
+            first, second = second, first
+        second.ops |= first.ops
+        for op in first.ops:
+            self._kernels[op] = second
+        return second
 
-def _joined(first: _Kernel, second: _Kernel, kernels: dict[Op, _Kernel]) -> _Kernel:
-    """The union, in the larger kernel."""
-    if first is second:
-        return first
-    if len(first.ops) > len(second.ops):
-        first, second = second, first
-    second.ops |= first.ops
-    for op in first.ops:
-        kernels[op] = second
-    return second
+    def _add(self, kernel: _Kernel) -> None:
+        ops = kernel.ops
+        first = next(iter(ops))
+        # Very long chains are several kernels.
+        length = sum(not _is_view(type(op)) for op in ops)
+        if not length and first not in self._free:
+            return
+        written = list(self._written(ops))
+        if not written:
+            return  # others compute it again
+        times = self._counts.times(first)
+        if times is None:
+            return
+        values = [*self._read(ops), *written]
+        sizes = [self._bytes(value) for value in values]
+        if (size := sum(sizes)) < _SCALARS:
+            return
+        elements = [_elements(value, value_size) for value, value_size in zip(values, sizes, strict=True)]
+        kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), _is_of_product(ops))
+        found = self._found
+        found.sizes[kind] = found.sizes.get(kind, 0) + times.high
+        found.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
+    def _read(self, ops: set[Op]) -> Iterator[Value]:
+        """What a kernel reads; the result of a slice for what it slices."""
+        whole: dict[Value, None] = {}
+        for op in ops:
+            kind = type(op)
+            for use in op.operand_uses:
+                value = use.value
+                if value.defining_op in ops:
+                    continue
+                if use.index == 0 and _is_slice(kind):
+                    yield op.results[0]
+                elif use.index or kind is not DynamicUpdateSliceOp:
+                    whole[self._computed_from(value)] = None
+        yield from whole
 
-def _add(
-    found: Kernels,
-    kernel: _Kernel,
-    kernels: dict[Op, _Kernel],
-    free: set[Op],
-    shapes: LocalShapes,
-    counts: ExecutionCounts,
-) -> None:
-    ops = kernel.ops
-    times = counts.times(next(iter(ops)))
-    if times is None or all(isinstance(op, _VIEWS) and op not in free for op in ops):
-        return
-    written = list(_written(ops, kernels))
-    if not written:
-        return  # others compute it again
-    values = [*_read(ops, kernels, shapes), *written]
-    size = sum(_bytes(value, shapes) for value in values)
-    if size < _SCALARS:
-        return
-    elements = [_elements(value, shapes) for value in values]
-    kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), _is_of_product(ops))
-    # Very long chains are several kernels.
-    length = sum(not isinstance(op, _VIEWS) for op in ops)
-    found.sizes[kind] = found.sizes.get(kind, 0) + times.high
-    found.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
+    def _written(self, ops: set[Op]) -> Iterator[Value]:
+        """What other kernels do not compute again; the update for what it is a part of."""
+        kernels = self._kernels
+        for op in ops:
+            ends = _ends(type(op))
+            for value in op.results:
+                for user in value.users:
+                    if (ends or user not in kernels) and user not in ops:
+                        yield op.operand_at(1) if type(op) is DynamicUpdateSliceOp else value
+                        break
 
+    def _computed_from(self, value: Value) -> Value:
+        """The value that a kernel reads to compute another one again: through the largest operands."""
+        for _ in range(_MAX_STEPS):
+            op = value.defining_op
+            if op is None or op not in self._kernels or _is_stored(type(op)) or not op.operand_uses:
+                return value
+            value = max(op.operands, key=self._bytes)
+        return value
 
-def _read(ops: set[Op], kernels: dict[Op, _Kernel], shapes: LocalShapes) -> Iterator[Value]:
-    """What a kernel reads; the result of a slice for what it slices."""
-    whole: dict[Value, None] = {}
-    for op in ops:
-        for number, operand in enumerate(op.operands):
-            if operand.defining_op in ops:
-                continue
-            if isinstance(op, _SLICES) and number == 0:
-                yield op.results[0]
-            elif not (isinstance(op, DynamicUpdateSliceOp) and number == 0):
-                whole[_computed_from(operand, kernels, shapes)] = None
-    yield from whole
-
-
-def _written(ops: set[Op], kernels: dict[Op, _Kernel]) -> Iterator[Value]:
-    """What other kernels do not compute again; the update for what it is a part of."""
-    for op in ops:
-        for value in op.results:
-            if any(user not in ops and (_ends(op) or user not in kernels) for user in value.users):
-                yield op.operands[1] if isinstance(op, DynamicUpdateSliceOp) else value
-
-
-def _computed_from(value: Value, kernels: dict[Op, _Kernel], shapes: LocalShapes) -> Value:
-    """The value that a kernel reads to compute another one again: through the largest operands."""
-    for _ in range(_MAX_STEPS):
-        op = value.defining_op
-        if op is None or op not in kernels or _ends(op) or isinstance(op, _STORED) or not op.operands:
-            return value
-        value = max(op.operands, key=lambda operand: _bytes(operand, shapes))
-    return value
+    def _bytes(self, value: Value) -> int:
+        size = self._sizes.get(value)
+        if size is None:
+            op = value.defining_op
+            is_computed = op is None or not is_constant(type(op))
+            size = self._sizes[value] = (self._shapes.bytes(value) or 0) if is_computed else 0
+        return size
 
 
 def _is_of_product(ops: set[Op]) -> bool:
@@ -187,10 +227,9 @@ def _is_of_product(ops: set[Op]) -> bool:
     if users and all(type(user) in FLOPS for user in users):
         return True
     return any(
-        type(before) in FLOPS and sum(1 for _ in operand.users) == 1
+        use.value.has_one_use and (before := use.value.defining_op) is not None and type(before) in FLOPS
         for op in ops
-        for operand in op.operands
-        if (before := operand.defining_op) is not None
+        for use in op.operand_uses
     )
 
 
@@ -207,48 +246,47 @@ def is_followed(product: Op) -> bool:
     values = list(product.results)
     while values:
         for user in values.pop().users:
-            if isinstance(user, (*_VIEWS, ConvertOp)):
+            if _is_view(type(user)) or isinstance(user, ConvertOp):
                 values += user.results
-            elif _is_member(user) or isinstance(user, ReturnOp):
+            elif user.signature.cached(_is_member) or isinstance(user, ReturnOp):
                 return True
     return False
 
 
-def _before(op: Op, operand: Value) -> Op | None:
-    """The operation of the same block that an operand comes from, unless it is a constant."""
-    before = operand.defining_op
-    return None if before is None or before.parent is not op.parent or is_constant(type(before)) else before
+@cache
+def _is_view(kind: type[Op]) -> bool:
+    return issubclass(kind, _VIEWS)
 
 
-def _is_free(op: Op, free: set[Op]) -> bool:
-    """Whether an operation computes what it returns from constants."""
-    return not isinstance(op, ReduceOp) and all(
-        (before := operand.defining_op) is not None and (before in free or is_constant(type(before)))
-        for operand in op.operands
+@cache
+def _is_slice(kind: type[Op]) -> bool:
+    return issubclass(kind, _SLICES)
+
+
+@cache
+def _is_alone(kind: type[Op]) -> bool:
+    return issubclass(kind, _ALONE)
+
+
+@cache
+def _is_stored(kind: type[Op]) -> bool:
+    """Whether no other kernel computes the result of an operation again."""
+    return _ends(kind) or issubclass(kind, (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp))
+
+
+@cache
+def _ends(kind: type[Op]) -> bool:
+    """Whether what uses the result of an operation is in a later kernel."""
+    return issubclass(kind, (ReduceOp, *_ALONE))
+
+
+def _is_member(signature: OpSignature) -> bool:
+    """Whether an operation is in a kernel with others."""
+    return len(signature.result_types) > 0 and (
+        issubclass(signature.op_class, _MEMBERS) or is_elementwise(signature)
     )
 
 
-def _is_spread(op: Op, shapes: LocalShapes) -> bool:
-    """Whether an operation repeats the elements of a much smaller value."""
-    if not isinstance(op, BroadcastInDimOp):
-        return False
-    return _bytes(op.operand_at(0), shapes) * _SMALL < _bytes(op.results[0], shapes)
-
-
-def _ends(op: Op) -> bool:
-    """Whether what uses the result of an operation is in a later kernel."""
-    return isinstance(op, (ReduceOp, *_ALONE))
-
-
-def _is_member(op: Op) -> bool:
-    return len(op.results) > 0 and (isinstance(op, _MEMBERS) or is_elementwise(op.signature))
-
-
-def _elements(value: Value, shapes: LocalShapes) -> int:
+def _elements(value: Value, size: int) -> int:
     bits = element_bits(value.type.element) if isinstance(value.type, RankedShapedType) else None
-    return _bytes(value, shapes) * 8 // bits if bits else 0
-
-
-def _bytes(value: Value, shapes: LocalShapes) -> int:
-    op = value.defining_op
-    return 0 if op is not None and constant_of(op) is not None else shapes.bytes(value) or 0
+    return size * 8 // bits if bits else 0

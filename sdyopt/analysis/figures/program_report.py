@@ -104,8 +104,9 @@ def report_unless(
             return None
         collector.add_memory(report)
         if topology is not None:
-            report.elementwise = collector.elementwise()
-            if topology.kernel is not None:
+            if topology.kernel is None:
+                report.elementwise = collector.elementwise()
+            else:
                 report.kernels = collector.kernels()
             report.time = time_estimate(report, topology)
             report.device_memory = None if topology.memory is None else int(topology.memory)
