@@ -30,6 +30,8 @@ class IRPrintingOptions:
     module_scope: bool = False
     # If not empty, dumps are files in this directory instead of text on stderr.
     tree_directory: str = ""
+    # Whether headers are those of mlir-opt, `CSE (cse)`, and not those of jaxlib's LLVM, `CSEPass: cse`.
+    are_headers_of_mlir_opt: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -60,24 +62,27 @@ class IRPrinter(Instrument):
     def before_pass(self, pass_: Pass, op: Op) -> None:
         self._ran.add(pass_.flag)
         if _is_selected(self._options.before, pass_):
-            self._dump(f"Before {pass_.label()}", pass_, op)
+            self._dump("Before", "", pass_, op)
 
     def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
         if self._options.only_on_failure or (self._options.only_on_change and not changed):
             return
         if _is_selected(self._options.after, pass_):
-            self._dump(f"After {pass_.label()}", pass_, op)
+            self._dump("After", "", pass_, op)
 
     def after_pass_failed(self, pass_: Pass, op: Op) -> None:
         if _is_selected(self._options.after, pass_):
-            self._dump(f"After {pass_.label()} Failed", pass_, op)
+            self._dump("After", " Failed", pass_, op)
 
-    def _dump(self, title: str, pass_: Pass, op: Op) -> None:
+    def _dump(self, moment: str, outcome: str, pass_: Pass, op: Op) -> None:
         dumped, suffix = op, ""
         if self._options.module_scope:
             dumped = _outermost(op)
             suffix = f" ('{op.signature.name}' operation{_at_symbol(op)})"
-        head = f"// -----// IR Dump {title}: {pass_}{suffix} //----- //\n"
+        name = f"{pass_.label()}{outcome}: {pass_}"
+        if self._options.are_headers_of_mlir_opt:
+            name = f"{pass_.label().removesuffix('Pass')}{outcome} ({pass_.flag})"
+        head = f"// -----// IR Dump {moment} {name}{suffix} //----- //\n"
         text = head + self._print(dumped).rstrip("\n") + "\n\n"
         if self._options.tree_directory:
             self._write_file(self._path(pass_, op), text)

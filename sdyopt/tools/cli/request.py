@@ -242,6 +242,8 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
         only_on_failure=only_on_failure,
         module_scope=arguments["mlir-print-ir-module-scope"],
         tree_directory=arguments["mlir-print-ir-tree-dir"],
+        # A program of a later LLVM is one for mlir-opt.
+        are_headers_of_mlir_opt=int(arguments["mesh-version"]) > 19,
     )
 
 
