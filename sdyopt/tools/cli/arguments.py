@@ -197,10 +197,6 @@ def _read_number(flag: Flag, spelling: str, text: str) -> int:
 # Rows of flags for one purpose: names, and what to use instead.
 ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
-        ("mlir-very-unsafe-disable-verifier-on-parsing",),
-        "a valid program, or print it with mlir-opt; the input is always verified",
-    ),
-    (
         ("debug-counter", "print-debug-counter"),
         "`--mlir-debug-counter`, `--mlir-print-debug-counter`",
     ),

@@ -141,6 +141,11 @@ _OWN = (
         "run the verifier after each pass, even if the result is valid",
         default=True,
     ),
+    _switch(
+        "mlir-very-unsafe-disable-verifier-on-parsing",
+        PIPELINE,
+        "do not verify the input; passes may fail on an invalid program",
+    ),
     _switch("verify-roundtrip", PIPELINE, "verify that the printed input parses to the same program"),
     _switch(
         "dump-pass-pipeline",

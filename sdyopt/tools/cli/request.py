@@ -115,6 +115,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         output_split_marker=arguments["output-split-marker"],
         allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
         mesh_version=int(arguments["mesh-version"]),
+        verifies_input=not arguments["mlir-very-unsafe-disable-verifier-on-parsing"],
         verify_each=arguments["verify-each"] if "verify-each" in arguments.values else None,
         verify_roundtrip=arguments["verify-roundtrip"],
         verify_diagnostics=arguments["verify-diagnostics"],

@@ -59,7 +59,7 @@ from sdyopt.tools.driver.split import parse_source
 # A text in parts.
 Pages = Sequence[str]
 
-_OF_UNVERIFIED = "with --verify-each=false, what runs later gets this invalid program, and may fail"
+_OF_UNVERIFIED = "with --{}, what runs later gets this invalid program, and may fail"
 _OF_PYTHON = (
     "this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns, and "
     "sdyopt.check(jax.jit(f), *arguments) does that in Python"
@@ -110,7 +110,7 @@ class ChunkRun:
 
         @cache
         def pages() -> Pages:
-            return self._printed(program.op, is_verified=verify_each is not False)
+            return self._printed(program.op, not self._is_unverified)
 
         program = Program(
             op,
@@ -129,7 +129,7 @@ class ChunkRun:
         verify_each = job.verify_each
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
-        self._is_unverified = verify_each is False
+        self._is_unverified = verify_each is False or not job.verifies_input
         written = self._written_pipeline(op, reproducer)
         if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
             from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -162,7 +162,7 @@ class ChunkRun:
         printed = program.op if program.printed is None else program.printed
         if job.bytecode is not None:
             return (self._bytecode(printed, job.bytecode),)
-        return pages() if printed is program.op else self._printed(printed, verify_each is not False)
+        return pages() if printed is program.op else self._printed(printed, not self._is_unverified)
 
     def _printed(self, op: Op, is_verified: bool) -> Pages:
         with self._phase("Output"):
@@ -209,7 +209,7 @@ class ChunkRun:
                     error.help(_OF_PYTHON)
                 raise
         with identified(VERIFY_ERROR):
-            is_valid = self._verifier.verify(op)
+            is_valid = not self._job.verifies_input or self._verifier.verify(op)
         if not is_valid:
             raise ChunkFailed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
@@ -270,13 +270,18 @@ class ChunkRun:
         try:
             with handling(errors.append):
                 op, _ = parse_source(self._source, self._dialects, self._parse_options, self._upgrades())
-                if run_pipeline(self.pipeline, op, self._verifier):
+                if self._verifier.verify(op) and run_pipeline(self.pipeline, op, self._verifier):
                     return False
         except Exception:
             return False
+        flag = (
+            "verify-each=false"
+            if self._job.verifies_input
+            else "mlir-very-unsafe-disable-verifier-on-parsing"
+        )
         for error in errors:
             if error.severity is Severity.ERROR:
-                emit(error if error.help else replace(error, help=_OF_UNVERIFIED))
+                emit(error if error.help else replace(error, help=_OF_UNVERIFIED.format(flag)))
         return True
 
     def _run_and_verify(self, pipeline: Pipeline, op: Op) -> bool:

@@ -86,7 +86,7 @@ class Job:
     split_marker: str = ""
     output_split_marker: str = SPLIT_MARKER
     allow_unregistered_dialects: bool = False
-    # The LLVM release whose mesh dialect is used: 19 or 21.
+    # The LLVM release whose mesh dialect is used: 19, 21 or 22.
     mesh_version: int = 19
 
     # Whether a program that is not a single module becomes the body of one.
@@ -97,6 +97,8 @@ class Job:
     # Whether the program is verified after each pass; None: once, after the last.
     verify_each: bool | None = None
     verify_roundtrip: bool = False
+    # Whether the program is verified before the passes.
+    verifies_input: bool = True
     # "" (off), "all" or "only-expected".
     verify_diagnostics: str = ""
     print_op_on_diagnostic: bool = True
