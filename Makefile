@@ -13,7 +13,7 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
+.PHONY: help install run test unit lit lint format types wheel-check release-check docs site bench growth fuzz mutants clean
 .PHONY: test-quick test-machines expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
@@ -74,6 +74,9 @@ expected-outputs: install
 	@mkdir -p build/pythons
 	$(BIN)/python -m tests.pythons.outputs build/pythons/expected.txt
 
+release-check: install ## build what a release uploads, and check it as PyPI does
+	.ci/build-release $(BIN)/python
+
 test-pythons: test wheel-check expected-outputs ## compare outputs under every Python from 3.11 on, and test the newest
 	JOBS=$(JOBS) .ci/test-pythons $(VENV)
 
@@ -107,6 +110,17 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
 	$(BIN)/python -m docs.lint_pages
+
+# In an environment of its own: Sphinx needs many packages.
+site: install ## make the site of the documentation, build/site/index.html
+	@test -x build/site-venv/bin/sphinx-build || $(BIN)/python -m venv build/site-venv
+	build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
+	@mkdir -p build/site-extra/docs build/site-extra/examples
+	cp -R docs/images build/site-extra/docs
+	cd examples && ../$(BIN)/sdy-opt transformer_train.mlir --check --topology=tpu-v5e \
+	  --report=../build/site-extra/examples/transformer_train.html > /dev/null
+	PYTHONPATH=. build/site-venv/bin/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -c docs . build/site
+	cp build/site/README.html build/site/index.html
 
 bench: install ## time sdy-opt; with REFERENCE_PYTHON=… also its C++ passes, and write benchmarks/speed.md
 	$(BIN)/python -m benchmarks.run --sizes 4k,36k,constants,varied_2k,varied_11k,varied_47k,models $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON) --output benchmarks/speed.md)

@@ -36,6 +36,13 @@ class WheelFiles(BuildHookInterface):
         sbom.write_text(sbom_text(self.metadata), encoding="utf-8")
         build_data["sbom_files"].append(str(sbom))
 
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Leaves the folder to the wheel: a release uploads all that is in it."""
+        if version != "editable":
+            for path in (*build_data["sbom_files"], *build_data["force_include"]):
+                if Path(path).parent == Path(self.directory):
+                    Path(path).unlink()
+
 
 def sbom_text(metadata: Any) -> str:
     """A CycloneDX SBOM of the package and what it depends on, without times: builds are reproducible."""

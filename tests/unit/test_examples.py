@@ -1,5 +1,6 @@
 """The examples are what JAX prints, and the pipeline of `run.sh` gives the output of the C++ passes."""
 
+import json
 import re
 import subprocess
 import sys
@@ -48,3 +49,26 @@ def test_pipeline_output_equals_the_reference() -> None:
     pipeline = pipeline.replace("sdy-save-module,", "")
     theirs = run(sys.executable, "benchmarks/reference.py", "--whole", PROGRAM, pipeline)
     assert ours.stdout.rstrip("\n") == theirs.stdout.rstrip("\n")
+
+
+def cells_of_notebook() -> list[str]:
+    """The code of the notebook, but for what installs."""
+    notebook = json.loads((ROOT / "examples/sharding_costs.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] for cell in cells)
+    install, *cells = ["".join(cell["source"]) for cell in cells]
+    assert install == "%pip install --quiet sdy-opt"
+    return cells
+
+
+@pytest.mark.reference
+def test_the_cells_of_the_notebook_run(tmp_path: Path) -> None:
+    script = tmp_path / "cells.py"
+    script.write_text("\n".join(cells_of_notebook()), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cells.py:" in done.stdout
+    assert "</html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
