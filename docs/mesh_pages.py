@@ -1,7 +1,7 @@
 """Generates the pages of the mesh dialect: `python -m docs.mesh_pages`, in the root of the checkout.
 
-There is a page per operation and per pass, generated from their docstrings and declarations, a page about
-device groups, and an index.
+There is a page per operation and per pass, generated from their docstrings and declarations, pages about
+attributes and device groups, and an index.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from docs import device_groups
 from docs.markdown import manual, prose
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
 from sdyopt.mlir.dialects.mesh import DIALECT
-from sdyopt.mlir.dialects.mesh.attributes import RENAMED
+from sdyopt.mlir.dialects.mesh.attributes import RENAMED, ReductionKind
 from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
 from sdyopt.mlir.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.operation import Op
@@ -30,6 +30,7 @@ def pages() -> dict[str, str]:
     entries = [entry for entry in all_passes() if ".mesh." in f"{entry.module}."]
     texts |= {f"passes/{entry.flag}.md": _pass_page(entry) for entry in entries}
     texts["groups.md"] = _groups_page()
+    texts["attributes.md"] = _attributes_page()
     texts["index.md"] = _index(sorted(_ops()), entries)
     return texts
 
@@ -108,12 +109,60 @@ def _groups_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+_ATTRIBUTES = """\
+# Attributes and types
+
+An operation writes its attributes in clauses without their dialect. In the generic form, and in an
+attribute dictionary, they are written in full.
+
+| attribute | in full | in a clause |
+|---|---|---|
+| axes of a mesh: `mesh_axes` | `array<i16: 0, 2>` | `mesh_axes = [0, 2]` |
+| coordinates of a device: `root`, `source`, `destination` | `array<i64: 1, 0>` | `root = [1, %n]` |
+| the shape of a mesh: `shape` | `array<i64: 2, 3>` | `shape = 2x3` |
+| a dimension of a tensor, such as `gather_axis` | `1 : index` | `gather_axis = 1` |
+| the `offset` of a shift | `-2 : i64` | `offset = -2` |
+| `rotate`, `annotate_for_users` | `unit` | the name |
+| the kind of a `reduction` | `#mesh.partial<max>` | `reduction = <max>` |
+| the same since LLVM 20 | `#mesh<partial max>` | `reduction = max` |
+| a sharding, in LLVM 19 | `#mesh.shard<@grid, [[0], [1]]>` | `to <@grid, [[0], [1]]>` |
+| the axes of a sharding, since LLVM 20 | `#mesh<axisarray[[0], [1]]>` | `split_axes = [[0], [1]]` |
+
+A dynamic size is `?` in a shape, and a coordinate that is an operand its name; in the attribute,
+-9223372036854775808 stands for both. A missing clause is the default of its attribute: no axes, or the
+kind `sum`.
+
+The kinds of reductions are {kinds}.
+
+## Shardings
+
+`#mesh.shard<@grid, [[0], [], [2, 1]], partial = max[3]>` has the mesh, a list of axes for each dimension
+of the tensor, the major-most first, and the axes along which the tensor is partial. A dimension without
+axes, or without a list at the end, is replicated. No axis is negative or occurs twice, which the parser
+checks; passes check that the mesh exists and has the axes.
+
+Two shardings are equivalent if they have the same mesh, the same partial axes and kind, and the same
+lists, where a missing list at the end is an empty one: `[[0]]` and `[[0], []]`. As attributes they are
+not equal.
+
+Since LLVM 20 a sharding is a value of the type `!mesh.sharding` that [mesh.sharding](ops/sharding.md)
+makes, with halos and offsets of shards, and there is no `#mesh.shard`. LLVM 22 writes `#shard<…>` and
+`!shard.sharding`.
+"""
+
+
+def _attributes_page() -> str:
+    kinds = [f"`{kind}`" for kind in ReductionKind]
+    return _ATTRIBUTES.format(kinds=f"{', '.join(kinds[:-1])} and {kinds[-1]}")
+
+
 def _index(ops: list[str], entries: list[PassEntry | PipelineEntry]) -> str:
     lines = [
         "# The mesh dialect",
         "",
         "Sharding and communication on a mesh of devices, as in LLVM 19, or with `--mesh-version=21` as in",
-        "LLVM 21. Collectives communicate within [device groups](groups.md).",
+        "LLVM 21. Collectives communicate within [device groups](groups.md). A page shows the",
+        "[attributes and types](attributes.md).",
         "",
         "LLVM 22 renamed the dialect: with `--mesh-version=22` it is `shard`, `mesh.mesh` is `shard.grid`,",
         "`mesh.mesh_shape` is `shard.grid_shape`, the attributes `mesh` and `mesh_axes` are `grid` and",

@@ -268,6 +268,8 @@ def _unknown_kind(case: Case) -> Explanation:
     if dialect is None:
         return Explanation()
     is_type = "type" in case["kind"]
+    if not is_type and (hint := dialect.hints.get(case["name"])):
+        return Explanation(help=hint)
     known, sigil = (dialect.type_parsers, "!") if is_type else (dialect.attribute_parsers, "#")
     help = did_you_mean(case["name"], known, lambda other: f"`{sigil}{dialect.name}.{other}`")
     return Explanation(help=help or f"{dialect.name} has {listed(sorted(known))}")

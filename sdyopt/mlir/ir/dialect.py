@@ -67,6 +67,7 @@ class Dialect:
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
         # Attribute name -> help for a value that lacks the dialect and the mnemonic, such as `<@mesh, […]>`.
+        # Unknown mnemonic -> help for what documents list as an attribute, and is none.
         self.hints: dict[str, str] = {}
         # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
         # function arguments and results have verifiers of their own, below.

@@ -163,6 +163,18 @@ sdy.hints[SHARDING] = (
     "write `sdy.sharding = #sdy.sharding<@mesh, […]>` for an argument or result of a function, "
     "`sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>` for an operation"
 )
+# Enums that the documentation of Shardy lists, and that are no attributes of their own in C++ either.
+sdy.hints["propagation_direction"] = (
+    "a direction is a part of operations and of other attributes, written as FORWARD; in the generic form of "
+    "an operation it is an i32"
+)
+sdy.hints["reduction_op"] = (
+    "a reduction is a part of operations and of shardings, written as unreduced=max{…}; in the generic form "
+    "of an operation it is an i32"
+)
+sdy.hints["edge_node_type"] = (
+    "an edge is written as a part of `#sdy.propagation_edges`, as operand-0 or result-0"
+)
 sdy.verify_op_attribute = _check_op_attribute
 sdy.nonlocal_attributes = frozenset({PROPAGATION_EDGES})
 sdy.result_attributes = frozenset({SHARDING})
