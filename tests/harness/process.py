@@ -25,9 +25,10 @@ def sdy_opt(
     python: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     folder: Path = ROOT,
+    module: str = "sdyopt",
 ) -> ProcessResult:
-    """Runs sdy-opt with flags of the Python interpreter, and by default in the environment of the tests."""
-    command = [sys.executable, *python, "-m", "sdyopt", *arguments]
+    """Runs sdy-opt, or another module, with flags of Python, by default in the environment of the tests."""
+    command = [sys.executable, *python, "-m", module, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     return ProcessResult(done.returncode, done.stdout, done.stderr)
 
