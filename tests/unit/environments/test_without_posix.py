@@ -1,4 +1,4 @@
-"""Without `fork`, `resource` and `fcntl`, which only POSIX has, the same is printed: processes are spawned."""
+"""The same is printed without `fork`, `resource` and `fcntl`, which only POSIX has: processes are spawned."""
 
 from pathlib import Path
 
