@@ -75,6 +75,11 @@ class CompilerBehavior(Enum):
         "a tensor and its transpose are gathered once",
         "report/compilers.mlir",
     )
+    ALL_KINDS_BESIDE = (
+        (GPU,),
+        "collectives of all kinds run beside products; on TPU all-gathers and permutes do",
+        "report/overlap.mlir",
+    )
     FUSES_INTO_PRODUCTS = (
         (TPU,),
         "what is computed elementwise for a product or a gather is computed in it and not written to memory",

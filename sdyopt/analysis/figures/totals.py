@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Collective, Product, Report, TimeEstimate, Times
 from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
 
 
@@ -76,13 +77,27 @@ def activation_total(report: Report) -> Total:
 def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fraction]:
     """The seconds of a run: if communication overlaps with all else, and if nothing overlaps.
 
-    At most, products are as slow as in whole steps.
+    What the compiler runs alone never overlaps. At most, products are as slow as in whole steps.
     """
     communication, compute = time_totals(report, estimate)
     fused, alone = estimate.elementwise or (Fraction(0), Fraction(0))
-    return max(
-        communication.high, compute.high + fused
-    ), communication.high + compute.high * estimate.slower + alone
+    exposed = Total()
+    for collective, timed in zip(report.collectives, estimate.collectives, strict=True):
+        if not runs_beside(report, collective):
+            _add_runs(exposed, timed.seconds, collective)
+    least = exposed.high + max(communication.high - exposed.high, compute.high + fused)
+    return least, communication.high + compute.high * estimate.slower + alone
+
+
+def runs_beside(report: Report, collective: Collective) -> bool:
+    """Whether the compiler of the machine runs a collective of this kind beside products."""
+    if not report.compiler or CompilerBehavior.ALL_KINDS_BESIDE.holds(report.compiler):
+        return True
+    return collective.kind in _BESIDE
+
+
+# The kinds that all compilers run beside products.
+_BESIDE = ("all_gather", "collective_permute")
 
 
 def flop_totals(report: Report) -> tuple[Total, Total]:

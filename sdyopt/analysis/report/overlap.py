@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Report, TimeEstimate
-from sdyopt.analysis.figures.totals import seconds_of_runs
+from sdyopt.analysis.figures.totals import runs_beside, seconds_of_runs
 from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.base.compilers import COMPILERS
 
 # The collectives that are looked at, and the least share of all communication of one.
 _MOST = 3
@@ -31,6 +32,9 @@ def overlap_texts(report: Report, estimate: TimeEstimate) -> Iterator[str]:
             return
         where = f" at {each.location.file_text}" if each.location.file_text else ""
         name = f"{each.kind} {each.axes}{where}, {seconds_text(seconds)}"
+        if not runs_beside(report, each):
+            yield f"{name}: nothing hides it, the compiler for {COMPILERS[report.compiler]} runs it alone"
+            continue
         beside = sorted(report.independent(each.number), key=lambda number: -products[number])
         if not beside:
             yield f"{name}: nothing hides it, all products need it or come before it"
