@@ -160,9 +160,9 @@ class _SingleBody(DataFlow):
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         if isinstance(owner, BlockArgument):
-            return [op.operand_uses[owner.index]]
+            return [_operand_use(op, owner.index)]
         assert isinstance(owner, OpResult)
-        return [terminator_of(op.regions[0]).operand_uses[owner.index]]
+        return [_operand_use(terminator_of(op.regions[0]), owner.index)]
 
 
 class _Loop(DataFlow):
@@ -171,11 +171,14 @@ class _Loop(DataFlow):
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
         terminator = terminator_of(op.regions[-1])
-        return [op.operand_uses[owner.index], terminator.operand_uses[owner.index]]
+        return [_operand_use(op, owner.index), _operand_use(terminator, owner.index)]
 
     def other_targets(self, op: Op, owner: Value) -> list[Value]:
         assert isinstance(owner, OpResult)
-        return [region.blocks[0].arguments[owner.index] for region in op.regions]
+        blocks = [region.blocks[0] for region in op.regions]
+        if any(owner.index >= len(block.arguments) for block in blocks):
+            raise op.op_error(f"has no block argument {owner.index} for the data-flow edge of its result")
+        return [block.arguments[owner.index] for block in blocks]
 
 
 class _Branches(DataFlow):
@@ -183,7 +186,7 @@ class _Branches(DataFlow):
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
-        return [terminator_of(region).operand_uses[owner.index] for region in op.regions]
+        return [_operand_use(terminator_of(region), owner.index) for region in op.regions]
 
 
 class _OperandsToResults(DataFlow):
@@ -191,7 +194,14 @@ class _OperandsToResults(DataFlow):
 
     def sources(self, op: Op, owner: Value) -> list[OpOperand]:
         assert isinstance(owner, OpResult)
-        return [op.operand_uses[owner.index]]
+        return [_operand_use(op, owner.index)]
+
+
+def _operand_use(op: Op, index: int) -> OpOperand:
+    """An operand that is the source of a data-flow edge. A plugin's operation may not verify that it exists."""
+    if index >= len(op.operand_uses):
+        raise op.op_error(f"has no operand {index} for the data-flow edge that it is a source of")
+    return op.operand_uses[index]
 
 
 SINGLE_BODY = _SingleBody()

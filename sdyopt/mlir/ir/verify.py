@@ -295,7 +295,7 @@ class Verifier:
             error = last.error(f"block with no terminator, has {self.print_op(last)}")
             if FUNCTION in op.traits:
                 raise error.help("end the function with `return %value : type`")
-            raise error.help(f"end the region with `{op.signature.name.partition('.')[0]}.return`")
+            raise error.help(f"end the region with {_terminators_of(op)}")
 
     def _check_region_traits(self, op: Op) -> None:
         """Checks what depends on nested operations: region traits, `verify_regions`, inferred types."""
@@ -414,6 +414,16 @@ def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
         error.note(note)
     error.diagnostic.followers = [_signature_error(op, follower).diagnostic for follower in problem.followers]
     return error
+
+
+def _terminators_of(op: Op) -> str:
+    """The terminators for a region, in words: those of the dialect."""
+    names = (
+        [] if op.dialect is None else [known.name for known in op.dialect.ops.values() if known.is_terminator]
+    )
+    if f"{op.dialect_name}.return" in names or not names:
+        return f"`{op.dialect_name}.return`"
+    return " or ".join([f"`{name}`" for name in names[:3]])
 
 
 def unknown_operation(name: str) -> str:

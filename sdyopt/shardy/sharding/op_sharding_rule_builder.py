@@ -81,9 +81,17 @@ class OpShardingRuleBuilder:
     ) -> None:
         """Adds a factor to at most one dimension of each operand and result.
 
-        A factor of size 1 is only added to dimensions that have no factors yet. Shardings do not propagate
-        along a blocked factor.
+        `operand_dims` and `result_dims` have the dimension of each operand and each result, None for those
+        without the factor. A factor of size 1 is only added to dimensions that have no factors yet. Shardings
+        do not propagate along a blocked factor. Raises ValueError for another number of dimensions.
         """
+        counts = len(operand_dims), len(result_dims)
+        if counts != (len(self._operands), len(self._results)):
+            operands, results = len(self._operands), len(self._results)
+            raise ValueError(
+                f"a factor with {counts[0]} operand dims and {counts[1]} result dims, of an operation with "
+                f"{operands} operands and {results} results"
+            )
         factor = self._new_factor(size, factor_type, is_blocked)
         tensors = [*self._operands, *self._results]
         for tensor, dim in zip(tensors, [*operand_dims, *result_dims], strict=True):

@@ -118,5 +118,13 @@ def test_fields_are_read_from_classes() -> None:
     assert isinstance(plugin.op_class("stablehlo.dot_general").dot_dimension_numbers, Field)  # type: ignore[attr-defined]
 
 
+def test_factors_have_a_dimension_of_each_operand_and_result() -> None:
+    matrix = plugin.tensor((2, 3), plugin.F32)
+    builder = plugin.OpShardingRuleBuilder([matrix, matrix], [matrix])
+    message = "1 operand dims and 1 result dims, of an operation with 2 operands and 1 results"
+    with pytest.raises(ValueError, match=message):
+        builder.add_factor(2, [0], [0])
+
+
 if __name__ == "__main__":
     LIST.write_text("".join(f"{line}\n" for line in names()), encoding="utf-8")

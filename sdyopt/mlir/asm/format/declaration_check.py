@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
@@ -30,8 +31,18 @@ from sdyopt.mlir.asm.format.format_elements import (
     SuccessorElement,
     TypeOf,
 )
-from sdyopt.mlir.ir.op_fields import AttrField, Field, ResultField, declared_fields
+from sdyopt.mlir.ir.constraints import AttrConstraint, RegionConstraint, TypeConstraint
+from sdyopt.mlir.ir.op_fields import (
+    ONE,
+    AttrField,
+    Field,
+    RegionField,
+    ResultField,
+    ValueField,
+    declared_fields,
+)
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, SAME_SIZE_OPERANDS, Trait
 
 # The elements whose effect is known. Others, such as those of `custom<…>`, may parse any field.
 _KNOWN = (
@@ -50,10 +61,16 @@ _KNOWN = (
 
 def check_operation(op_class: type[Op]) -> None:
     """Raises DiagnosticError, located in its file, for a mistake in the declaration of a class."""
+    for trait in op_class.trait_order:
+        if not isinstance(trait, Trait):
+            raise _located_in_class(op_class, "", f"{trait!r} is not a trait", "write traits, such as PURE")
     for name, field in op_class.fields_of_all_releases.items():
-        if hasattr(Op, name) and not (name == "result" and isinstance(field, ResultField)):
-            raise _hidden_member(op_class, name, field)
+        _check_field(op_class, name, field)
+    _check_groups(op_class)
     format = op_class.assembly
+    if isinstance(format, str):
+        help = 'write assembly = assembly("…")'
+        raise _located_in_class(op_class, "assembly", f"the assembly of '{op_class.name}' is a string", help)
     # A class may have functions that parse and print it instead.
     if not isinstance(format, Assembly):
         return
@@ -61,6 +78,47 @@ def check_operation(op_class: type[Op]) -> None:
         _check_elements(op_class, list(_flat(format.elements_for(op_class))))
     except FormatError as problem:
         raise _located(format, op_class, problem) from None
+
+
+def _check_field(op_class: type[Op], name: str, field: Field) -> None:
+    """Raises DiagnosticError for a field that hides a member of operations, or has no constraint."""
+    if hasattr(Op, name) and not (name == "result" and isinstance(field, ResultField)):
+        help = f"give it another name than '{name}'"
+        if isinstance(field, AttrField):
+            help = f'call the field {name}_, and give the attribute its name: attr(…, name="{name}")'
+        message = f"the field '{name}' of '{op_class.name}' hides a member of all operations"
+        raise _located_in_class(op_class, name, message, help)
+    for kind, constraint, example in _CONSTRAINTS:
+        if isinstance(field, kind) and not isinstance(field.constraint, constraint):
+            message = f"the field '{name}' of '{op_class.name}' has {field.constraint!r} as its constraint"
+            raise _located_in_class(
+                op_class, name, message, f"write a {constraint.__name__}, such as {example}"
+            )
+
+
+_CONSTRAINTS: tuple[tuple[Any, type, str], ...] = (
+    (ValueField, TypeConstraint, 'ANY_TYPE or exactly(F32, "f32")'),
+    (AttrField, AttrConstraint, 'I64_ATTR or of_class(Window, "window")'),
+    (RegionField, RegionConstraint, "ONE_BLOCK"),
+)
+
+
+def _check_groups(op_class: type[Op]) -> None:
+    """Raises DiagnosticError for groups of unknown sizes, and for successors without a terminator."""
+    declared = declared_fields(op_class)
+    for fields, traits, kind in (
+        (declared.operands, (ATTR_SIZED_OPERANDS, SAME_SIZE_OPERANDS), "operands"),
+        (declared.results, (ATTR_SIZED_RESULTS,), "results"),
+    ):
+        variable = [field.field_name for field in fields if field.arity != ONE]
+        if len(variable) > 1 and not op_class.traits.intersection(traits):
+            message = f"'{op_class.name}' has several groups of {kind} whose sizes vary"
+            help = f"add the trait ATTR_SIZED_{kind.upper()}, which stores the sizes"
+            raise _located_in_class(op_class, variable[1], message, help)
+    if declared.successors and not op_class.is_terminator:
+        name = declared.successors[0].field_name
+        message = f"'{op_class.name}' has successors, and is not a terminator"
+        raise _located_in_class(op_class, name, message, "add the trait TERMINATOR")
 
 
 def _flat(elements: Sequence[FormatElement]) -> Iterator[FormatElement]:
@@ -139,20 +197,18 @@ def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
 # --- Where a declaration is --------------------------------------------------------------------
 
 
-def _hidden_member(op_class: type[Op], name: str, field: Field) -> DiagnosticError:
-    """The error for a field that has the name of a member of all operations."""
-    message = f"the field '{name}' of '{op_class.name}' hides a member of all operations"
-    help = f"give it another name than '{name}'"
-    if isinstance(field, AttrField):
-        help = f'call the field {name}_, and give the attribute its name: attr(…, name="{name}")'
+def _located_in_class(op_class: type[Op], name: str, message: str, help: str) -> DiagnosticError:
+    """The error at the declaration of a member of a class, or at the class."""
     file = getattr(sys.modules.get(op_class.__module__), "__file__", None) or ""
     source = _source_of(file)
     if source is None:
         return DiagnosticError.at(FileLoc(file, 1, 1), message).help(help)
-    declaration = re.compile(rf"^class {op_class.__name__}\b.*?^\s+({name})\s*[:=]", re.MULTILINE | re.DOTALL)
+    member = rf".*?^\s+({name})\s*[:=]" if name else r"()"
+    declaration = re.compile(rf"^class {op_class.__name__}\b{member}", re.MULTILINE | re.DOTALL)
     match = declaration.search(source.text)
-    location = source.location(0 if match is None else match.start(1))
-    return DiagnosticError.at(location, message).within(source).help(help)
+    # The member may be one of a base class.
+    offset = 0 if match is None else match.start(1) if name else match.start()
+    return DiagnosticError.at(source.location(offset), message).within(source).help(help)
 
 
 def _source_of(file: str) -> Source | None:
