@@ -198,7 +198,7 @@ class _OperandsToResults(DataFlow):
 
 
 def _operand_use(op: Op, index: int) -> OpOperand:
-    """An operand that is the source of a data-flow edge. A plugin's operation may not verify that it exists."""
+    """An operand that is the source of a data-flow edge. A plugin may not verify that there is one."""
     if index >= len(op.operand_uses):
         raise op.op_error(f"has no operand {index} for the data-flow edge that it is a source of")
     return op.operand_uses[index]
