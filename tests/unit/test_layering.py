@@ -29,7 +29,7 @@ shardy    sharding ‹ notation ‹ record ‹ repropagation ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
           changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
-          mesh_sweep ‹ advise ‹ lint
+          mesh_sweep ‹ advise ‹ lint ‹ explicit_axes
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
