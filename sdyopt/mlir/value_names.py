@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
@@ -70,6 +70,34 @@ def result_text(function: FunctionOpInterface, index: int) -> str:
 def pattern_of(name: str) -> str:
     """`params['layers'][*]['w']`: a name with any index in place of its own."""
     return _INDEX.sub("[*]", name)
+
+
+# So many names are given by what they have in common.
+_LEAVES = 4
+
+
+def grouped_names(names: Iterable[str]) -> list[str]:
+    """Names, with `params[*]['w']` for those of layers, and `state[0].nu, 8 leaves` for many of a tree."""
+    patterns: dict[str, dict[str, None]] = {}
+    for name in filter(None, names):
+        patterns.setdefault(pattern_of(name), {})[name] = None
+    groups = [next(iter(same)) if len(same) == 1 else pattern for pattern, same in patterns.items()]
+    common = _common_part([name for same in patterns.values() for name in same])
+    count = sum(map(len, patterns.values()))
+    return [f"{common}, {count} leaves"] if common and len(groups) >= _LEAVES else groups
+
+
+def _common_part(names: Sequence[str]) -> str:
+    """`state[0].nu`: the parts with which all names of trees begin; "" if there are none."""
+    roots = {name[: len(name) - len("".join(path_parts(name)))] for name in names}
+    if len(roots) != 1:
+        return ""
+    shared = []
+    for parts in zip(*map(path_parts, names), strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return f"{roots.pop()}{''.join(shared)}"
 
 
 def path_parts(name: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.user_lines import OUT_SHARDING, constraint_text, is_out_sharding
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -77,24 +78,36 @@ class Edit(NamedTuple):
         assert isinstance(op.input, OpResult | BlockArgument)
         return op.input
 
-    def text(self, name: str) -> str:
-        """The annotation for a program of JAX. `name` is that of `named`."""
+    def text(self, name: str, is_explicit: bool = False) -> str:
+        """The annotation for a program of JAX. `name` is that of `named`.
+
+        `is_explicit`: the axes of the mesh are explicit, so that values are resharded, and not constrained.
+        """
         spec = self.jax or dims_text(self.sharding)
         if isinstance(self.subject, FunctionResult):
             return f"shard {result_text(*self.subject)} as {spec}"
         if is_input(self.subject):
             return f"shard the input {name} as {spec}"
-        if self.is_removal:
-            return f"remove the with_sharding_constraint on {name}"
         if self.replaced is not None:
-            return f"write {spec} in the with_sharding_constraint on {name}"
-        return f"jax.lax.with_sharding_constraint({name}, {spec}){self.how}"
+            # The result of an operation with an `out_sharding` is named by it.
+            where = (
+                name if is_out_sharding(self.replaced) else f"the {constraint_text(self.replaced)} on {name}"
+            )
+            return self._text_in(where)
+        function = "jax.reshard" if is_explicit else "jax.lax.with_sharding_constraint"
+        return f"{function}({name}, {spec}){self.how}"
 
     def text_at(self, lines: str) -> str:
         """The same for a constraint, at the lines that write it."""
+        assert self.replaced is not None
+        return self._text_in(f"the {constraint_text(self.replaced).removeprefix(OUT_SHARDING)} at {lines}")
+
+    def _text_in(self, where: str) -> str:
+        assert self.replaced is not None
         if self.is_removal:
-            return f"remove the with_sharding_constraint at {lines}"
-        return f"write {self.jax or dims_text(self.sharding)} in the with_sharding_constraint at {lines}"
+            return f"remove {where}"
+        keyword = "out_sharding=" if is_out_sharding(self.replaced) else ""
+        return f"write {keyword}{self.jax or dims_text(self.sharding)} in {where}"
 
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""

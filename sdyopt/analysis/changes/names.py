@@ -9,7 +9,7 @@ names.sdy_text(change)         # [{"x"}] on %arg0; 2 more
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -19,10 +19,17 @@ from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, functions_in
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
-from sdyopt.analysis.figures.user_lines import UserLines, operation_text
+from sdyopt.analysis.figures.user_lines import (
+    UserLines,
+    constraint_text,
+    is_derived,
+    is_out_sharding,
+    operation_text,
+)
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
@@ -33,6 +40,8 @@ from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
+# Constraints of JAX programs, where there is little room.
+_SHORT_KINDS = {"reshard": "the reshard", "out_sharding": "out_sharding"}
 
 
 class Names:
@@ -50,6 +59,11 @@ class Names:
     @cached_property
     def _ssa(self) -> dict[Value, str]:
         return {**SsaNames(self._module).names, **self._in_source}
+
+    @cached_property
+    def _is_explicit(self) -> bool:
+        """Whether the axes of the mesh are explicit, so that JAX constrains the result of each operation."""
+        return any(isinstance(op, ShardingConstraintOp) and is_out_sharding(op) for op in self._module.walk())
 
     @cached_property
     def _calls(self) -> CallLocations:
@@ -98,7 +112,7 @@ class Names:
         line = self._lines.chosen(location).file_text or self._ssa[edit.named]  # type: ignore[index]
         if edit.replaced is not None:
             # A statement constrains the gradient, too.
-            return f"{line} (sharding_constraint)"
+            return f"{line} ({constraint_text(edit.replaced).removeprefix('with_')})"
         weight = self._gradients.value(subject) if edit.how else None
         if isinstance(weight, BlockArgument) and is_input(weight) and (name := name_of(weight)):
             return f"the gradient of {name}"
@@ -120,8 +134,8 @@ class Names:
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
         edits = change.edits
-        first = next((each for each in edits if not each.how), edits[0])
-        text = first.text(self.jax(first.named))
+        first = next((each for each in written_in_jax(edits) if not each.how), edits[0])
+        text = first.text(self.jax(first.named), self._is_explicit)
         if lines := self._statements(edits):
             return first.text_at(lines)
         if first.is_new_constraint and len(edits) == 2:
@@ -180,10 +194,12 @@ class Names:
         if first.is_boundary:
             return self.place(first)
         if first.replaced is not None:
-            lines = [self._line(each.subject) for each in change.edits if each.replaced is not None]
-            line, *others = dict.fromkeys(lines)
+            edits = written_in_jax(each for each in change.edits if each.replaced is not None)
+            line, *others = dict.fromkeys(self._line(each.subject) for each in edits)
             more = f" and {counted(len(others), 'other line')}" if others else ""
-            return f"the constraint {f'at {line}' if line else ''}{more}".rstrip()
+            assert edits[0].replaced is not None
+            kind = _SHORT_KINDS.get(constraint_text(edits[0].replaced).partition(" ")[0], "the constraint")
+            return f"{kind} {f'at {line}' if line else ''}{more}".rstrip()
         # Where the constraint is written, in a word: lines are short.
         how = first.how and (" (jax.grad)" if "jax.grad" in first.how else " (custom_vjp)")
         if (value := self._gradients.value(subject)) is not None:
@@ -215,7 +231,7 @@ class Names:
         A statement constrains the gradient, too.
         """
         lines: dict[str, None] = {}
-        for edit in edits:
+        for edit in written_in_jax(edits):
             location = source_location(edit.replaced.location) if edit.replaced is not None else None
             if location is None or not location.line or not location.name_stack:
                 return ""
@@ -249,6 +265,21 @@ class Names:
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
+
+
+def written_in_jax(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that a person makes: those of what is written otherwise.
+
+    With explicit axes, JAX derives the shardings of other operations from them.
+    """
+    found = list(edits)
+    return [each for each in found if each.replaced is None or _is_written(each)] or found
+
+
+def _is_written(edit: Edit) -> bool:
+    assert edit.replaced is not None
+    is_changed = edit.is_removal or edit.replaced.sharding is not edit.sharding
+    return is_changed and not is_derived(edit.replaced)
 
 
 def help_text(trial: Trial, names: Names) -> str:

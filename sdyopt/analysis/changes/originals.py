@@ -8,6 +8,7 @@ from functools import cached_property
 from sdyopt.analysis.changes.edits import Edit, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
+from sdyopt.analysis.figures.user_lines import is_derived
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -88,6 +89,9 @@ class Gradients:
             how = "" if is_other else self._how(edit)
             if how is not None:
                 written.append(edit._replace(how=how))
+        # With explicit axes, JAX derives the shardings of most results.
+        if all(each.replaced is not None and is_derived(each.replaced) for each in written):
+            return ()
         return tuple(written)
 
     def _constrained_with(self, subject: OpResult, edit: Edit) -> Iterator[OpResult]:

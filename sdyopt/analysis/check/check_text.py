@@ -10,6 +10,7 @@ from functools import partial
 from sdyopt.analysis.changes.effect import NOISE, Measure
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.check.checker import PLACES, Check, Part, Place, kind_of, part_of
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
@@ -51,7 +52,7 @@ _SHORTER = (
     (", which is sharded", " sharded"),
     (" on both sides", ""),
 )
-_NEEDED = constant_pattern(r"(.*?) needs? this sharding")
+_NEEDED = constant_pattern(r"(.*?) needs? this sharding(?:.*?: (.*))?")
 _INDENT = "   "
 _UNLIMITED = 1000
 _NO_FUNCTION = "has no function"
@@ -75,11 +76,11 @@ _SHORTER_TRIAL = (
     (2, r"\b(?:the|a) ", ""),
     (2, r" and (\d+) other lines?", r" and \1 more"),
     (3, " and ", ", "),
-    (2, rf"\b\w+(?:{_PART.pattern})+({_PART.pattern})", r"…\1"),
+    (2, rf"\b(\w+)(?:{_PART.pattern})+({_PART.pattern})", r"\1…\2"),
     (2, r" \(jax.grad\)", ""),
     (3, ".+", ""),
     (4, " between steps", " a step"),
-    (2, "constraint at ", ""),
+    (2, "constraint at |out_sharding at ", ""),
     (4, " memory", " mem"),
 )
 _FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
@@ -138,8 +139,10 @@ def _tight(text: str, width: int) -> str:
 
 
 def _end_of(parts: int, name: re.Match[str]) -> str:
-    """`…['mlp']['up']`: the last parts of a name."""
-    return f"…{''.join(_PART.findall(name[0])[-parts:])}"
+    """`params…['mlp']['up']`: the argument, and the last parts of a name."""
+    found = _PART.findall(name[0])
+    root = name[0][: len(name[0]) - len("".join(found))]
+    return f"{root}…{''.join(found[-parts:])}"
 
 
 def shortened(text: str, width: int) -> str:
@@ -304,11 +307,16 @@ def reason_of(part: Part, most_names: int = 1) -> str:
     of = ", ".join(names[:most_names]) + (f" and {more} more" if more > 0 else "")
     needed = _NEEDED.match(each.cause)
     if needed is not None and each.change:
+        if each.updated and needed[1].startswith(each.updated):
+            return f"{specs_of(each.change)} for {of}: {needed[2]}"
         return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
     for long, short in _SHORTER:
         each = replace(each, cause=re.sub(long, short, each.cause))
     # The collectives of a place are those of several layers.
     cause = pattern_of(each.cause) if part.total.count > 1 else each.cause
+    if each.cause == TRANSPOSED_PVARY and part.names:
+        # The gradient of what does not vary.
+        return f"gradient of {of}: {cause}"
     if not each.updated:
         return cause
     # A result is the gradient itself.
@@ -323,6 +331,9 @@ def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
+    if place.largest.cause == TRANSPOSED_PVARY and place.best is None and place.largest.loop is not None:
+        axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
+        return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
     if place.best is not None:
         return trial_text(place.best, place.subject, width, place.name)
     if not check.can_try:

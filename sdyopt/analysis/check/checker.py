@@ -6,14 +6,14 @@ check = checker.check(module, report)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, completing_pipeline, trials_on
-from sdyopt.analysis.figures.causes import WRITTEN
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.source_locations import Phase
@@ -22,7 +22,7 @@ from sdyopt.analysis.figures.totals import Total, wire_bytes_of_runs, wire_total
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.value_names import pattern_of
+from sdyopt.mlir.value_names import grouped_names
 
 PLACES = 3
 
@@ -76,7 +76,7 @@ class Place:
     @property
     def is_written(self) -> bool:
         """Whether the program itself has the collective, so that no annotation changes it."""
-        return self.largest.cause == WRITTEN
+        return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
 
     def covers(self, place: tuple[str, str, str]) -> bool:
         """Whether collectives are of this place: of this line, of any kind and axes."""
@@ -159,18 +159,11 @@ class Checker:
 
 def costliest(places: Sequence[Place]) -> list[Place]:
     """The places to show: first those that annotations change; what sends most is one of them."""
-    chosen = sorted(places, key=lambda place: place.is_written)[:PLACES]
+    least = sum(map(_cost, places), Fraction(0)) / 100
+    chosen = sorted(places, key=lambda place: place.is_written or _cost(place) < least)[:PLACES]
     if places and places[0] not in chosen:
         chosen[-1] = places[0]
     return chosen
-
-
-def _patterns(names: Iterable[str]) -> list[str]:
-    """`params[*]['w']` for the names of several layers, and other names as they are."""
-    found: dict[str, dict[str, None]] = {}
-    for name in filter(None, names):
-        found.setdefault(pattern_of(name), {})[name] = None
-    return [next(iter(same)) if len(same) == 1 else pattern for pattern, same in found.items()]
 
 
 def places_of(collectives: Sequence[Collective]) -> list[Place]:
@@ -185,7 +178,8 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
             for kind, total in wire_totals(line, kind_of).items()
         ]
         parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
-        phases = list(dict.fromkeys(each.location.phase for each in line))
+        shown = {part.kind for part in parts}
+        phases = list(dict.fromkeys(each.location.phase for each in line if kind_of(each) in shown))
         total = wire_totals(line, lambda _: "")[""]
         found.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
     found.sort(key=_cost, reverse=True)
@@ -210,7 +204,7 @@ def along(group: str) -> str:
 def part_of(group: Sequence[Collective], total: Total) -> Part:
     """A part of a place: collectives of one kind, and what they send."""
     largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-    return Part(largest, total, _patterns(each.moved or each.updated for each in group), group)
+    return Part(largest, total, grouped_names(each.moved or each.updated for each in group), group)
 
 
 def _cost(each: Place | Part) -> Fraction:

@@ -14,6 +14,7 @@ from sdyopt.analysis.pages.section import Row, Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.shardy.notation.partition_spec import specs_or_dims
 
 ARROW = "→"
 
@@ -87,10 +88,12 @@ def _sections(found: Comparison) -> Iterator[Section]:
 
 
 def change_text(change: ShardingChange, mesh: Mesh | None) -> str:
-    """The sharding before and after."""
-    before, after = (
-        "absent" if value is None else dimensions_text(value.sharding, mesh)
-        for value in (change.before, change.after)
+    """The sharding before and after, as JAX writes it if that says all."""
+    before, after = specs_or_dims(
+        *(
+            "absent" if value is None else dimensions_text(value.sharding, mesh)
+            for value in (change.before, change.after)
+        )
     )
     return f"{before} {ARROW} {after}"
 

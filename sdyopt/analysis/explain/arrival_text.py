@@ -7,6 +7,7 @@ from itertools import islice
 from textwrap import wrap
 
 from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, is_shard_map
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
@@ -127,6 +128,8 @@ def site_text(run: Run, site: Site | Gap) -> str:
 
 def op_text(op: Op) -> str:
     """The name of an operation; for a named computation, the call that it was."""
+    if is_shard_map(op):
+        return "the shard_map"
     name = op.attribute("name") if op.signature.name == "sdy.named_computation" else None
     return op.signature.name if name is None else f"the call of @{getattr(name, 'value', '')}"
 
@@ -191,8 +194,9 @@ def _constraint(annotation: Annotation, names: Names) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
     described = None if operand is None else names.described(block_or_result(operand))
     name = described[0] if described else "" if operand is None else names.value(block_or_result(operand))
-    named = f" on {name}" if name else ""
-    return f"with_sharding_constraint{named}"
+    if is_out_sharding(annotation.op):
+        return f"out_sharding of {name}"
+    return f"{constraint_text(annotation.op)}{f' on {name}' if name else ''}"
 
 
 def _attribute(annotation: Annotation, names: Names) -> str:
@@ -206,16 +210,27 @@ def _attribute(annotation: Annotation, names: Names) -> str:
     return f"the sdy.sharding attribute of {op.signature.name}"
 
 
-def _manual_entry(annotation: Annotation, shardings: str) -> str:
-    return f"entry {annotation.number} of the {shardings} of the manual computation"
+def _manual_input(annotation: Annotation, names: Names) -> str:
+    op = annotation.op
+    if is_shard_map(op) and annotation.number < len(op.operands):
+        return (
+            f"in_specs of the shard_map, for {names.value(block_or_result(op.operands[annotation.number]))}"
+        )
+    return f"entry {annotation.number} of the in_shardings of the manual computation"
+
+
+def _manual_output(annotation: Annotation, _: Names) -> str:
+    if is_shard_map(annotation.op):
+        return f"out_specs of the shard_map, for its result {annotation.number}"
+    return f"entry {annotation.number} of the out_shardings of the manual computation"
 
 
 _KIND_TEXT = {
     Kind.INPUT: _input,
     Kind.OUTPUT: _output,
     Kind.CONSTRAINT: _constraint,
-    Kind.MANUAL_INPUT: lambda annotation, _: _manual_entry(annotation, "in_shardings"),
-    Kind.MANUAL_OUTPUT: lambda annotation, _: _manual_entry(annotation, "out_shardings"),
+    Kind.MANUAL_INPUT: _manual_input,
+    Kind.MANUAL_OUTPUT: _manual_output,
     Kind.ATTRIBUTE: _attribute,
 }
 

@@ -20,6 +20,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
+from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
@@ -34,6 +35,7 @@ from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import Planned, Required, Reshard
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
@@ -61,7 +63,7 @@ def explain_collective(
     op = collectives_of(module)[number]
     report = report_on(module)
     figures = report.collectives[number]
-    cause = _cause(op, record)
+    cause = _cause(op, record, names)
     sides = sides_of(op, figures, cause, module)
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
     if sides and replaced_by(op.parent_op) and isinstance(sides[0].value, Value):
@@ -84,7 +86,11 @@ def explain_collective(
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(f"{_taker(cause, names)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
+        why = figures.cause.partition(" needs this sharding: ")[2] if cause.user.is_terminator else ""
+        text = f"{_taker(cause, names)} {sharding_words(cause.sharding)}{f': {why}' if why else ''}"
+        # In a program of JAX, a return has the line that lowers the program.
+        is_line = not (isinstance(cause.user.parent_op, FuncOp) and names.is_described(cause.user))
+        root.add(text, names.source_line(cause.user) if is_line else "")
     elif cause is not None:
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
@@ -106,8 +112,13 @@ def _times(figures: Collective) -> str:
     return f", {figures.times.high} times{hoisted}"
 
 
-def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:
-    """The origin of a collective: an operation with planned reshards, a use, a constraint or a reshard."""
+def _cause(
+    op: Op, record: ShardingRecord, names: Names
+) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:
+    """The origin of a collective: an operation with planned reshards, a use, a constraint or a reshard.
+
+    Constraints and reshards are those of the source: passes insert reshards, too.
+    """
     values: list[Value] = [op.results[0]]
     if isinstance(op, CollectiveOp):
         values.append(last_of_chain(op))
@@ -117,7 +128,7 @@ def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConst
     for each in earlier:
         if each in record.reshards:
             return record.reshards[each]
-    ops = [each.op for each in earlier if isinstance(each, OpResult)]
+    ops = [each.op for each in earlier if isinstance(each, OpResult) and names.input_name(each) is not None]
     constraints = [each for each in ops if isinstance(each, ShardingConstraintOp)]
     reshards = [each for each in ops if isinstance(each, ReshardOp)]
     return constraints[0] if constraints else reshards[0] if reshards else None
@@ -131,15 +142,23 @@ def _taker(cause: Required, names: Names) -> str:
     if isinstance(loop, WhileOp) and cause.index < len(loop.operands):
         start = names.value(block_or_result(loop.operands[cause.index]))
         return f"the loop carries it{f', from {start} on,' if user.is_terminator else ''} as"
+    if is_shard_map(user):
+        value = user.operands[cause.index]
+        while isinstance(value, OpResult) and isinstance(value.op, CollectiveOp):
+            value = value.op.operand_at(0)
+        return f"in_specs of the shard_map, for {names.value(block_or_result(value))}, are"
     if not user.is_terminator or parent is None:
         return f"{op_text(user)} takes its operand {cause.index} as"
-    owner = f"@{parent.sym_name}" if isinstance(parent, FuncOp) else op_text(parent)
-    return f"result {cause.index} of {owner} is sharded"
+    if isinstance(parent, FuncOp):
+        return f"{result_text(parent, cause.index)} is sharded"
+    if is_shard_map(parent):
+        return f"out_specs of the shard_map, for its result {cause.index}, are"
+    return f"result {cause.index} of {op_text(parent)} is sharded"
 
 
 def _written(op: ShardingConstraintOp | ReshardOp) -> str:
     if isinstance(op, ShardingConstraintOp):
-        return "with_sharding_constraint requires"
+        return f"{constraint_text(op)} requires"
     return "the program reshards it to"
 
 
@@ -159,13 +178,12 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     sizes = [_elements(type) for type in types]
     made = already_common_axes(plan.rule, project(plan.rule, plan.planned, mesh, closed_if_missing=True))
     found = alternatives(plan.rule, tensors, sizes, mesh, made=made)
+    name = operation_name(plan, names)
     if not found:
-        root.add(f"{plan.signature.name} is on a mesh with another device order", source_line)
+        root.add(f"{name} {_without_conflict(plan, cause.position, mesh, tensors, module)}", source_line)
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
-    name = plan.signature.name
-    name = name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
     tensor = _tensor(plan, cause.position, names)
     whole = _whole_dimension(plan, cause.position, tensors[cause.position])
     if whole < 0:
@@ -180,6 +198,35 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     costs = [(cost_of(plan, each.axes, mesh, shapes), each) for each in others[:_SHOWN_ALTERNATIVES]]
     for cost, each in costs:
         node.add(f"instead: {_alternative(plan, each, cost, names)}")
+
+
+def operation_name(plan: Planned, names: Names) -> str:
+    """`dot_general` for a line of Python, `stablehlo.dot_general` for others."""
+    name = plan.signature.name
+    return name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
+
+
+def _without_conflict(
+    plan: Planned, position: int, mesh: Mesh, tensors: Sequence[TensorProjection], module: Op
+) -> str:
+    """What is resharded at an operation whose tensors have the same axes for each factor."""
+    sharded = [each for each in plan.shardings if each is not None and not each.is_fully_replicated]
+    if len({find_mesh(each.mesh_or_ref, module) for each in sharded}) > 1:
+        return "is on a mesh with another device order"
+    tensor = tensors[position]
+    for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
+        for factor in dim.factors:
+            sharding = tensor.factors[factor]
+            if sharding.overflow_axes:
+                axes = axis_refs_text(sharding.axes + sharding.overflow_axes)
+                where = _dims_of(plan.rule, factor, without=position)
+                return (
+                    f"splits dimension {number} of {_position(plan.rule, position)}, which has "
+                    f"{sharded_size(sharding.axes + sharding.overflow_axes, mesh)} shards along {axes}: "
+                    f"they do not divide {plan.rule.factor_sizes[factor]}, the size of {where}"
+                )
+    of = "takes" if position < len(plan.rule.operands) else "computes"
+    return f"{of} {_position(plan.rule, position)} as {sharding_words(plan.planned[position])}"
 
 
 def _whole_dimension(plan: Planned, position: int, tensor: TensorProjection) -> int:
@@ -222,12 +269,12 @@ def _alternative(plan: Planned, alternative: Alternative, cost: Cost, names: Nam
     return f"{text}; {what}: {bytes_text(cost.wire_bytes)}"
 
 
-def _dims_of(rule: OpShardingRule, factor: int) -> str:
+def _dims_of(rule: OpShardingRule, factor: int, without: int = -1) -> str:
     """`dimension 0 of operand 0 and dimension 0 of the result`: the dimensions with a factor."""
     parts = []
     for position, mapping in enumerate(rule.tensors):
         for dim, each in enumerate(mapping.dims):
-            if factor in each.factors:
+            if factor in each.factors and position != without:
                 parts.append(f"dimension {dim} of {_position(rule, position)}")
     return " and ".join(parts)
 

@@ -246,7 +246,7 @@ class InputNames:
         self.source = source
         self.module = module
         self.record = record
-        self.lines = UserLines.of_module(module)
+        self.lines = UserLines.before_passes(module)
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}

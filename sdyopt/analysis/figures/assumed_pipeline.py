@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.analysis.interface import Program
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import NO_LINES
+from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -34,6 +38,29 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
             sentence += f", those of {counted(count, 'operation')} too"
         return sentence, pipeline
     return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
+
+
+def remark_on_lines(program: Program) -> None:
+    """Remarks that a program of JAX has no lines of Python, if it has none; for `Program.shared`."""
+    module = program.op if program.before is None else program.before
+    operations = (op for op in module.walk() if op is not module)
+    # Without a location of its own, an operation has its offset in the text.
+    if _is_from_jax(module) and all(without_offset(op.lazy_location) is None for op in operations):
+        message = "the program has no lines of Python: it was lowered without debug_info"
+        help = "write jax.jit(f).lower(…).as_text(debug_info=True)"
+        emit(Diagnostic(Severity.REMARK, module.location, message, help=help, id=NO_LINES))
+
+
+def _is_from_jax(module: Op) -> bool:
+    """Whether functions have attributes of JAX."""
+    functions = (op for region in module.regions for block in region.blocks for op in block.ops)
+    return any(
+        name.startswith("jax.")
+        for function in functions
+        if isinstance(function, FuncOp)
+        for each in (*function.argument_attributes, *function.result_attributes)
+        for name, _ in each
+    )
 
 
 def reason_to_leave(module: Op) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, is_shard_map, location_within
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
@@ -29,13 +29,19 @@ from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of
+from sdyopt.mlir.value_names import name_of, result_text
 from sdyopt.shardy.sharding.axis_lists import overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-# The cause of a collective that no sharding needs.
+# The causes of collectives that no sharding needs: those of the program, and those in the backward pass of a
+# shard_map, for values that do not vary along an axis and are used with others that do.
 WRITTEN = "written in the program"
+TRANSPOSED_PVARY = "the transpose of an implicit pvary"
+# The reason for the sharding of a result that the program states.
+ANNOTATED, OUT_SHARDINGS = "the program states it", "out_shardings state it"
+_PSUMS = ("psum", "psum_invariant")
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 _LOCAL_REDUCTIONS = (stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp, stablehlo.ReduceScatterOp)
 
@@ -82,7 +88,9 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     is_computed = origins.argument(producer(op)) is None
     if location.line and is_computed and isinstance(op, _REDUCTIONS):
         return location
-    users = [source_location(user.location) for user in consumers(op)]
+    locations = ((user, source_location(user.location)) for user in consumers(op))
+    # In a program of JAX, a return has the line that lowers the program.
+    users = [each for user, each in locations if not (isinstance(user, FuncReturnOp) and each.name_stack)]
     # A line of the text of the program is worse than any line that it states, which has a name stack.
     stated = [each for each in users if each.line and each.name_stack]
     if location.line and is_computed and (location.name_stack or not stated):
@@ -127,11 +135,11 @@ class Updates:
 
 
 def _is_gradient(op: Op) -> bool:
-    return not isinstance(op, CollectiveOp) and source_location(op.location).phase is Phase.BACKWARD
+    return not isinstance(op, CollectiveOp) and location_within(op).phase is Phase.BACKWARD
 
 
 def _is_differentiated(op: Op) -> bool:
-    return not isinstance(op, CollectiveOp) and source_location(op.location).is_differentiated
+    return not isinstance(op, CollectiveOp) and location_within(op).is_differentiated
 
 
 def _sources(op: Op) -> Iterator[Op]:
@@ -174,7 +182,7 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     if name := replaced_by(op.parent_op):
         return f"{name.rpartition('.')[2]} needs elements of other shards"
     if not is_partitioned:
-        return WRITTEN
+        return TRANSPOSED_PVARY if _is_transposed_pvary(op) else WRITTEN
     value = op.operand_at(0) if op.operands else None
     if isinstance(op, _LOCAL_REDUCTIONS) and isinstance(value, OpResult):
         return f"combines the partial results of {op_text(value.op)}"
@@ -184,6 +192,19 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     more = f" and {len(users) - 1} more need" if len(users) > 1 else " needs"
     is_returned = isinstance(users[0], FuncReturnOp)
     return f"{'a result of the program' if is_returned else op_text(users[0])}{more} its result"
+
+
+def _is_transposed_pvary(op: Op) -> bool:
+    """Whether JAX sums a gradient, because a shard_map uses a value that does not vary along an axis.
+
+    The sum has the location of what computes the gradient. One that is written has a location of its own.
+    """
+    location = location_within(op)
+    if location.phase is not Phase.BACKWARD or location.name_stack.rpartition("/")[2] not in _PSUMS:
+        return False
+    value = op.operand_at(0)
+    source = source_location(value.op.location) if isinstance(value, OpResult) else None
+    return source is not None and source.frames == location.frames and bool(source.frames)
 
 
 def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
@@ -365,6 +386,8 @@ def _consumer_cause(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigin
         return "its result is unused"
     user = users[0]
     more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+    if isinstance(user, FuncReturnOp):
+        return _returned_by(op, user, shapes, more)
     for kinds, text in _BOUNDARIES:
         if isinstance(user, kinds):
             return text(user) + more
@@ -380,10 +403,53 @@ def _consumer_cause(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigin
     return f"{op_text(user)}{where}{more} {needs} this sharding{origin}{f': {reason}' if reason else ''}"
 
 
-def _returned_by(op: Op) -> str:
-    function = op.parent_op
-    name = f"@{function.sym_name}" if isinstance(function, FuncOp) else "the function"
-    return f"a result of {name} has this sharding"
+def _returned_by(op: CollectiveOp, user: Op, shapes: LocalShapes, more: str) -> str:
+    """The result that has a sharding, and why."""
+    function = user.parent_op
+    of = f" of @{function.sym_name}" if isinstance(function, FuncOp) else ""
+    name, reason = returned_as(op) or f"a result{of}", _reason_of_result(op, shapes)
+    if reason == ANNOTATED and name.startswith("result") and "@" not in name:
+        reason = OUT_SHARDINGS
+    return f"{name}{more} {'need' if more else 'needs'} this sharding: {reason}"
+
+
+def returned_as(op: Op) -> str:
+    """The name of the result that a collective returns, such as `result[0]['w']`; "" for any other use."""
+    if not isinstance(op, CollectiveOp):
+        return ""
+    uses = list(last_of_chain(op).uses)
+    function = uses[0].owner.parent_op if len(uses) == 1 and isinstance(uses[0].owner, FuncReturnOp) else None
+    # A terminator of another dialect may have more operands than the function has results.
+    is_result = isinstance(function, FuncOp) and uses[0].index < len(function.result_attributes)
+    return result_text(function, uses[0].index) if isinstance(function, FuncOp) and is_result else ""
+
+
+def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
+    """Why a result of the program has another sharding than the value that it is.
+
+    Without an annotation, it has as much of that sharding as a result can have.
+    """
+    value = last_of_chain(op)
+    before, after = shapes.sharding(producer(op)), shapes.sharding(value)
+    reason = ""
+    if before is not None and after is not None and isinstance(value.type, RankedShapedType):
+        for size, old, new, shards in zip(
+            value.type.shape, before.dims, after.dims, shapes.shards(before), strict=True
+        ):
+            if old.axes == new.axes:
+                continue
+            if size > 0 and size % shards and _is_part(new, old):
+                reason = reason or f"{size} is not divisible by {shards}"
+            elif any(axis.sub_axis is not None for axis in old.axes) and _is_part(new, old):
+                reason = reason or "results are not sharded along sub-axes"
+            else:
+                return ANNOTATED
+    return reason or ANNOTATED
+
+
+def _is_part(new: DimensionSharding, old: DimensionSharding) -> bool:
+    """Whether all axes of a dimension sharding are axes, or parts of axes, of another one."""
+    return all(any(axis.overlaps(other) for other in old.axes) for axis in new.axes)
 
 
 def _taken_by_callee(op: Op) -> str:
@@ -393,7 +459,6 @@ def _taken_by_callee(op: Op) -> str:
 
 # Operations that need a value with a given sharding, whichever operation computes it.
 _BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
-    ((FuncReturnOp,), _returned_by),
     ((CallOp,), _taken_by_callee),
     (
         (ManualComputationOp, NamedComputationOp),
@@ -460,6 +525,8 @@ def _dims(
 
 
 def op_text(op: Op) -> str:
-    """The name of an operation in reports: `dot_general`, `custom_call @name` or `sdy.manual_computation`."""
+    """The name of an operation in reports: `dot_general`, `custom_call @name` or `shard_map`."""
+    if is_shard_map(op):
+        return "shard_map"
     name = op.signature.name.removeprefix("stablehlo.")
     return f"{name} @{op.call_target_name}" if isinstance(op, CustomCallOp) else name

@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.causes import (
     change_of,
     is_repeated_exchange,
     location_of,
+    returned_as,
     summed_over,
 )
 from sdyopt.analysis.figures.compiled_collectives import Machine, compiled, machine_of
@@ -53,7 +54,7 @@ from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLoc
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, speeds_text
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.user_lines import UserLines, location_within
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
@@ -317,7 +318,7 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(outside),
-            self._location(source_location(op.location), op),
+            self._location(location_within(op), op),
             self._names[op.results[0]] if op.results else "",
             cause_of_local(op, self._shapes.is_partitioned),
             "",
@@ -328,10 +329,15 @@ class _Collector:
         )
 
     def _tensor(self, op: Op) -> tuple[str, str]:
-        """The argument that a collective moves a part of, and the one that its result updates, by name."""
+        """The argument that a collective moves a part of, and the one that its result updates, by name.
+
+        The second is the result of the program that it becomes, if it is no gradient that is updated.
+        """
         moved = self._origins.name(op.operand_at(0)) if op.operands else ""
-        if moved or not op.results or source_location(op.location).phase not in GRADIENTS:
+        if moved or not op.results:
             return moved, ""
+        if location_within(op).phase not in GRADIENTS:
+            return "", returned_as(op)
         return "", self._origins.updated(op.results[0])
 
     def _loop(self, op: Op) -> SourceLocation | None:

@@ -200,6 +200,8 @@ def _results_of_use(op: Op, index: int) -> list[OpResult]:
     if isinstance(op, DynamicUpdateSliceOp):
         return list(op.results) if index == 1 else []
     parent = op.parent_op
+    if op.is_terminator and isinstance(parent, _BODIES):
+        return [parent.results[index]]
     if op.is_terminator and isinstance(parent, WhileOp) and op.parent_region is parent.body:
         return [parent.results[index]]
     return []

@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, source_location
-from sdyopt.base.diagnostics.location import without_offset
-from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    Frame,
+    Phase,
+    SourceLocation,
+    source_location,
+)
+from sdyopt.base.diagnostics.location import LazyLocation, without_offset
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult
 
 # A function, by its file and name.
 _Function = tuple[str, str]
@@ -32,8 +39,14 @@ class UserLines:
 
     @staticmethod
     def of_module(module: Op) -> UserLines:
-        """The functions of a module's program."""
-        return UserLines(lambda: _locations(module))
+        """The functions of a module's program, as it is when they are first needed."""
+        return UserLines(lambda: _locations(op.lazy_location for op in module.walk()))
+
+    @staticmethod
+    def before_passes(module: Op) -> UserLines:
+        """The functions of a module's program, as it is now."""
+        found = dict.fromkeys(op.lazy_location for op in module.walk())
+        return UserLines(lambda: _locations(found))
 
     def chosen(self, location: SourceLocation) -> SourceLocation:
         """The location at the innermost frame that is neither in a library nor in a helper.
@@ -43,19 +56,19 @@ class UserLines:
         if len(location.frames) < 2:
             return location
         own = [frame for frame in location.frames if not is_in_library(frame)]
-        is_constraint = location.path.endswith("/sharding_constraint")
+        is_constraint = _is_constraint(location)
         for frame, caller in zip(own, [*own[1:], None], strict=True):
             function = _function(frame)
             # An operation may have been removed from the program whose lines are known.
-            has_more_lines = len(self._lines.get(function, ())) > 1
-            only_constrains = is_constraint and caller is not None and not has_more_lines
+            is_called = caller is not None and caller.function != SCRIPT
+            only_constrains = is_constraint and is_called and function not in self._computing
             if function not in self._helpers and not only_constrains:
                 return location.at(frame)
         return location.at(own[0]) if own else location
 
     @property
-    def _lines(self) -> dict[_Function, set[int]]:
-        """The lines of each function."""
+    def _computing(self) -> set[_Function]:
+        """The functions that do not only constrain shardings."""
         return self._functions[0]
 
     @property
@@ -67,10 +80,13 @@ class UserLines:
         return self._functions[1]
 
     @cached_property
-    def _functions(self) -> tuple[dict[_Function, set[int]], set[_Function]]:
+    def _functions(self) -> tuple[set[_Function], set[_Function]]:
+        computing: set[_Function] = set()
         lines: dict[_Function, set[int]] = {}
         callers: dict[_Function, set[tuple[str, int]]] = {}
         for location in self._locations():
+            if not _is_constraint(location):
+                computing.update(map(_function, location.frames))
             outer: Iterable[Frame | None] = (*location.frames[1:], None)
             for frame, caller in zip(location.frames, outer, strict=False):
                 function = _function(frame)
@@ -83,13 +99,17 @@ class UserLines:
             for function, sites in callers.items()
             if function[1] and len(sites) > len(lines[function])
         }
-        return lines, helpers
+        return computing, helpers
 
 
-def _locations(module: Op) -> list[SourceLocation]:
-    """The locations that the operations of a module state, each once."""
-    locations = {without_offset(location) for location in {op.lazy_location for op in module.walk()}}
-    return [source_location(location) for location in locations if location is not None]
+def _locations(found: Iterable[LazyLocation]) -> list[SourceLocation]:
+    """The locations that operations state, each once."""
+    locations = dict.fromkeys(without_offset(each) for each in dict.fromkeys(found))
+    return [source_location(each) for each in locations if each is not None]
+
+
+def _is_constraint(location: SourceLocation) -> bool:
+    return location.path.endswith(("/sharding_constraint", "/reshard"))
 
 
 def _function(frame: Frame) -> _Function:
@@ -108,8 +128,74 @@ def operation_text(op: Op) -> str:
     if isinstance(op, SliceOp):
         # One line of Python, such as a split, makes several.
         return f"slice {_indices(op)}"
+    if is_shard_map(op):
+        return "shard_map"
     name = op.signature.name.partition(".")[2] or op.signature.name
-    return "with_sharding_constraint" if name == "sharding_constraint" else name
+    return constraint_text(op) if name == "sharding_constraint" else name
+
+
+# Operations for which JAX has an argument `out_sharding`.
+_WITH_OUT_SHARDING = (
+    *("dot_general", "gather", "scatter", "scatter-add", "reshape", "broadcast_in_dim", "iota"),
+    *("conv_general_dilated", "random_bits"),
+)
+# A sharding constraint on the result of an operation, which JAX creates if axes are explicit.
+OUT_SHARDING = "out_sharding of "
+
+
+def constraint_text(op: Op) -> str:
+    """What a sharding constraint is called for those who write JAX.
+
+    `with_sharding_constraint`, `reshard`, or `out_sharding of dot_general`: with explicit axes, JAX
+    constrains the result of each operation.
+    """
+    name = source_location(op.location).name_stack.rpartition("/")[2]
+    if name == "reshard":
+        return name
+    return f"{OUT_SHARDING}{name}" if is_out_sharding(op) else "with_sharding_constraint"
+
+
+def is_out_sharding(op: Op) -> bool:
+    """Whether JAX constrains the result of an operation, because axes are explicit.
+
+    Such a constraint has the location of the operation.
+    """
+    location, value = source_location(op.location), op.operand_at(0)
+    name = location.name_stack.rpartition("/")[2]
+    if name in ("", "reshard", "sharding_constraint"):
+        return False
+    return isinstance(value, OpResult) and value.op.location is op.location
+
+
+def is_auto(op: Op) -> bool:
+    """Whether a constraint is one on automatic axes, whose dimensions may be open."""
+    return constraint_text(op) == "with_sharding_constraint"
+
+
+def is_derived(op: Op) -> bool:
+    """Whether JAX derives a constraint from the shardings of operands: no `out_sharding` is written."""
+    location = source_location(op.location)
+    is_written = location.name_stack.rpartition("/")[2] in _WITH_OUT_SHARDING
+    return is_out_sharding(op) and (not is_written or location.phase in GRADIENTS)
+
+
+def location_within(op: Op) -> SourceLocation:
+    """The location of an operation. One in a shard_map is in the part of a training step that that is in."""
+    location = source_location(op.location)
+    if not location.name_stack or location.phase is not Phase.UNKNOWN:
+        return location
+    for outer in op.ancestors():
+        if isinstance(outer, FuncOp):
+            break
+        around = source_location(outer.location)
+        if around.phase is not Phase.UNKNOWN:
+            return location._replace(path=f"{around.path}/{location.path}")
+    return location
+
+
+def is_shard_map(op: Op) -> bool:
+    """Whether an operation is a `shard_map` of JAX, which names it."""
+    return op.signature.name == "sdy.manual_computation" and bool(source_location(op.location).name_stack)
 
 
 def _indices(op: SliceOp) -> str:

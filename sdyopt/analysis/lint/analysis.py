@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from sdyopt.analysis.figures.assumed_pipeline import remark_on_lines
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
@@ -41,6 +42,7 @@ class Linting(Analysis[Options]):
 
     def on_result(self, program: Program) -> None:
         assert program.before is not None
+        program.shared(remark_on_lines)
         has_passes = bool(program.pipeline.elements) and not program.assumption
         linter = Linter(
             self._settings,

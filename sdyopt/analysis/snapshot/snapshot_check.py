@@ -9,6 +9,7 @@ from sdyopt.analysis.comparison.matching import Tokens, align, pair_anywhere
 from sdyopt.analysis.comparison.program_values import values_of
 from sdyopt.analysis.figures.findings import file_location
 from sdyopt.analysis.figures.json_file import Path
+from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.snapshot.snapshot import (
     Entry,
     FunctionEntries,
@@ -20,8 +21,10 @@ from sdyopt.analysis.snapshot.snapshot import (
 )
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.base.diagnostics.text import counted, native_path
 from sdyopt.base.diagnostics.whole_files import read_settings_file
+from sdyopt.shardy.notation.partition_spec import specs_or_dims
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20
@@ -71,6 +74,10 @@ class SnapshotCheck:
         if location is None:
             return DiagnosticError.at(recorded, each.message).within(self._file.source)
         error = DiagnosticError.at(location, each.message)
+        assert each.now is not None
+        callers = (frame for frame in each.now.location.frames[1:] if not is_in_library(frame))
+        if caller := next(callers, None):
+            error.note("called from", FileLoc(caller.file, caller.line, caller.column))
         return error if each.recorded is None else error.note("the snapshot is here", recorded)
 
 
@@ -193,12 +200,13 @@ def _values(count: int, entry: Entry) -> str:
 
 
 def _change(before: Entry, after: Entry, share: str = "") -> str:
-    old, new = sharding_text_of(before.sharding), sharding_text_of(after.sharding)
+    old, new = specs_or_dims(sharding_text_of(before.sharding), sharding_text_of(after.sharding))
     return f"{after.type}: sharding{share} changed from {old} to {new}"
 
 
 def _text(entry: Entry) -> str:
-    return f"{entry.type} {sharding_text_of(entry.sharding)}"
+    text = sharding_text_of(entry.sharding)
+    return f"{entry.type} {specs_or_dims(text, 'none')[0]}"
 
 
 def sharding_text_of(data: ShardingData) -> str:

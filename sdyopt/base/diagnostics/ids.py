@@ -50,6 +50,7 @@ GSPMD_SHARDING: Final = _id("gspmd-sharding", "propagation runs on a program wit
 UNKNOWN_ATTRIBUTE: Final = _id(
     "unknown-attribute", "propagation ignores an attribute whose name resembles one of sdy"
 )
+NO_LINES: Final = _id("no-lines", "a program of JAX was lowered without the lines of Python")
 UNKNOWN_PATTERN: Final = _id(
     "unknown-pattern", "a pattern that canonicalize is to apply or skip does not exist"
 )
@@ -90,7 +91,10 @@ _of_rules: dict[str, str] = {}
 
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset(
-    (NO_SHARDING, GSPMD_SHARDING, UNKNOWN_ATTRIBUTE, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT)
+    (
+        *(NO_SHARDING, GSPMD_SHARDING, UNKNOWN_ATTRIBUTE, NO_LINES, UNKNOWN_PATTERN, PASS_NOT_RUN),
+        FLAG_WITHOUT_EFFECT,
+    )
 )
 
 

@@ -30,6 +30,8 @@ _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 # `[{"x", "y"}, {}]`.
 _DIMS = constant_pattern(r"\[((?:\{[^{}]*\}(?:, )?)*)\]")
 _DIM = constant_pattern(r"\{([^{}]*)\}")
+# `P` has no open dimension with axes, and no priorities.
+_IS_PLAIN = constant_pattern(r"none|absent|\[(?:\{(?:\?|[^{}?]*)\}(?:, )?)*\]")
 _SHAPE = constant_pattern(r"tensor<((?:[0-9?]+x)*+)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -108,6 +110,13 @@ def specs_of(text: str) -> str:
         return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
     return _DIMS.sub(lambda dims: _short_text([entry(dim) for dim in _DIM.findall(dims[1])], []), text)
+
+
+def specs_or_dims(old: str, new: str) -> tuple[str, str]:
+    """Two shardings as `specs_of` writes them; as they are, if that is the same or does not say all."""
+    specs = specs_of(old), specs_of(new)
+    says_all = _IS_PLAIN.fullmatch(old) and _IS_PLAIN.fullmatch(new)
+    return specs if says_all and specs[0] != specs[1] else (old, new)
 
 
 def jax_type(text: str) -> str:

@@ -132,9 +132,10 @@ class ChunkRun:
         self._is_unverified = verify_each is False or not job.verifies_input
         written = self._written_pipeline(op, reproducer)
         if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
-            from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+            from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline, remark_on_lines
 
             program.assumption, written = assumed_pipeline(op)
+            program.shared(remark_on_lines)
         if job.dump_pipeline:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.

@@ -9,16 +9,16 @@
 // CHECK-NEXT: 1 annotation changed in the input
 // CHECK-NEXT:   change  count  where  what      value
 // CHECK-NEXT:        0      1  w      argument  %arg1
-// CHECK-NEXT:         tensor<8x16xf32>: [{}, {"x"}] → [{}, {"y"}]
+// CHECK-NEXT:         tensor<8x16xf32>: P(None, 'x') → P(None, 'y')
 // CHECK-EMPTY:
 // CHECK-NEXT: shardings: 4 of 5 values changed
 // CHECK-NEXT:   change  count  where       what         value
 // CHECK-NEXT:        0      1  w           argument     %arg1
-// CHECK-NEXT:         tensor<8x16xf32>: [{}, {"x"}] → [{}, {"y"}]
+// CHECK-NEXT:         tensor<8x16xf32>: P(None, 'x') → P(None, 'y')
 // CHECK-NEXT:    +64 B      1              result       result 0
-// CHECK-NEXT:         tensor<4x16xf32>: [{"y"}, {"x"}] → [{}, {"y"}]
+// CHECK-NEXT:         tensor<4x16xf32>: P('y', 'x') → P(None, 'y')
 // CHECK-NEXT:    +64 B      1  new.mlir:6  dot_general  %0
-// CHECK-NEXT:         tensor<4x16xf32>: [{"y"}, {"x"}] → [{}, {"y"}]
+// CHECK-NEXT:         tensor<4x16xf32>: P('y', 'x') → P(None, 'y')
 // CHECK-NEXT:   … and 1 more
 // CHECK-EMPTY:
 // CHECK-NEXT: communication: 0 B on the wire per device, 0 collectives

@@ -22,7 +22,7 @@
 // MARKDOWN:      <details><summary>shardings: 3 of 3 values changed</summary>
 // MARKDOWN:      | change | count | where | what | value | sharding |
 // MARKDOWN-NEXT: |---:|---:|---|---|---|---|
-// MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | tensor\<8x8xf32\>: \[{"x"}, {}\] → \[{}, {"x"}\] |
+// MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | tensor\<8x8xf32\>: P('x') → P(None, 'x') |
 // JSON:          "schema": "sdy-opt-comparison",
 // JSON-NEXT:     "version": 1,
 // JSON-NEXT:     "is_empty": false,
@@ -44,7 +44,7 @@
 // HTML-SAME:     estimated for one run
 // TIME:          estimated time: 1.22 us
 // ROWS:          before  <stdin>
-// ROWS:          tensor<8x8xf32>: [{"x"}, {}] → [{}, {"x"}]
+// ROWS:          tensor<8x8xf32>: P('x') → P(None, 'x')
 // ROWS-NEXT:     … and 1 more
 
 //--- old.mlir

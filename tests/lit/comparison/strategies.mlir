@@ -23,7 +23,7 @@
 // NONE-NEXT:  2 values with the same slices changed in open dimensions, priorities or replicated axes
 // NONE-NEXT:    change  count  where
 // NONE-NEXT:         0      1  strategies.mlir:{{[0-9]+}}  argument  %arg0
-// NONE-NEXT:          tensor<8x8xf32>: [{"x"}, {?}] → [{"x"}, {}]
+// NONE-NEXT:          tensor<8x8xf32>: P('x', P.UNCONSTRAINED) → P('x')
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},

@@ -11,10 +11,10 @@
 // RUN: not sdy-opt %s --budget=%S/Inputs/time.toml 2>&1 | filecheck %s --check-prefix=NO-TIME
 
 // CHECK: budget.mlir:{{[0-9]+}}:8: error: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB, over the budget of 4.00 KiB for a single all_gather along "x"
-// CHECK: note: cause: a result of @main has this sharding
+// CHECK: note: cause: result 0 of @main needs this sharding: the program states it
 // CHECK: exceeded.toml:7:1: note: limit set here
 // CHECK: budget.mlir:{{[0-9]+}}:8: error: all collectives: 6.00 KiB on the wire, over the budget of 4.00 KiB
-// CHECK: budget.mlir:{{[0-9]+}}:8: note: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB; a result of @main has this sharding
+// CHECK: budget.mlir:{{[0-9]+}}:8: note: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB; result 0 of @main needs this sharding: the program states it
 // CHECK: exceeded.toml:2:1: note: limit set here
 // FAULTY: unknown_key.toml:2:1: error: unknown key 'wire_byte' in [total]
 // FAULTY: help: did you mean 'wire_bytes'?

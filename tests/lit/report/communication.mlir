@@ -11,7 +11,7 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK:        6.00 KiB    75%      1  all_gather {"x"}
 // CHECK-NEXT:   2.00 KiB    25%      1  all_reduce {"y"}
 // CHECK:        6.00 KiB    75%      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}
-// CHECK-NEXT:     a result of @main has this sharding; P('x') → P()
+// CHECK-NEXT:     result 0 of @main needs this sharding: the program states it; P('x') → P()
 // The argument, the results and %0: 2, 8, 2 and 2 KiB.
 // CHECK:      memory per device: peak 14.0 KiB at communication.mlir
 // CHECK:      compute per device: 0 FLOP in 0 products

@@ -15,7 +15,7 @@
 // BEFORE:   | 1 | %0 | pass.mlir:{{[0-9]+}} | tensor\<64x32xf32\> | reshard |
 // AFTER:    | **communication** | 6.00 KiB on the wire per device, 1 collective |
 // Names of functions are escaped, so that GitHub and GitLab do not show them as mentions of users.
-// AFTER:    a result of @<!-- -->main has this sharding
+// AFTER:    result 0 of @<!-- -->main needs this sharding: the program states it
 // STDERR:   communication: 0 B on the wire per device, 0 collectives
 // STDERR:   estimated time: 10.2 us
 // SUFFIX:   pass.mlir:{{.*}}: error: '{{.*}}.pdf' has the suffix of no report format

@@ -7,6 +7,6 @@ sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<1024xf32>) -> tensor<1024xf32> {
   %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<1024xf32>
   // expected-error @+2 {{all_reduce {"x"} of tensor<1024xf32>: 4.00 KiB, over the budget of 1.00 KiB}}
-  // expected-note @+1 {{cause: a result of @main has this sharding}}
+  // expected-note @+1 {{cause: result 0 of @main needs this sharding: the program states it}}
   return %0 : tensor<1024xf32>
 }

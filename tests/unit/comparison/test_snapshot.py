@@ -64,9 +64,7 @@ def test_arguments_that_are_inserted(tmp_path: Path) -> None:
     changed = PROGRAM.replace("%b: tensor<8xf32>", '%new: tensor<4xf32> loc("new"), %b: tensor<8xf32>')
     [difference] = sdyopt.parse(changed).check_snapshot(path)
     assert difference.id == "snapshot-difference"
-    assert difference.message == (
-        "argument 1 new of @main, tensor<4xf32> [{}]: the snapshot does not have it"
-    )
+    assert difference.message == ("argument 1 new of @main, tensor<4xf32> P(): the snapshot does not have it")
     path.write_text(sdyopt.parse(changed).snapshot(), encoding="utf-8")
     [difference] = sdyopt.parse(PROGRAM).check_snapshot(path)
     assert difference.message.endswith("the program does not have it")
@@ -99,13 +97,13 @@ def test_equal_values_are_counted(tmp_path: Path) -> None:
     [entry] = json.loads(path.read_text(encoding="utf-8"))["values"]
     assert entry["count"] == 6
     [difference] = sdyopt.parse(layers(6, changed=2)).check_snapshot(path)
-    assert 'sharding of 2 of 6 values changed from [{"x"}] to [{"y"}]' in difference.message
+    assert "sharding of 2 of 6 values changed from P('x') to P('y')" in difference.message
     assert difference.location.line == 1
     [difference] = sdyopt.parse(layers(6, axis="y")).check_snapshot(path)
-    assert 'sharding changed from [{"x"}] to [{"y"}]' in difference.message
+    assert "sharding changed from P('x') to P('y')" in difference.message
     [difference] = sdyopt.parse(layers(8)).check_snapshot(path)
     assert difference.message == (
-        '2 values layer/tanh (model.py), tensor<8xf32> [{"x"}]: the snapshot does not have it'
+        "2 values layer/tanh (model.py), tensor<8xf32> P('x'): the snapshot does not have it"
     )
     [difference] = sdyopt.parse(layers(5)).check_snapshot(path)
     assert difference.message.endswith("the program does not have it")

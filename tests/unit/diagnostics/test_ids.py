@@ -29,6 +29,7 @@ def test_ids_are_stable() -> None:
         "no-sharding",
         "gspmd-sharding",
         "unknown-attribute",
+        "no-lines",
         "unknown-pattern",
         "pass-not-run",
         "flag-without-effect",

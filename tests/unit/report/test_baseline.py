@@ -43,7 +43,7 @@ def test_less_is_no_growth() -> None:
 def test_notes_list_the_collectives_that_grew() -> None:
     assert grown(program(""), program()) == [
         "wire bytes per device grew from 0 B to 2.00 KiB",
-        'all_reduce {"y"}: 2.00 KiB, is new; a result of @main has this sharding',
+        'all_reduce {"y"}: 2.00 KiB, is new; result 0 of @main needs this sharding: the program states it',
         "the baseline is set here",
     ]
 

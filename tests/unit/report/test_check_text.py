@@ -19,8 +19,8 @@ from sdyopt.shardy.notation.partition_spec import specs_of
         ("P('x', None) for dot", 20, "P('x', None) for dot"),
         ("P('x', None) for dot", 19, "P('x',None) for dot"),
         ("of state['params']['mlp']['up'] sharded", 39, "of state['params']['mlp']['up'] sharded"),
-        ("of state['params']['mlp']['up'] sharded", 38, "of …['mlp']['up'] sharded"),
-        ("of state.params['mlp'][0] sharded", 20, "of …[0] sharded"),
+        ("of state['params']['mlp']['up'] sharded", 38, "of state…['mlp']['up'] sharded"),
+        ("of state.params['mlp'][0] sharded", 20, "of state…[0] sharded"),
     ],
 )
 def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) -> None:

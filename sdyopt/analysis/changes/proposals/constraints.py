@@ -11,6 +11,7 @@ from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.user_lines import is_auto
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import OpResult
@@ -28,9 +29,12 @@ def removed(program: ProposedOn) -> Iterator[Change]:
         edits = []
         for output in statement:
             assert isinstance(output.op, ShardingConstraintOp)
-            if (mesh := find_mesh(output.op.sharding.mesh_or_ref, program.module)) is not None:
+            mesh = find_mesh(output.op.sharding.mesh_or_ref, program.module)
+            # With explicit axes, the result of each operation has a sharding.
+            if mesh is not None and is_auto(output.op):
                 edits.append(Edit(output, output.op.sharding, mesh, is_removal=True))
-        yield Change(tuple(edits))
+        if edits:
+            yield Change(tuple(edits))
 
 
 @proposal("opened", share=1)
@@ -44,9 +48,10 @@ def opened(program: ProposedOn) -> Iterator[Change]:
             is_jax = bool(source_location(output.op.location).name_stack)
             dims = [each if each.axes and is_jax else each.opened() for each in sharding.dims]
             mesh = find_mesh(sharding.mesh_or_ref, program.module)
-            if mesh is not None and any(dim.is_closed for dim in sharding.dims):
+            if mesh is not None and is_auto(output.op) and any(dim.is_closed for dim in sharding.dims):
                 edits.append(Edit(output, sharding.with_dims(tuple(dims)), mesh))
-        yield Change(tuple(edits))
+        if edits:
+            yield Change(tuple(edits))
 
 
 @proposal("siblings", share=2)

@@ -20,6 +20,7 @@ from sdyopt.analysis.changes.effect import CostedProgram, Measure, bytes_of_runs
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.figures.user_lines import is_auto
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -89,7 +90,7 @@ def _candidates(base: CostedProgram) -> list[tuple[ShardingConstraintOp, int]]:
     """
     found = []
     for op in base.module.walk():
-        if not isinstance(op, ShardingConstraintOp):
+        if not isinstance(op, ShardingConstraintOp) or not is_auto(op):
             continue
         shape = base.shapes.shape_of(op.input.type, op.sharding)
         spare = _spare_axes(op.sharding, base)

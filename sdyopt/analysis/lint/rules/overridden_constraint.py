@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from sdyopt.analysis.changes.edits import Change, Edit
 from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
+from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -66,7 +67,7 @@ def _is_sharded_before(constraint: Op) -> bool:
 
 def _conflicting_use(op: Op) -> OpOperand | None:
     """The last use of a constraint, if each of its uses requires a sharding that does not satisfy it."""
-    if not isinstance(op, ShardingConstraintOp):
+    if not isinstance(op, ShardingConstraintOp) or is_out_sharding(op):
         return None
     uses = list(op.output.uses)
     others = [_required(use) for use in uses]
@@ -94,7 +95,7 @@ def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     return Finding(
         op,
         f"this constraint to {mine} {consequence}: the value is constrained to {theirs} next",
-        f"remove this with_sharding_constraint\n  tried: {tried}",
+        f"remove this {constraint_text(op)}\n  tried: {tried}",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
         cost=None if effect is None else effect.saved(Measure.WIRE),
         is_kept=True,

@@ -11,7 +11,7 @@
 // BUDGET-NEXT: train.py:31:0: note: %arg0 of tensor<512x512xf32>: 256.0 KiB, on 2 devices
 // BUDGET-NEXT: {{.*}}budget.toml:{{[0-9]+:[0-9]+}}: note: limit set here
 // BASELINE: train.py:35:0: error: wire bytes per device grew from 0 B to 768.0 KiB
-// BASELINE-NEXT: train.py:35:0: note: all_gather {"data"}: 768.0 KiB, is new; a result of @main has this sharding
+// BASELINE-NEXT: train.py:35:0: note: all_gather {"data"}: 768.0 KiB, is new; result 1 of @main needs this sharding: the program states it
 // BASELINE-NEXT: {{.*}}good.json:{{[0-9]+:[0-9]+}}: note: the baseline is set here
 // BASELINE-NEXT: help: if this is intended, write a new baseline with --report={{.*}}good.json, or allow it with --tolerance=PERCENT
 // BASELINE: train.py:32:0: error: peak of live memory grew from 1.25 MiB to 3.00 MiB

@@ -5,10 +5,10 @@
 // RUN: not sdy-opt %t/worse.mlir -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --baseline=%t/good.json -o /dev/null 2>&1 | filecheck %s --check-prefix=BASELINE
 
 // BUDGET: model.py:51:0: error: all_gather {"data"} of tensor<16x64xf32>: 12.0 KiB, over the budget of 1.00 KiB for a single all_gather along "data"
-// BUDGET-NEXT: model.py:51:0: note: cause: a result of @main has this sharding
+// BUDGET-NEXT: model.py:51:0: note: cause: result 0 of @main needs this sharding: the program states it
 // BUDGET-NEXT: {{.*}}budget.toml:{{[0-9]+:[0-9]+}}: note: limit set here
 // BASELINE: model.py:51:0: error: wire bytes per device grew from 0 B to 12.0 KiB
-// BASELINE-NEXT: model.py:51:0: note: all_gather {"data"}: 12.0 KiB, is new; a result of @main has this sharding
+// BASELINE-NEXT: model.py:51:0: note: all_gather {"data"}: 12.0 KiB, is new; result 0 of @main needs this sharding: the program states it
 // BASELINE-NEXT: {{.*}}good.json:{{[0-9]+:[0-9]+}}: note: the baseline is set here
 // BASELINE-NEXT: help: if this is intended, write a new baseline with --report={{.*}}good.json, or allow it with --tolerance=PERCENT
 // BASELINE: model.py:51:0: error: peak of live memory grew from 14.0 KiB to 30.0 KiB
