@@ -28,7 +28,7 @@ from sdyopt.analysis.changes.order import each_place_once, less_sent_first, with
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, Role, roles_of
-from sdyopt.analysis.changes.trials import Trial, Trials, work_of
+from sdyopt.analysis.changes.trials import LEAST_ESTIMATED, Trial, Trials, work_of
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 
@@ -40,6 +40,8 @@ _LEAST_AT_PLACE = Fraction(1, 10)
 _LINES = 3
 # So many changes are made together, and so many of those that pay, and of others, are tried for the next one.
 _MAX_TOGETHER, _LOOKED_AT = 4, 6
+# So many times as many changes as trials are looked at, if an estimate says which are tried.
+_BY_ESTIMATE = 5
 # Trials that process fewer operations together do not share the work among processes.
 _MIN_SHARED = 5_000
 # So many of the changes that are best with fewer layers are tried on the whole program.
@@ -56,6 +58,15 @@ class Budget(NamedTuple):
     def trials(self, size: int) -> int:
         """The number of trials on a program of so much work, in operations."""
         return max(self.least, min(self.most, self.operations // max(size, 1)))
+
+    def changes(self, size: int) -> int:
+        """The number of changes of such a program that are looked at; some have only an estimate.
+
+        All commands look at all changes of most small programs, so that they find the same.
+        """
+        if size >= LEAST_ESTIMATED:
+            return self.trials(size)
+        return max(self.least, min(ADVISE.most, _BY_ESTIMATE * self.operations // max(size, 1)))
 
 
 CHECK, LINT, ADVISE = Budget(30_000, 12, 64), Budget(60_000, 12, 64), Budget(500_000, 24, 400)
@@ -91,7 +102,7 @@ class Search:
         self._keeps_slower = keeps_slower
         self._show = show
         self._start = monotonic()
-        self.limit = self._further = budget.trials(self._size)
+        self.limit, self._further = budget.changes(self._size), budget.trials(self._size)
         # The numbers of trials, of proposed changes, of those whose pipeline fails, and of those with fewer
         # layers; and whether some changes are not in the order of what they save.
         self.tried = self.proposed = self.failed = self.reduced = 0

@@ -118,8 +118,8 @@ def pipeline_of(passes: Passes) -> Pipeline:
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
 
-# Of a smaller program, a trial takes little more time than an estimate.
-_LEAST_ESTIMATED = 800
+# In a smaller program, a trial takes little time: so many changes are tried whatever their estimate is.
+LEAST_ESTIMATED, _IN_FULL = 800, 64
 
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
@@ -412,8 +412,6 @@ class Trials:
         """The program before propagation, and the prices of its operations; None for a small program."""
         if self._from is not None:
             return self._from._propagated
-        if self._size < _LEAST_ESTIMATED:
-            return None
         copies: dict[Op, Op] = {}
         values: dict[Value, Value] = {}
         copy = Rewriter().clone(self.module, values)
@@ -433,10 +431,11 @@ class Trials:
 
     def _worth_it(self, changes: Sequence[Change], limit: Fraction | None) -> list[bool]:
         """Whether each change is worth a trial: not if it takes `limit` seconds by an estimate."""
-        if limit is None or self._estimate is None:
+        count = _IN_FULL if self._size < LEAST_ESTIMATED else 0
+        if limit is None or len(changes) <= count or self._estimate is None:
             return [True] * len(changes)
-        seconds = self._estimate.seconds(changes)
-        return [each is None or each < limit * (1 - NOISE / 2) for each in seconds]
+        seconds = self._estimate.seconds(changes[count:])
+        return [True] * count + [each is None or each < limit * (1 - NOISE / 2) for each in seconds]
 
     # --- Many changes ---------------------------------------------------------------------------------
 

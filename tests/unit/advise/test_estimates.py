@@ -31,18 +31,17 @@ def search_of(name: str) -> Search:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_lists_are_those_of_all_trials(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with interpreter_settings():
-        monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+        monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
         estimated = search_of(name)
         found = [trial.text for trial in estimated.ranked]
         assert estimated.trials._estimate is not None
-        monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 10**9)
+        monkeypatch.setattr(trials, "LEAST_ESTIMATED", 10**9)
         tried = search_of(name)
         assert found == [trial.text for trial in tried.ranked]
-        assert tried.trials._estimate is None
 
 
 def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+    monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
     with interpreter_settings():
         search = search_of("mlp")
         assert search.can_try
@@ -61,7 +60,7 @@ def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "_LEAST_ESTIMATED", 0)
+    monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
     with interpreter_settings():
         search = search_of("mlp")
         assert search.can_try and search.trials._propagated is not None
