@@ -207,6 +207,18 @@ def loops(size: int) -> str:
     return _main("  %c = stablehlo.constant dense<true> : tensor<i1>\n" + "".join(lines))
 
 
+def nested_loops(size: int) -> str:
+    opening = [
+        f"  %r{n} = stablehlo.while(%i{n} = {f'%i{n - 1}' if n else '%a'}) : {_T} "
+        "cond { stablehlo.return %c : tensor<i1> } do {\n"
+        for n in range(size)
+    ]
+    inner = [f"%r{n + 1}" if n + 1 < size else f"%i{n}" for n in range(size)]
+    closing = [f"  stablehlo.return {inner[n]} : {_T}\n  }}\n" for n in reversed(range(size))]
+    first = "  %c = stablehlo.constant dense<true> : tensor<i1>\n"
+    return _main("".join([first, *opening, *closing]), value="%r0")
+
+
 def manual_computations(size: int) -> str:
     lines = [
         f"  %{n} = {_manual('%a', f'%b{n}')}    sdy.return %b{n} : {_T}\n  }} : ({_T}) -> {_T}\n"
@@ -367,6 +379,9 @@ DIMENSIONS: dict[str, Dimension] = {
     "chain of calls in loops, propagated": Dimension(call_chain_through_loops, 30, PROPAGATE),
     "chain of calls in loops, inlined": Dimension(call_chain_through_loops, 50, ("-inline",)),
     "loops, propagated": Dimension(loops, 500, PROPAGATE),
+    "nested loops, partitioned": Dimension(nested_loops, 100, PARTITION),
+    "nested loops, merged": Dimension(nested_loops, 100, ("-cse",)),
+    "nested loops, checked": Dimension(nested_loops, 100, ("--check",)),
     "manual computations, propagated": Dimension(manual_computations, 200, PROPAGATE),
     "nested manual computations, propagated": Dimension(nested_manual_computations, 40, PROPAGATE),
     "blocks, parsed": Dimension(blocks, 3000),

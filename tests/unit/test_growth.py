@@ -40,25 +40,32 @@ def test_text_grows_linearly(name: str) -> None:
             assert 5 * small < large < 15 * small
 
 
-def calls_of_propagation(depth: int) -> int:
-    """The Python functions that propagation through nested computations calls."""
-    module = sdyopt.parse(DIMENSIONS["nested manual computations, propagated"].write(depth))
+def calls(pipeline: str, name: str, depth: int) -> int:
+    """The Python functions that a pipeline calls on a program of a depth."""
+    module = sdyopt.parse(DIMENSIONS[name].write(depth))
     events: Counter[str] = Counter()
     sys.setprofile(lambda frame, event, argument: events.update([event]))
     try:
-        module.run("sdy-propagation-pipeline")
+        module.run(pipeline)
     finally:
         sys.setprofile(None)
     return events["call"]
 
 
-def test_propagation_through_nested_computations_is_linear() -> None:
+@pytest.mark.parametrize(
+    ("pipeline", "name"),
+    [
+        ("sdy-propagation-pipeline", "nested manual computations, propagated"),
+        ("cse", "nested loops, merged"),
+    ],
+)
+def test_nested_regions_take_linear_time(pipeline: str, name: str) -> None:
     """Four times the depth takes about four times the calls, and not 16 times; the first run fills caches.
 
     Each lookup of a mesh walks the enclosing operations, which adds a fourth at this depth.
     """
-    calls_of_propagation(10)
-    assert calls_of_propagation(40) < 6 * calls_of_propagation(10)
+    calls(pipeline, name, 10)
+    assert calls(pipeline, name, 40) < 6 * calls(pipeline, name, 10)
 
 
 def test_programs_are_valid() -> None:

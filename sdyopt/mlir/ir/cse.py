@@ -43,6 +43,8 @@ class CseDriver:
         # The available operations by key: those that dominate the current one or, in a graph region, precede
         # it. Insertion order is scope order: leaving a block pops its entries.
         self._available: dict[Key, Op] = {}
+        self._keys_with_regions: dict[Op, Key] = {}
+        self._known_effects: dict[Op, bool] = {}
         self._rewriter = rewriter
         self._pure = pure
         self._only_pure = only_pure
@@ -101,22 +103,21 @@ class CseDriver:
         is_used = False
         for result in op.results:
             is_used = is_used or result.first_use is not None
-        if not is_used and (is_pure or would_be_dead(op)):
+        if not is_used and (is_pure or would_be_dead(op, self._known_effects)):
             self._to_erase.append(op)
             self.removed += 1
             return
-        if not (is_pure or is_memory_effect_free(op)):
+        if not (is_pure or is_memory_effect_free(op, self._known_effects)):
             return
-        if op.regions:
-            if any(len(region.blocks) > 1 for region in op.regions):
-                return
-            key = _key(op, None)
-        else:
-            operands = [use.value for use in op._operands]
-            if len(operands) > 1 and COMMUTATIVE in op.traits:
-                operands.sort(key=id)
-            key = op.signature, op.attributes, *operands
-        first = self._available.setdefault((signature, *key[1:]) if is_pure else key, op)
+        if op.regions and any(len(region.blocks) > 1 for region in op.regions):
+            return
+        operands = [use.value for use in op._operands]
+        if len(operands) > 1 and COMMUTATIVE in op.traits:
+            operands.sort(key=id)
+        key = signature if is_pure else op.signature, op.attributes, *operands
+        first = self._available.setdefault(key, op)
+        if first is not op and op.regions:
+            first = self._equal_with_regions(op, key, first)
         if first is op:
             return
         for old, new in zip(op.results, first.results, strict=True):
@@ -126,6 +127,18 @@ class CseDriver:
         self.merged += 1
         if not any(result.has_uses for result in op.results):
             self._to_erase.append(op)
+
+    def _equal_with_regions(self, op: Op, key: Key, first: Op) -> Op:
+        """The first available operation that is equal, if `first` is as far as the regions of both.
+
+        What is in regions is compared only then, because nested regions would be compared once for each
+        operation around them.
+        """
+        keys = self._keys_with_regions
+        for each in (first, op):
+            if each not in keys:
+                keys[each] = (key, _regions_key(each, {}))
+        return first if keys[op] == keys[first] else self._available.setdefault(keys[op], op)
 
     def _replace_uses(self, old: Value, new: Value, visited: set[Op] | None) -> None:
         if visited is None:
@@ -137,23 +150,23 @@ class CseDriver:
                 self._rewriter.set_operand(use, new)
 
 
-def _key(op: Op, value_ids: dict[Value, int] | None) -> tuple[Key, ...]:
-    """A key that is equal for equal operations with regions, or inside of them.
+def _key(op: Op, value_ids: dict[Value, int]) -> Key:
+    """A key that is equal for equal operations inside of regions.
 
-    `value_ids` numbers the values that are defined in regions of the operation for which a key is computed;
-    it is None for this operation itself.
+    `value_ids` numbers the values that are defined in the regions for which a key is computed.
     """
     values = [use.value for use in op._operands]
     operands: list[Key] = [value_ids.get(value, value) for value in values] if value_ids else [*values]
-    is_commutative = len(values) > 1 and COMMUTATIVE in op.traits
-    if is_commutative and (value_ids is None or value_ids.keys().isdisjoint(values)):
+    if len(values) > 1 and COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(values):
         operands.sort(key=id)
-    if value_ids is None:
-        value_ids = {}
-    regions = tuple([_region_key(region, value_ids) for region in op.regions])
+    regions = _regions_key(op, value_ids)
     for result in op.results:
         value_ids[result] = len(value_ids)
     return op.signature, op.attributes, tuple(operands), regions
+
+
+def _regions_key(op: Op, value_ids: dict[Value, int]) -> Key:
+    return tuple([_region_key(region, value_ids) for region in op.regions])
 
 
 def _region_key(region: Region, value_ids: dict[Value, int]) -> Key:

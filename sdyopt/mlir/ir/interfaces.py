@@ -42,27 +42,36 @@ def is_trivially_dead(op: Op) -> bool:
     return would_be_dead(op)
 
 
-def would_be_dead(op: Op) -> bool:
-    """Whether the operation can be erased once it is unused (`wouldOpBeTriviallyDead`)."""
+def would_be_dead(op: Op, known_effects: dict[Op, bool] | None = None) -> bool:
+    """Whether the operation can be erased once it is unused (`wouldOpBeTriviallyDead`).
+
+    `known_effects` is that of `is_memory_effect_free`.
+    """
     traits = op.traits
     if TERMINATOR in traits or (SYMBOL in traits and op.attribute("sym_name") is not None):
         return False
-    return is_memory_effect_free(op)
+    return is_memory_effect_free(op, known_effects)
 
 
-def is_memory_effect_free(op: Op) -> bool:
+def is_memory_effect_free(op: Op, known: dict[Op, bool] | None = None) -> bool:
     """Whether the operation is known to have no memory effects (`isMemoryEffectFree`).
 
-    The operations in its regions count only if it has the trait RECURSIVE_EFFECTS.
+    The operations in its regions count only if it has the trait RECURSIVE_EFFECTS. `known` has the answers
+    for such operations, and new ones are added: else who asks for all nested operations gets n² of them.
     """
     traits = op.traits
     if RECURSIVE_EFFECTS in traits:
-        return all(
-            is_memory_effect_free(child)
+        if known is not None and op in known:
+            return known[op]
+        is_free = all(
+            is_memory_effect_free(child, known)
             for region in op.regions
             for block in region.blocks
             for child in block.ops
         )
+        if known is not None:
+            known[op] = is_free
+        return is_free
     check = type(op).is_effect_free
     if check is not None:
         return check(op.signature)
