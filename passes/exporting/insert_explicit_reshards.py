@@ -81,6 +81,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduce
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
@@ -98,6 +99,7 @@ from .explicit_reshards.insertion import (
     ShardingCache,
     UseResharder,
     apply_plan,
+    gather_batch_of_product,
     gather_batches,
     is_splat,
     is_sufficient_key,
@@ -251,6 +253,8 @@ class _ReshardInserter:
                 mesh = self._mesh_of(plan.mesh_or_ref)
                 assert mesh is not None, "plans are over meshes"
                 gather_batches(op, created, mesh, self._rewriter)
+            if self._as_partitioner and isinstance(op, DotGeneralOp) and plan.reduction_axes:
+                gather_batch_of_product(op, created, plan.reduction_axes, self._rewriter)
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op, operand_shardings: Sequence[object]) -> ReshardPlan | None:

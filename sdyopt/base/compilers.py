@@ -82,7 +82,7 @@ class CompilerBehavior(Enum):
     )
     FUSES_INTO_PRODUCTS = (
         (TPU,),
-        "what is computed elementwise for a product or a gather is computed in it and not written to memory",
+        "what is computed elementwise for a product is computed in it and not written to memory",
         "report/memory_by_compiler.mlir",
     )
     FUSES_SIMPLE_INTO_PRODUCTS = (
@@ -107,12 +107,18 @@ class CompilerBehavior(Enum):
     )
     KEEPS_SOFTMAX = (
         (TPU,),
-        "the exponentials of a softmax are written by what sums them up, and not computed again",
+        "the exponentials of a softmax in attention are written by what sums them up, and not computed again",
         "report/memory_by_compiler.mlir",
     )
-    CONVERTS_PRODUCTS = (
+    SUMS_IN_PRODUCTS = (
         (TPU,),
-        "a product whose result is converted is computed in that type",
+        "a product that is only summed up, as it is or after elementwise operations, is not written to "
+        "memory",
+        "report/memory_by_compiler.mlir",
+    )
+    OVERLAPS_SCATTERS = (
+        (TPU,),
+        "a reduce-scatter ends when its result is read, and what it sums up is in memory until then",
         "report/memory_by_compiler.mlir",
     )
     ON_CHIP_MEMORY = (

@@ -7,7 +7,7 @@ from functools import partial
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRefList, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -27,6 +27,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
@@ -96,20 +97,46 @@ def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewrit
                 is_result or (not kept and moved < mesh.total_size)
             ):
                 gathered[dim] = old.axes[len(kept) :]
-        if any(gathered):
-            stage = before.with_dims(
-                DimensionSharding(old.axes[: len(old.axes) - len(axes)])
-                for old, axes in zip(before.dims, gathered, strict=True)
-            )
-            gather = rewriter.create(
-                AllGatherOp,
-                [reshard.input],
-                [reshard.input.type],
-                {"gathering_axes": axes_per_dim(gathered), "out_sharding": stage},
-                location=reshard.lazy_location,
-                before=reshard,
-            )
-            rewriter.set_operand(reshard.operand_uses[0], gather.results[0])
+        _gather_before(reshard, gathered, rewriter)
+
+
+def gather_batch_of_product(
+    op: DotGeneralOp, created: Iterable[tuple[Op, int]], summed: Sequence[AxisRef], rewriter: Rewriter
+) -> None:
+    """Gathers the batch of a product before a reshard that shards it along axes that are summed, too.
+
+    XLA does so: it reduce-scatters only along the other dimensions, or one without other axes.
+    """
+    for reshard, _ in created:
+        before = sharding_of(reshard.input) if isinstance(reshard, ReshardOp) else None
+        if before is None or not isinstance(reshard, ReshardOp) or reshard.input.defining_op is op:
+            continue
+        gathered: list[Axes] = [()] * before.rank
+        for dim in range(len(op.dot_dimension_numbers.lhs_batching_dimensions)):
+            old, new = before.dims[dim].axes, reshard.sharding.dims[dim].axes
+            if old and common_prefix(old, new) == old and overlap(new[len(old) :], tuple(summed)):
+                gathered[dim] = old
+        _gather_before(reshard, gathered, rewriter)
+
+
+def _gather_before(reshard: ReshardOp, gathered: Sequence[Axes], rewriter: Rewriter) -> None:
+    """Gathers the minor axes of each dimension of the input of a reshard."""
+    before = sharding_of(reshard.input)
+    if before is None or not any(gathered):
+        return
+    stage = before.with_dims(
+        DimensionSharding(old.axes[: len(old.axes) - len(axes)])
+        for old, axes in zip(before.dims, gathered, strict=True)
+    )
+    gather = rewriter.create(
+        AllGatherOp,
+        [reshard.input],
+        [reshard.input.type],
+        {"gathering_axes": axes_per_dim(gathered), "out_sharding": stage},
+        location=reshard.lazy_location,
+        before=reshard,
+    )
+    rewriter.set_operand(reshard.operand_uses[0], gather.results[0])
 
 
 def is_splat(value: Value) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.execution_counts import is_passed_on
 from sdyopt.analysis.figures.fusion import (
+    PRODUCTS,
     VIEWS,
     Fusion,
-    converted_result,
     is_elementwise_op,
     is_fusible,
     is_read_by_products_only,
@@ -39,7 +39,7 @@ _UPDATES = (DynamicUpdateSliceOp, ScatterOp)
 # XLA aligns buffers to this many bytes.
 ALIGNMENT = 64
 # At most this many operands of fused operations are considered for the buffer of a result.
-_MAX_LEAVES = 16
+_MAX_LEAVES = 32
 
 
 def aligned(size: int) -> int:
@@ -70,17 +70,17 @@ class BlockBuffers:
         ops: Sequence[Op],
         may_write: set[int],
         bytes_of: Callable[[Value], int],
+        shape_of: Callable[[Value], tuple[int, ...] | None],
         compiler: str,
     ) -> None:
         self._ops = ops
         self._bytes = bytes_of
-        self._converts_products = CompilerBehavior.CONVERTS_PRODUCTS.holds(compiler)
         self._narrows = CompilerBehavior.PRODUCTS_OF_BF16.holds(compiler)
         self._may_write = may_write
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
         self._fusion = fusion = Fusion(
-            ops, bytes_of, lambda argument: argument.index not in may_write, compiler
+            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, compiler
         )
         self._free, self._fused, self._last = fusion.free, fusion.fused, fusion.last
         for argument in block.arguments:
@@ -141,11 +141,15 @@ class BlockBuffers:
         self.allocated.append(buffer)
 
     def _size(self, value: Value) -> int:
-        """The bytes of a new buffer of a value, in the type that it is computed in."""
+        """The bytes of a new buffer of a value, in the type in which it is written."""
         size = self._bytes(value)
-        if self._converts_products and (converted := converted_result(value)) is not None:
-            return self._bytes(converted)
-        return size // 2 if self._narrows and _is_narrowed(value) else size
+        if not self._narrows:
+            return size
+        end = _computed_by(value) if isinstance(value, OpResult) and type(value.op) in PRODUCTS else value
+        if end in self._fusion.logits:
+            return self._bytes(end)
+        size = min(size, self._bytes(end))
+        return size // 2 if _is_narrowed(end) else size
 
     def _take_over(self, op: Op, result: Value, position: int) -> None:
         """Ends the buffer of an operand where that of a result of the same size begins."""
@@ -190,7 +194,7 @@ class BlockBuffers:
         elif isinstance(op, CallOp | ManualComputationOp | NamedComputationOp):
             source = argument_written_into(op, index)
             operand = None if source is None else op.operand_at(source.index)
-            if source is not None and source is returned_by(op, index):
+            if source is not None and source is _viewed(returned_by(op, index)):
                 return operand if operand in self._of else None
         buffer = None if operand is None else self._of.get(operand)
         if buffer is None or buffer.end > position or not self._is_writable(buffer):
@@ -201,6 +205,14 @@ class BlockBuffers:
         return not isinstance(buffer.value, BlockArgument) or (
             buffer.value.index in self._may_write and buffer.value in self._of
         )
+
+
+def _computed_by(product: Value) -> Value:
+    """What a product's operation writes: the end of a chain of elementwise operations with one use each."""
+    value = product
+    while value.has_one_use and is_elementwise_op(user := next(iter(value.users))):
+        value = user.results[0]
+    return value
 
 
 def _is_narrowed(value: Value) -> bool:
@@ -228,6 +240,13 @@ def returned_by(op: Op, index: int) -> Value | None:
     """The value in the body of an operation that becomes a result."""
     body = body_of(op)
     return None if body is None or body.last is None else body.last.operand_at(index)
+
+
+def _viewed(value: Value | None) -> Value | None:
+    """The value whose buffer a value has as a view of it."""
+    while isinstance(value, OpResult) and is_view(value.op):
+        value = value.op.operand_at(value.index)
+    return value
 
 
 def argument_written_into(op: Op, index: int, around: tuple[Block, ...] = ()) -> BlockArgument | None:

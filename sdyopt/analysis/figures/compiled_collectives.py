@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
-from sdyopt.analysis.figures.loop_invariants import loop_around
+from sdyopt.analysis.figures.loop_invariants import RELAYOUTS, loop_around, only_user, sum_over_iterations
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import replace
@@ -22,17 +22,15 @@ from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import OpResult, Value
 
 _ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
 _SUMS = (*_ALL_REDUCES, ReduceScatterOp, stablehlo.ReduceScatterOp)
@@ -41,10 +39,8 @@ _COLLECTIVES = (
     *(stablehlo.CollectivePermuteOp, stablehlo.ReduceScatterOp),
 )
 _PRODUCTS = (DotGeneralOp, DotOp, ConvolutionOp)
-# Operations that compute no new values from the elements.
-_RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
-# The same, of some elements.
-_PARTS = (*_RELAYOUTS, SliceOp, DynamicSliceOp)
+# What computes no new values, but of some elements.
+_PARTS = (*RELAYOUTS, SliceOp, DynamicSliceOp)
 # The bits of the floats that are sent to products of default precision.
 _DEFAULT_WIDTH = 16
 # The least number of devices that are a ring for a product; a scatter is along at least half as many.
@@ -107,7 +103,7 @@ def _after_loops(op: Op, collective: Collective, program: Program) -> Collective
     around: Op = op
     left: WhileOp | None = None
     while (loop := loop_around(around, program.counts, in_branches=False)) is not None:
-        total = _sum_over_iterations(value, loop)
+        total = sum_over_iterations(value, loop)
         if total is None:
             break
         left = around = loop
@@ -120,32 +116,6 @@ def _after_loops(op: Op, collective: Collective, program: Program) -> Collective
         per_iteration=None if program.counts.times(left) is not None else program.counts.per_iteration(left),
         compiled="done once, after the loop that sums up its results",
     )
-
-
-def _sum_over_iterations(value: Value, loop: WhileOp) -> Value | None:
-    """The result of a loop that sums up a value over its iterations, if nothing else needs the value."""
-    while (user := _only_user(value)) is not None and isinstance(user, _RELAYOUTS):
-        value = user.results[0]
-    if not isinstance(user, AddOp) or user.parent is not loop.body.blocks[0]:
-        return None
-    other = next((each for each in user.operands if each is not value), None)
-    if not isinstance(other, BlockArgument) or other.block is not loop.body.blocks[0]:
-        return None
-    if _only_user(other) is not user:
-        return None
-    returned = _only_user(user.result)
-    index = other.index
-    if returned is None or returned is not loop.body.blocks[0].last:
-        return None
-    is_carried = returned.operand_at(index) is user.result
-    return loop.results[index] if is_carried else None
-
-
-def _only_user(value: Value) -> Op | None:
-    """The operation with the only use of a value; None if there are several uses or none."""
-    uses = iter(value.uses)
-    use = next(uses, None)
-    return None if use is None or next(uses, None) is not None else use.owner
 
 
 def _in_loop(op: Op, collective: Collective, program: Program) -> Collective | None:
@@ -196,7 +166,7 @@ def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | N
     if element.width != _DEFAULT_WIDTH and not _contracts_several(op):
         return None
     if isinstance(op, AllGatherOp):
-        product = _only_user(op.results[0])
+        product = only_user(op.results[0])
         if size != devices or not isinstance(product, DotGeneralOp):
             return None
         if product.lhs is not op.results[0] or not _shards(product.rhs):
@@ -238,7 +208,7 @@ def _of_totals(op: Op, collective: Collective, program: Program) -> Collective |
     """A gather for a cumulative operation."""
     if not isinstance(op, AllGatherOp) or collective.wire_bytes is None:
         return None
-    user = _only_user(op.results[0])
+    user = only_user(op.results[0])
     sizes = user.window_dimensions if isinstance(user, ReduceWindowOp) else ()
     gathered = [dim for dim, axes in enumerate(op.gathering_axes) if axes.axes]
     shape = _shape(op.results[0])
@@ -261,7 +231,7 @@ def _once(op: Op, collective: Collective, program: Program) -> Collective | None
     if not isinstance(op, AllGatherOp) or not collective.wire_bytes:
         return None
     source: Value = op.tensor
-    while isinstance(source, OpResult) and isinstance(source.op, _RELAYOUTS):
+    while isinstance(source, OpResult) and isinstance(source.op, RELAYOUTS):
         source = source.op.operand_at(0)
     key = source, op.parent, collective.axes, collective.wire_bytes
     first = program.gathered.setdefault(key, op.tensor)

@@ -9,7 +9,7 @@ A value is
 - *recomputed*: fused with several uses, as the gelu of a product is in the forward and in the backward pass.
   That pays if what it is computed from is no larger, or live until its last use anyway.
 
-The exponentials of a softmax are written once, by the operation that sums them up.
+The exponentials of some softmaxes are written once, by the operation that sums them up (`softmax.py`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,26 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
+from sdyopt.analysis.figures.loop_invariants import sum_over_iterations
+from sdyopt.analysis.figures.softmax import computes_product, softmax_of, writes_exponentials, writes_logits
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
-from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllReduceOp,
+    AllSliceOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, BroadcastOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, PowOp, TranscendentalOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, PowOp, TranscendentalOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
@@ -68,9 +76,12 @@ _ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
 # They fuse their operands, but are not fused themselves.
 _SINKS = frozenset((DynamicUpdateSliceOp, ReduceOp))
 _DOTS = (DotGeneralOp, DotOp)
+_ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
+# What a product's operation does with its result, at no cost.
+_LAYOUTS = (ReshapeOp, TransposeOp)
 _INTRICATE = (TranscendentalOp, DivOp, PowOp)
 PRODUCTS = frozenset((ConvolutionOp, *_DOTS))
-_SINKS_WITH_PRODUCTS = frozenset((*_SINKS, *PRODUCTS, GatherOp))
+_SINKS_WITH_PRODUCTS = frozenset((*_SINKS, *PRODUCTS))
 
 # At most this many values are considered that one is recomputed from; those of less than a share are ignored.
 _MAX_LEAVES = 8
@@ -91,19 +102,22 @@ class Fusion:
         self,
         ops: Sequence[Op],
         bytes_of: Callable[[Value], int],
+        shape_of: Callable[[Value], tuple[int, ...] | None],
         is_held: Callable[[BlockArgument], bool],
         compiler: str,
     ) -> None:
         self._ops = ops
         self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
-        self._converts_products = CompilerBehavior.CONVERTS_PRODUCTS.holds(compiler)
+        self._shape = shape_of
         self._is_held = is_held
         fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
         self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
         self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS.holds(compiler)
         self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS.holds(compiler)
+        self._overlaps_scatters = CompilerBehavior.OVERLAPS_SCATTERS.holds(compiler)
         self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX.holds(compiler)
+        self._sums_in_products = CompilerBehavior.SUMS_IN_PRODUCTS.holds(compiler)
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
         self.free: set[Value] = set()
         self._fusible = {op for op in ops if is_fusible(op)}
@@ -112,17 +126,30 @@ class Fusion:
         # The last position at which a value is needed, and the operations that it can be fused with.
         self.last: dict[Value, int] = {}
         self._fusing: dict[Value, set[Op]] = {}
+        # The operation that reads a value in the end, and all that is computed from it; None for several.
+        self._reader: dict[Value, Op | None] = {}
         # The first and the last position of a use that a value cannot be fused with.
         self.written: dict[Value, tuple[int, int]] = {}
         # The values from which one is computed if it is, and those from which it could be recomputed.
         self._leaves: dict[Value, dict[Value, int]] = {}
         self._candidates: dict[Value, dict[Value, int]] = {}
         self._recomputed: set[Op] = set()
+        # What is written for a softmax as it is, and products that are computed in one.
+        self.logits: set[Value] = set()
+        self._in_softmax: set[Op] = set()
+        # Operations that compute a product, too.
+        self._with_product: set[Op] = set()
+        # All-reduces that are done after the loop.
+        self._after_loop: set[Op] = set()
         # Values that take more than simple arithmetic to compute again.
         self._intricate: set[Value] = set()
         self._find_free()
         if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler):
             self._fusible |= {op for op in ops if isinstance(op, ScatterOp) and self._is_one_hot(op)}
+        if CompilerBehavior.SUMS_AFTER_LOOPS.holds(compiler):
+            # There is nothing in the loop but what is summed up.
+            self._after_loop = {op for op in ops if isinstance(op, _ALL_REDUCES) and _is_after_loop(op)}
+            self._fusible |= self._after_loop
         self._find_recomputed()
         for position in range(len(ops) - 1, -1, -1):
             self._visit(ops[position], position)
@@ -169,7 +196,7 @@ class Fusion:
                 operand = op.operand_at(0)
                 leaves = leaves_of.get(operand)
                 if leaves is None:
-                    leaves = {operand: self._stored(operand)}
+                    leaves = {operand: self._bytes(operand)}
             else:
                 leaves = self._merged_leaves(op)
             if op.signature.cached(_is_intricate):
@@ -206,20 +233,23 @@ class Fusion:
                 merged.update(leaves)
             elif isinstance(value, OpResult) and value.op not in self._positions:
                 continue  # of an outer block, where it is live during all of this one
-            elif (size := self._stored(value)) > smallest:
+            elif (size := self._bytes(value)) > smallest:
                 merged[value] = size
         return merged
-
-    def _stored(self, value: Value) -> int:
-        """The bytes of a value in memory, in the type that it is computed in."""
-        converted = converted_result(value) if self._converts_products else None
-        return self._bytes(value if converted is None else converted)
 
     def _is_kept(self, op: Op) -> bool:
         """Whether a compiler writes the result of an operation with several uses, whatever it is of."""
         if not isinstance(op, TranscendentalOp):
             return False
-        return not self._recomputes_transcendentals or (self._keeps_softmax and _is_of_softmax(op))
+        if self._keeps_softmax and (softmax := softmax_of(op)) is not None:
+            if not writes_exponentials(softmax, self._shape):
+                return False
+            if computes_product(softmax, self._shape):
+                self._in_softmax.add(softmax.product)
+            elif writes_logits(softmax, self._shape):
+                self.logits.add(softmax.logits)
+            return True
+        return not self._recomputes_transcendentals
 
     def _leaves_live_on(self, op: Op) -> bool:
         """Whether what a result could be recomputed from is live until its last use anyway."""
@@ -247,18 +277,44 @@ class Fusion:
     def _visit(self, op: Op, position: int) -> None:
         for result in op.results:
             self._look_at_uses(result, position)
-        if op not in self._fusible or op.results[0] in self.free:
+        is_product = self._sums_in_products and type(op) in PRODUCTS
+        if not (is_product or op in self._fusible) or op.results[0] in self.free:
             return
         result = op.results[0]
         users = self._fusing[result]
         if not users:
             return
-        is_single = (len(users) == 1 or isinstance(op, _BROADCASTS)) and result not in self.written
-        if is_single or op in self._recomputed or self._leaves_live_on(op):
+        if is_product:
+            if (
+                op in self._in_softmax
+                or isinstance(self._reader[result], ReduceOp)
+                or self._is_written_by_next(result)
+            ):
+                self.fused.add(op)
+            return
+        is_single = len(users) == 1 or isinstance(op, _BROADCASTS) or self._reader[result] is not None
+        if (is_single and result not in self.written) or op in self._recomputed or self._leaves_live_on(op):
             self.fused.add(op)
 
+    def _is_written_by_next(self, product: Value) -> bool:
+        """Whether an operation after a product computes it, and no other product."""
+        value = product
+        while value.has_one_use:
+            user = next(iter(value.users))
+            if user not in self._positions or not (
+                is_elementwise_op(user) or isinstance(user, _LAYOUTS) or user in self._after_loop
+            ):
+                return False
+            value = user.results[0]
+            if user not in self.fused and not is_view(user):
+                if user in self._with_product:
+                    return False
+                self._with_product.add(user)
+                return True
+        return False
+
     def _look_at_uses(self, value: Value, position: int) -> None:
-        last, users = position, set[Op]()
+        last, users, readers = position, set[Op](), set[Op | None]()
         first_written, last_written = -1, -1
         for use in value.uses:
             user: Op | None = use.owner
@@ -277,22 +333,40 @@ class Fusion:
                 seen = user.results[use.index]
                 here = self.last[seen]
                 users |= self._fusing[seen]
+                readers.add(self._reader[seen])
                 first, final = self.written.get(seen, (-1, -1))
             elif user in self.fused or (user.results and user.results[0] in self.free):
                 here = max(here, self.last[user.results[0]])
                 users.add(user)
+                readers.add(user if type(user) in PRODUCTS else self._reader[user.results[0]])
                 first = -1
             elif user in self._fusible or self._is_computed_by(user, value, use.index):
                 users.add(user)
+                readers.add(user)
                 first = -1
+            if self._overlaps_scatters and isinstance(user, ReduceScatterOp):
+                here = final = max(here, self._first_use(user.results[0]))
             last = max(last, here)
             if first >= 0:
                 first_written = first if first_written < 0 else min(first, first_written)
                 last_written = max(final, last_written)
         self.last[value] = last
         self._fusing[value] = users
+        self._reader[value] = next(iter(readers)) if len(readers) == 1 and first_written < 0 else None
         if first_written >= 0:
             self.written[value] = first_written, last_written
+
+    def _first_use(self, value: Value) -> int:
+        """The first position of an operation that reads a value; -1 if there is none in the block."""
+        positions = []
+        for user in value.users:
+            if _is_view(type(user)):
+                positions.append(self._first_use(user.results[0]))
+            elif user in self.fused:
+                positions.append(self.last[user.results[0]])
+            else:
+                positions.append(self._positions.get(user, -1))
+        return min(positions, default=-1)
 
     def _is_computed_by(self, user: Op, value: Value, index: int) -> bool:
         """Whether an operation that is not fused itself computes an operand."""
@@ -302,6 +376,12 @@ class Fusion:
         if isinstance(user, WhileOp):
             return self.is_computed_in(user, index)
         return self._fuses_simple and kind in PRODUCTS and value not in self._intricate
+
+
+def _is_after_loop(op: Op) -> bool:
+    """Whether an all-reduce is done after the loop that sums up its results."""
+    loop = op.parent_op
+    return isinstance(loop, WhileOp) and sum_over_iterations(op.results[0], loop) is not None
 
 
 def is_elementwise_op(op: Op) -> bool:
@@ -350,16 +430,6 @@ def _is_view(kind: type[Op]) -> bool:
 def is_view(op: Op) -> bool:
     """Whether the results of an operation are in the buffers of its operands."""
     return _is_view(type(op))
-
-
-def _is_of_softmax(op: Op) -> bool:
-    """Whether exponentials are summed up, and divided."""
-    if not isinstance(op, ExpOp):
-        return False
-    users = list(op.results[0].users)
-    return any(isinstance(user, DivOp) for user in users) and any(
-        isinstance(_after(user, (*VIEWS, ConvertOp)), ReduceOp) for user in users
-    )
 
 
 def _after(user: Op, passed: tuple[type[Op], ...]) -> Op:

@@ -12,12 +12,17 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # Operations whose block arguments are their operands, and whose results are what their body returns.
 _BODIES = (ManualComputationOp, NamedComputationOp)
+# Operations that compute no new values from the elements.
+RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 _CONTROL_FLOW = (IfOp, CaseOp, WhileOp)
 
 # A value that depends on more values than this counts as changing.
@@ -71,6 +76,32 @@ def is_invariant(value: Value, loop: WhileOp, counts: ExecutionCounts) -> bool:
         pending += [source for source in sources if source not in visited]
         visited.update(sources)
     return True
+
+
+def sum_over_iterations(value: Value, loop: WhileOp) -> Value | None:
+    """The result of a loop that sums up a value over its iterations, if nothing else needs the value."""
+    while (user := only_user(value)) is not None and isinstance(user, RELAYOUTS):
+        value = user.results[0]
+    if not isinstance(user, AddOp) or user.parent is not loop.body.blocks[0]:
+        return None
+    other = next((each for each in user.operands if each is not value), None)
+    if not isinstance(other, BlockArgument) or other.block is not loop.body.blocks[0]:
+        return None
+    if only_user(other) is not user:
+        return None
+    returned = only_user(user.result)
+    index = other.index
+    if returned is None or returned is not loop.body.blocks[0].last:
+        return None
+    is_carried = returned.operand_at(index) is user.result
+    return loop.results[index] if is_carried else None
+
+
+def only_user(value: Value) -> Op | None:
+    """The operation with the only use of a value; None if there are several uses or none."""
+    uses = iter(value.uses)
+    use = next(uses, None)
+    return None if use is None or next(uses, None) is not None else use.owner
 
 
 def _sources(value: Value, loop: WhileOp, counts: ExecutionCounts) -> list[Value] | None:

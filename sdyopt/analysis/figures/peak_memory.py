@@ -136,7 +136,7 @@ class LiveMemory:
         ops = [op for op in block.ops if op not in self._dead.ops]
         if not ops:
             return Peak()
-        buffers = BlockBuffers(block, ops, may_write, self.bytes, self._compiler)
+        buffers = BlockBuffers(block, ops, may_write, self.bytes, self._shapes.shape, self._compiler)
         outside = {id(each) for each in self._of_results(block, buffers, donors)}
         counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
         counted += [

@@ -70,8 +70,8 @@ def test_an_operation_overwrites_an_operand_of_the_operations_fused_into_it() ->
     assert memory.peak == 4 * KIB
 
 
-@pytest.mark.parametrize(("additions", "peak"), [(8, 4 * KIB), (9, 5 * KIB)])
-def test_at_most_16_operands_of_fused_operations_are_considered(additions: int, peak: int) -> None:
+@pytest.mark.parametrize(("additions", "peak"), [(16, 4 * KIB), (17, 5 * KIB)])
+def test_at_most_32_operands_of_fused_operations_are_considered(additions: int, peak: int) -> None:
     # From the last addition on, the operands are %i, the addition before, %i and so on; the last one is %0.
     chain = "\n".join(f"%{n + 2} = stablehlo.add %{n + 1 if n else 0}, %i : T" for n in range(additions))
     last = additions + 1
