@@ -35,6 +35,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     list_of,
     nested,
     nested_list,
+    quote,
     string,
     type_parameter,
 )
@@ -403,6 +404,7 @@ __all__ = [
     "optional_operand",
     "paired",
     "positive",
+    "quote",
     "region",
     "regions",
     "register_encodings",

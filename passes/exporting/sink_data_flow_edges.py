@@ -71,7 +71,8 @@ class SinkDataFlowEdges(Pass):
     def _sink(self, op: Op, rewriter: Rewriter) -> None:
         owners = op.data_flow.owners(op)
         arguments = [owner for owner in owners if isinstance(owner, BlockArgument)]
-        results = owners[len(arguments) :]
+        # Results that own no edge are replicated.
+        results = op.results if len(owners) > len(arguments) else ()
         _set_shardings(op, "in_shardings", arguments, rewriter)
         self._sink_debug_info(
             op, arguments, BLOCK_ARGUMENT_ORIGINS, BLOCK_ARGUMENT_PROPAGATION_EDGES, rewriter

@@ -169,7 +169,7 @@ class ResolvePermutationFactors(Pass):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, IfOp):
                 reshard_branches(op, resharder)
-            elif op.dialect_name in ("stablehlo", "chlo"):
+            elif op.dialect is not None and op.dialect_name not in _LOCAL_DIALECTS:
                 if _follows_rule(type(op)) and not dims_to_replicate(op, types, self.enable_halo_exchange):
                     continue  # nearly all operations
                 _warn_of_effects(op, types)
@@ -213,6 +213,28 @@ class ResolvePermutationFactors(Pass):
             _replicate(op, dims, context.types, context.rewriter)
         else:
             context.rewriter.replace(op, values)
+
+
+# The dialects whose operations are not changed. Others are stablehlo, chlo, and those of plugins.
+_LOCAL_DIALECTS = frozenset(
+    (
+        *(
+            "affine",
+            "arith",
+            "builtin",
+            "cf",
+            "func",
+            "linalg",
+            "math",
+            "mesh",
+            "mhlo",
+            "quant",
+            "scf",
+            "sdy",
+        ),
+        *("shape", "tensor", "tosa", "vhlo"),
+    )
+)
 
 
 @cache

@@ -46,6 +46,7 @@ class Block:
 
     @property
     def parent_op(self) -> Op | None:
+        """The operation with the region of the block; None for a detached block."""
         return self.parent.parent if self.parent is not None else None
 
     @property
@@ -138,6 +139,7 @@ class Region:
 
     @property
     def is_empty(self) -> bool:
+        """Whether the region has no blocks."""
         return not self.blocks
 
     @property

@@ -131,6 +131,7 @@ class Op(metaclass=OpMeta):
 
     @property
     def operands(self) -> list[Value]:
+        """The operands, in order."""
         return [use.value for use in self._operands]
 
     @property
@@ -143,10 +144,12 @@ class Op(metaclass=OpMeta):
 
     @property
     def operand_types(self) -> tuple[Type, ...]:
+        """The types of the operands."""
         return self.signature.operand_types
 
     @property
     def result_types(self) -> tuple[Type, ...]:
+        """The types of the results."""
         return self.signature.result_types
 
     @property
@@ -207,12 +210,14 @@ class Op(metaclass=OpMeta):
         raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:
+        """Whether the class has a trait."""
         return trait in self.traits
 
     # --- Position -------------------------------------------------------------------
 
     @property
     def parent_op(self) -> Op | None:
+        """The enclosing operation; None for a module, and for a detached operation."""
         block = self.parent
         return block.parent.parent if block is not None and block.parent is not None else None
 

@@ -103,10 +103,12 @@ class Value:
 
     @property
     def has_uses(self) -> bool:
+        """Whether an operation uses the value."""
         return self.first_use is not None
 
     @property
     def has_one_use(self) -> bool:
+        """Whether the value is an operand exactly once."""
         return self.first_use is not None and self.first_use.next_use is None
 
     @property

@@ -44,12 +44,29 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> li
     With `keep_local_windows`, a dimension over which windows slide stays sharded if each lies in one shard.
     """
     if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
-        return []
+        return [
+            dim for dim in _dims_without_edge(op) if types.axes_per_dim(op.operand_at(dim.tensor))[dim.dim]
+        ]
     key = op.signature, op.attributes, *map(types.sharding, op.operands), keep_local_windows
     dims = types.dims_to_replicate.get(key)
     if dims is None:
         dims = types.dims_to_replicate[key] = tuple(_find_dims(op, types, keep_local_windows))
     return [Dim(*dim) for dim in dims]
+
+
+def _dims_without_edge(op: Op) -> Iterator[Dim]:
+    """The dimensions of operands of a region's operation, or of its terminator, that no data-flow edge has.
+
+    What stands for them inside or outside is not sharded, because shardings do not propagate there.
+    """
+    outer = op.parent_op if op.data_flow is None else op
+    if outer is None or outer.data_flow is None:
+        return
+    edges = outer.data_flow
+    sources = {use for owner in edges.owners(outer) for use in edges.sources(outer, owner)}
+    for use in op.operand_uses:
+        if use not in sources and isinstance(use.value.type, RankedTensor):
+            yield from (Dim(use.index, dim) for dim in range(use.value.type.rank))
 
 
 def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:

@@ -119,3 +119,60 @@ class WindowOp(plugin.Op):
 @plugin.crosses_shards(WindowOp)
 def window(op: WindowOp, types: object) -> Iterator[plugin.Dim]:
     yield from (plugin.Dim(0, dim) for dim in range(2))
+
+
+@testing.op("scan", plugin.RECURSIVE_EFFECTS)
+class ScanOp(plugin.Op):
+    """Goes over the rows of a tensor and returns rows, which no data-flow edge connects."""
+
+    initial = plugin.operand(plugin.TENSOR)
+    rows = plugin.operand(plugin.TENSOR)
+    body = plugin.region(plugin.ONE_BLOCK)
+    last = plugin.result(plugin.TENSOR)
+    outputs = plugin.result(plugin.TENSOR)
+    assembly = plugin.assembly(
+        "`(` $initial `)` `over` $rows attr-dict-with-keyword $body `:` functional-type(operands, results)"
+    )
+
+
+class _ScanFlow(plugin.DataFlow):
+    """The first operand, block argument, returned value and result."""
+
+    def owners(self, op: plugin.Op) -> Sequence[plugin.Value]:
+        return op.results[:1]
+
+    def owner_of_target(self, op: plugin.Op, target: plugin.Value) -> plugin.Value | None:
+        assert isinstance(target, plugin.BlockArgument | plugin.OpResult)
+        return op.results[0] if target.index == 0 else None
+
+    def sources(self, op: plugin.Op, owner: plugin.Value) -> list[plugin.OpOperand]:
+        return [op.operand_uses[0], plugin.terminator_of(op.regions[0]).operand_uses[0]]
+
+    def other_targets(self, op: plugin.Op, owner: plugin.Value) -> list[plugin.Value]:
+        return [op.regions[0].blocks[0].arguments[0]]
+
+
+ScanOp.data_flow = _ScanFlow()
+
+
+@testing.op("sort_columns", plugin.PURE)
+class SortColumnsOp(plugin.Op):
+    input = plugin.operand(plugin.TENSOR)
+    out = plugin.result(plugin.TENSOR)
+    assembly = plugin.assembly("$input attr-dict `:` type($out, $input)")
+
+
+@plugin.sharding_rule(SortColumnsOp)
+def sort_columns(signature: plugin.OpSignature, builder: plugin.OpShardingRuleBuilder) -> None:
+    rows, columns = signature[SortColumnsOp.input].shape
+    builder.add_factor(rows, [0], [0], plugin.FactorType.NEED_REPLICATION)
+    builder.add_factor(columns, [1], [1])
+
+
+@testing.op("opaque", plugin.PURE)
+class OpaqueOp(plugin.Op):
+    """An operation without a sharding rule."""
+
+    input = plugin.operand(plugin.TENSOR)
+    out = plugin.result(plugin.TENSOR)
+    assembly = plugin.assembly("$input attr-dict `:` type($out, $input)")

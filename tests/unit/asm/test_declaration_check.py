@@ -105,6 +105,44 @@ def test_mistakes_are_located(
         assert carets.strip() == "^" + "~" * (len(token) - 1)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "message", "help"),
+    [
+        (
+            "result(ANY_TYPE)",
+            "results(ANY_TYPE)\n    more = results(ANY_TYPE)",
+            "the result types cannot be divided among $out and $more",
+            "write type($out) and type($more)",
+        ),
+        (
+            "operand(ANY_TYPE)",
+            "operands(ANY_TYPE)",
+            "operands cannot be divided among $input and $others",
+            "$input",
+        ),
+    ],
+)
+def test_lists_that_cannot_be_divided(
+    tmp_path: Path, right: str, wrong: str, message: str, help: str
+) -> None:
+    text = PLUGIN.replace(right, wrong, 1).replace(
+        "TERMINATOR)", "TERMINATOR, ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS)"
+    )
+    text = text.replace("import TERMINATOR", "import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR")
+    text = text.replace("import attr,", "import results, attr,")
+    file = tmp_path / "toy.py"
+    if "operands cannot" in message:
+        text = text.replace('"$input `,`', '"operands `,`').replace(
+            "(`with` $others^ `:` type($others))? ", ""
+        )
+        text = text.replace("functional-type($input, results)", "functional-type(operands, results)")
+    file.write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_any_plugin(str(file))
+    assert message in str(error.value.message)
+    assert help in error.value.help
+
+
 @pytest.mark.parametrize(("field", "help"), [("order", 'name="order"'), ("parent", 'name="parent"')])
 def test_fields_do_not_hide_members_of_operations(tmp_path: Path, field: str, help: str) -> None:
     file = tmp_path / "toy.py"

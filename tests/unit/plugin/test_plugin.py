@@ -86,6 +86,17 @@ def test_functions_and_classes_have_docstrings() -> None:
     assert without == []
 
 
+def test_members_on_the_page_have_docstrings() -> None:
+    without = []
+    for name, listed in members().items():
+        for member in listed:
+            value = inspect.getattr_static(getattr(plugin, name), member, None)
+            function = value.fget if isinstance(value, property) else value
+            if inspect.isfunction(function) and not inspect.getdoc(function):
+                without.append(f"{name}.{member}")
+    assert without == []
+
+
 @pytest.mark.sources
 def test_the_dialect_of_the_page_is_typed_strictly(tmp_path: Path) -> None:
     text = "\n\n".join(

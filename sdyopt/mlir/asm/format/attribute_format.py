@@ -184,7 +184,9 @@ dialect_type = dialect_attribute
 
 
 def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
-    """The format of a class that has been registered."""
+    """The format of a class that has been registered. Raises ValueError for another class."""
+    if attribute_class not in _formats:
+        raise ValueError(f"{attribute_class.__name__} has no format: register it by dialect_attribute first")
     return _formats[attribute_class]
 
 
@@ -192,6 +194,7 @@ def register_format(attribute_class: type[Attribute], format: AttributeFormat) -
     """Registers the format of a class that has its own parser and printer for the full attribute."""
     format.bind(attribute_class, "")
     _formats[attribute_class] = format
+    _cpp_names[attribute_class] = f"{attribute_class.__name__}Attr"
 
 
 def has_format(attribute_class: type[Attribute]) -> bool:
@@ -405,7 +408,7 @@ def string(field: str, name: str = "") -> Parameter[str]:
 
 def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
     """An attribute of a class; `namespace` is the C++ namespace in the class's name in errors."""
-    format = _formats[attribute_class]
+    format = format_of(attribute_class)
     cpp_type = namespace + _cpp_names[attribute_class]
     parse = lambda parser: parse_nested(parser, attribute_class)  # noqa: E731
     return Parameter(field, name or field, cpp_type, parse, format.text)
@@ -415,7 +418,7 @@ def nested_list(
     field: str, attribute_class: type[A], name: str = "", namespace: str = ""
 ) -> Parameter[tuple[A, ...]]:
     """A comma-separated list of one or more attributes of a class."""
-    text = _formats[attribute_class].text
+    text = format_of(attribute_class).text
     return list_of(
         field,
         name or field,

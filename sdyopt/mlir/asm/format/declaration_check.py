@@ -142,6 +142,7 @@ def _check_elements(op_class: type[Op], elements: Sequence[FormatElement]) -> No
         ):
             message = f"the region ${following.field} is parsed as the attr-dict before it"
             raise FormatError(message, Token("attr-dict", -1), "write attr-dict-with-keyword")
+    _check_divisible(op_class, elements)
     if not all(isinstance(element, _KNOWN) for element in elements):
         return
     parsed = {
@@ -174,6 +175,22 @@ def _check_elements(op_class: type[Op], elements: Sequence[FormatElement]) -> No
             raise FormatError(
                 f"the format does not have the type of the result ${name}", help=f"write type(${name})"
             )
+
+
+def _check_divisible(op_class: type[Op], elements: Sequence[FormatElement]) -> None:
+    """Raises FormatError for a list of all operands, or of all result types, of several groups that vary."""
+    declared = declared_fields(op_class)
+    operands = [f"${field.field_name}" for field in declared.operands if field.arity != ONE]
+    results = [f"${field.field_name}" for field in declared.results if field.arity != ONE]
+    for element in elements:
+        match element:
+            case AllOperands() if len(operands) > 1:
+                message = f"operands cannot be divided among {' and '.join(operands)}"
+                raise FormatError(message, Token("operands", -1), f"write {' and '.join(operands)}")
+            case FunctionalType(results=None) | AllTypes(of_results=True) if len(results) > 1:
+                message = f"the result types cannot be divided among {' and '.join(results)}"
+                types = " and ".join([f"type({name})" for name in results])
+                raise FormatError(message, Token("results", -1), f"write {types}")
 
 
 def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
