@@ -251,9 +251,9 @@ def test_a_plugin_may_be_a_file_with_passes_and_a_dialect(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("x = (\n", "SyntaxError: '\\(' was never closed"),
-        ("\nx = 1 / 0\n", r"ZeroDivisionError: division by zero \(line 2\)"),
-        ("import no_such_module\n", r"ModuleNotFoundError: .* \(line 1\)"),
+        ("x = (\n", r"plugin\.py:1:1: error: .*SyntaxError: '\(' was never closed\nx = \("),
+        ("\nx = 1 / 0\n", r"plugin\.py:2:1: error: .*ZeroDivisionError: division by zero\nx = 1 / 0"),
+        ("import no_such_module\n", r"plugin\.py:1:1: error: .*ModuleNotFoundError: "),
         ("", "the file defines no DIALECT"),
         ("DIALECT = 3", "the entry point is not a Dialect"),
         ("from sdyopt.mlir.ir.dialect import Dialect\nDIALECT = Dialect('sdy')", "'sdy' is defined twice"),
@@ -266,6 +266,14 @@ def test_files_that_are_no_plugins_are_errors(tmp_path: Path, text: str | None, 
         path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=problem):
         discovery.load_dialect_plugin(str(path))
+
+
+def test_misspelled_names_of_a_module_have_help(tmp_path: Path) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text("from sdyopt import plugin\n\nif True:\n    INPUT = plugin.operan\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"plugin\.py:4:5: error: .*no attribute 'operan'") as error:
+        discovery.load_dialect_plugin(str(path))
+    assert error.value.help == "did you mean 'operand'?"
 
 
 def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:

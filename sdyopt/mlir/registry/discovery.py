@@ -31,6 +31,7 @@ from typing import Any, Final
 
 from sdyopt.base.context import Part
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
@@ -442,18 +443,44 @@ def _module_of_file(name: str, failure: str) -> ModuleType:
             help = 'end it only under `if __name__ == "__main__":`'
             raise UsageError(f"{failure}: the file ends the process{line}", help) from problem
         except Exception as problem:
-            raise UsageError(
-                f"{failure}: {type(problem).__name__}: {problem}{_line_in(path, problem)}"
-            ) from problem
+            raise _located_error(path, failure, problem) from problem
         _file_modules[path] = module
     return _file_modules[path]
 
 
+def _located_error(path: Path, failure: str, problem: Exception) -> UsageError:
+    """The error for an exception of a plugin, at the line in the file, with help for misspelled names."""
+    help = ""
+    if isinstance(problem, AttributeError) and problem.name and isinstance(problem.obj, ModuleType):
+        help = nearest(problem.name, getattr(problem.obj, "__all__", dir(problem.obj)))
+    message = f"{failure}: {type(problem).__name__}: {problem}"
+    line = _innermost_line(path, problem)
+    if isinstance(problem, SyntaxError) and problem.filename == str(path):
+        line = problem.lineno or 0
+        message = f"{failure}: {type(problem).__name__}: {problem.msg}"
+    try:
+        source = Source(str(path), path.read_text(encoding="utf-8"))
+        text = source.text.splitlines()[line - 1] if line else ""
+    except (OSError, UnicodeDecodeError, IndexError):
+        text = ""
+    if not text:
+        return UsageError(message, help)
+    column = len(text) - len(text.lstrip()) + 1
+    diagnostic = DiagnosticError.at(FileLoc(str(path), line, column), message).within(source).diagnostic
+    return UsageError(render(diagnostic).rstrip("\n"), help, diagnostic)
+
+
 def _line_in(path: Path, problem: BaseException) -> str:
     """The innermost line of a file in the stack of an exception, in words."""
+    line = _innermost_line(path, problem)
+    return f" (line {line})" if line else ""
+
+
+def _innermost_line(path: Path, problem: BaseException) -> int:
+    """The innermost line of a file in the stack of an exception; 0 if there is none."""
     trace, line = problem.__traceback__, 0
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):
             line = trace.tb_lineno
         trace = trace.tb_next
-    return f" (line {line})" if line else ""
+    return line
