@@ -22,7 +22,7 @@ class Advice:
     that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing. `reason`
     says why there were no trials. `moves_whole`: the times at most assume that whole tensors move where
     activations are resharded. `prefers_less`: some changes that send more come after others that are nearly
-    as fast. `has_others`: the best changes of all places come before further ones of these places.
+    as fast.
     """
 
     program: Op
@@ -42,7 +42,6 @@ class Advice:
     machine: str = ""
     moves_whole: bool = True
     prefers_less: bool = False
-    has_others: bool = False
     assumption: str = ""
     reason: str = ""
     # From scratch: the figures with the given annotations, and at the end; all annotations that were found,

@@ -103,8 +103,6 @@ def _limits(advice: Advice) -> str:
         )
     if advice.prefers_less:
         parts.append("what sends more comes after what is nearly as fast")
-    if advice.has_others:
-        parts.append("other shardings of a place come after the best ones of all places")
     return "; ".join(parts)
 
 

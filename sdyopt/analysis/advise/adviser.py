@@ -115,11 +115,7 @@ class Adviser:
     def _count(self, advice: Advice, search: Search) -> None:
         """Takes over what the search has counted."""
         advice.tried, advice.proposed, advice.failed = search.tried, search.proposed, search.failed
-        advice.reduced, advice.prefers_less, advice.has_others = (
-            search.reduced,
-            search.prefers_less,
-            search.has_others,
-        )
+        advice.reduced, advice.prefers_less = search.reduced, search.prefers_less
         advice.seconds = search.seconds if search.is_out_of_time else 0
 
     def _verified(self, advice: Advice, search: Search, trials: Trials, ranked: list[Trial]) -> list[Trial]:

@@ -139,9 +139,11 @@ class Edit(NamedTuple):
 
     @property
     def is_less_sharded(self) -> bool:
-        """Whether an annotation only loses axes, those of a constraint all of them."""
-        if self.is_removal or self.is_new_constraint:
+        """Whether an annotation only loses axes, those of a constraint all of them; or a new one has none."""
+        if self.is_removal:
             return False
+        if self.is_new_constraint:
+            return self.sharding.is_fully_closed and self.sharding.is_fully_replicated
         before = annotation_of(self.subject)
         if before is None:
             return False

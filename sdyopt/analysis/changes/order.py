@@ -54,15 +54,11 @@ def _difficulty(trial: Trial) -> int:
 
 
 def each_place_once(found: Sequence[Trial]) -> list[Trial]:
-    """The best change of each place, and then the others."""
-    best: list[Trial] = []
-    others: list[Trial] = []
-    places: set[object] = set()
+    """The best change of each place."""
+    best: dict[object, Trial] = {}
     for each in found:
-        place = _place(each)
-        (others if place in places else best).append(each)
-        places.add(place)
-    return best + others
+        best.setdefault(_place(each), each)
+    return list(best.values())
 
 
 def less_sent_first(found: Sequence[Trial], moves_whole: bool) -> list[Trial]:

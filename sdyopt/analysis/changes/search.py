@@ -106,7 +106,7 @@ class Search:
         # The numbers of trials, of proposed changes, of those whose pipeline fails, and of those with fewer
         # layers; and whether some changes are not in the order of what they save.
         self.tried = self.proposed = self.failed = self.reduced = 0
-        self.is_out_of_time = self.prefers_less = self.has_others = False
+        self.is_out_of_time = self.prefers_less = False
         self._known: dict[object, Trial] = {}
 
     @cached_property
@@ -184,8 +184,7 @@ class Search:
         if not self.is_above_memory:
             ordered = less_sent_first(paying, self.moves_whole)
             self.prefers_less, paying = ordered != paying, ordered
-            ordered = each_place_once(paying)
-            self.has_others, paying = ordered != paying, ordered
+            paying = each_place_once(paying)
         return paying
 
     @property

@@ -7,9 +7,8 @@
 // SWAPPED:      1. write P('data', 'model') in the with_sharding_constraint at model.py:42
 // SWAPPED-NEXT:   now P('model', 'data')
 // SWAPPED-NEXT:   on the wire 60.0 KiB → 0 B (−100.0%)
-// What is sent if XLA moves whole tensors in place of resharding activations.
-// SWAPPED:      depends on the partitioner: {{.*}} of reshards of activations; {{.*}} on the wire if it
-// SWAPPED:      whole tensors
+// SWAPPED:        conflict-free: no activation is resharded
+// SWAPPED-NOT:  in the with_sharding_constraint at model.py:42
 
 //--- swapped.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
