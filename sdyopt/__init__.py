@@ -52,6 +52,7 @@ __all__ = [
     "Severity",
     "Sharding",
     "ShardingChange",
+    "TriedChange",
     "Type",
     "Validation",
     "Value",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import CHECK, Search
-from sdyopt.analysis.changes.trials import Trial, completing_pipeline, trials_on
+from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -95,7 +95,7 @@ class Check:
 
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
     program is partitioned already. `tried` of `proposed` changes were tried; `together` is the trial of
-    the best changes that go together.
+    the best changes that go together. `trials` are those of the program, before passes.
     """
 
     report: Report
@@ -105,6 +105,7 @@ class Check:
     tried: int = 0
     proposed: int = 0
     together: Trial | None = None
+    trials: Trials | None = None
 
     @property
     def wire(self) -> Total:
@@ -152,7 +153,7 @@ class Checker:
             if first != number:
                 place.shared = first
                 place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
-        found.together = search.together
+        found.together, found.trials = search.together, search.trials
         found.tried, found.proposed = search.tried, search.proposed
         return found
 

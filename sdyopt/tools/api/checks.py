@@ -6,8 +6,8 @@ The code that checks is imported when it is used: it imports all of stablehlo.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.errors import (
     Location,
     PassError,
@@ -29,9 +30,10 @@ from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topolo
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard
-from sdyopt.tools.api.reports import Report
+from sdyopt.tools.api.reports import Explanation, Report
 
 if TYPE_CHECKING:  # imported only for checks
+    from sdyopt.analysis.changes.trials import Annotation, Trial
     from sdyopt.analysis.check import checker
     from sdyopt.analysis.mesh_sweep import sweep
 
@@ -43,7 +45,7 @@ class CostlyPlace:
     `wire_bytes` is what a device sends there in a run of the program, and `kinds` the bytes of each kind and
     axes, such as `all_gather along "x"`. `names` are the arguments whose elements move, or that gradients
     update. `reason` is that of the most expensive kind. `change` is the change of an annotation that was
-    tried and sends less, with its effect, or how many were tried in vain.
+    tried and sends less, with its effect, or how many were tried in vain; `best` is that change, or None.
     """
 
     location: Location
@@ -52,17 +54,42 @@ class CostlyPlace:
     names: tuple[str, ...]
     reason: str
     change: str
+    best: TriedChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedChange:
+    """A change of annotations that was tried: `text` says what to write, `annotations` what is where.
+
+    Each annotation has its `place`, `spec` and `sdy`.
+    """
+
+    text: str
+    annotations: tuple[Annotation, ...]
+    _apply: Callable[[], Module] = field(repr=False, compare=False)
+
+    def apply(self) -> Module:
+        """The program with the change, before passes, which is checked again by `sdyopt.check(…)`."""
+        return self._apply()
 
 
 class Check:
     """The check of `sdy-opt --check`. `str` is its text, in at most 13 lines. Figures are of one device."""
 
-    __slots__ = ("_program", "_title", "ir")
+    __slots__ = ("_module", "_program", "_title", "_topology", "ir")
 
     ir: checker.Check
 
-    def __init__(self, ir: checker.Check, title: str, program: str) -> None:
+    def __init__(
+        self,
+        ir: checker.Check,
+        title: str,
+        program: str,
+        module: Module,
+        topology: str | PathLike[str] | None = None,
+    ) -> None:
         self.ir = ir
+        self._module, self._topology = module, topology
         self._title = title
         self._program = program
 
@@ -95,10 +122,29 @@ class Check:
                     tuple(dict.fromkeys(name for part in place.parts for name in part.names)),
                     check_text.reasons_text(place.parts[0]),
                     check_text.change_of(self.ir, place, 1000),
+                    self._tried(place.best),
                 )
                 for place in self.ir.places
             ]
         )
+
+    def _tried(self, trial: Trial | None) -> TriedChange | None:
+        trials = self.ir.trials
+        if trial is None or trials is None:
+            return None
+
+        def apply() -> Module:
+            return self._module._with_op(trials.changed(trial.change))
+
+        return TriedChange(trial.text, tuple(trial.annotations), apply)
+
+    def explain(self, what: str, width: int = 100) -> Explanation:
+        """Why a value is sharded as it is, or why a collective is there: `"params['w']"`, `"#3"`."""
+        return self._module.explain(what, width=width)
+
+    def advise(self, **options: Any) -> Advice[Module]:
+        """The changes of the program that make it cheaper, with the options of `Module.advise`."""
+        return self._module.advise(**{"topology": self._topology, **options})
 
     @property
     def report(self) -> Report:
@@ -290,7 +336,8 @@ def check(
 
     memory = memory_of_device(device_memory)
     speeds = None if topology is None else topology_of(topology)
-    given = _module("check", program, arguments, keywords)._program
+    checked = _module("check", program, arguments, keywords)
+    given = checked._program
     copy = given.clone()
     compilation = compilation_of(copy, topology, python) if compiled else None
     collector = copy.collector()
@@ -307,7 +354,7 @@ def check(
                 report.compiled = compilation(report)
         result = checker.check(report, memory)
         title = symbol_name(copy.op) or copy.source.name
-    return Check(result, title, str(Module(copy, ())))
+    return Check(result, title, str(Module(copy, ())), checked, topology)
 
 
 def _module(caller: str, program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:

@@ -15,6 +15,7 @@ from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.edit_log import EditLog
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
@@ -171,9 +172,11 @@ class Module(ProgramView):
             may_fork=False,
         )
         with self._program.session(discard):
-            return advice_on(
-                self._program, options, topology, lambda op: Module(self._program.with_op(op), ())
-            )
+            return advice_on(self._program, options, topology, self._with_op)
+
+    def _with_op(self, op: Op) -> Module:
+        """Another program with the resources of this one."""
+        return Module(self._program.with_op(op), ())
 
     def explain(self, what: str, *passes: Passes, width: int = 100) -> Explanation:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.

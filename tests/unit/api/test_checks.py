@@ -25,6 +25,17 @@ def test_a_check_has_figures_and_places() -> None:
     assert len(str(check).splitlines()) == 6
 
 
+def test_a_change_is_applied_and_checked_again() -> None:
+    check = sdyopt.check(PROGRAM.parent / "explicit_axes.mlir")
+    best = check.places[0].best
+    assert best is not None
+    assert best.text == "write P('data', 'model') in the reshard at model.py:10"
+    assert best.annotations[0].spec == "P('data', 'model')"
+    assert sdyopt.check(best.apply()).wire_bytes < check.wire_bytes
+    assert "reshard requires P('data')" in check.explain("#0")
+    assert check.advise().changes[0].text == best.text
+
+
 def test_a_check_shows_itself_in_a_notebook() -> None:
     html = sdyopt.check(PROGRAM)._repr_html_()
     assert "communication<strong>768.0 KiB</strong>sent by each of 4 devices" in html
