@@ -11,12 +11,13 @@ becomes, with stablehlo-loops=true,
     …
 
 Operations that may have effects, or may be undefined if the loop runs zero times, stay. To MLIR,
-`stablehlo.while` is not a loop, and sdy-opt reads none of its other loops (scf.for, affine.for): as in C++,
-the pass changes nothing without `stablehlo-loops`. Collectives are hoisted by `sdy-hoist-collectives`.
+`stablehlo.while` is not a loop, but `scf.for` and `scf.while` are: as in C++, the pass hoists only out of
+these without `stablehlo-loops`. Collectives are hoisted by `sdy-hoist-collectives`.
 """
 
 from __future__ import annotations
 
+from sdyopt.mlir.dialects.scf import loops as scf_loops
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -27,6 +28,8 @@ from sdyopt.mlir.registry import register
 
 from .support.constants import is_pure
 
+_LOOPS: tuple[type[Op], ...] = (scf_loops.ForOp, scf_loops.WhileOp)
+
 
 @register("loop-invariant-code-motion")
 class LoopInvariantCodeMotion(Pass):
@@ -36,14 +39,14 @@ class LoopInvariantCodeMotion(Pass):
 
     def run(self, op: Op) -> bool:
         rewriter = Rewriter()
-        if self.stablehlo_loops:
-            for loop in [inner for inner in op.walk_post_order() if isinstance(inner, WhileOp)]:
-                _hoist_from(loop, rewriter)
+        loops: tuple[type[Op], ...] = (*_LOOPS, WhileOp) if self.stablehlo_loops else _LOOPS
+        for loop in [inner for inner in op.walk_post_order() if isinstance(inner, loops)]:
+            _hoist_from(loop, rewriter)
         return rewriter.changed
 
 
-def _hoist_from(loop: WhileOp, rewriter: Rewriter) -> None:
-    """Moves the invariant operations of both regions before the loop, in their order."""
+def _hoist_from(loop: Op, rewriter: Rewriter) -> None:
+    """Moves the invariant operations of all regions before the loop, in their order."""
     for region in loop.regions:
         pending = dict.fromkeys(op for block in region.blocks for op in block.ops)
         while pending:
@@ -55,7 +58,7 @@ def _hoist_from(loop: WhileOp, rewriter: Rewriter) -> None:
             pending.update(dict.fromkeys(user for result in op.results for user in result.users))
 
 
-def _can_hoist(op: Op, loop: WhileOp) -> bool:
+def _can_hoist(op: Op, loop: Op) -> bool:
     """Whether an operation has no effects, and what it uses is defined outside of the loop or in itself."""
     if TERMINATOR in op.traits or not all(map(is_pure, op.walk())):
         return False

@@ -118,7 +118,7 @@ class _Liveness:
             return () if callee_of(op) in self.calls else op.operands
         if isinstance(op, ReturnOp):
             return () if op.parent_op in self.calls else op.operands
-        if isinstance(op, YieldOp):
+        if isinstance(op, YieldOp) and isinstance(op.parent_op, IfOp):
             return ()
         if op.successors:
             forwarded = forwarded_operands(op)

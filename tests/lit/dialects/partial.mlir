@@ -4,13 +4,12 @@
 
 // CHECK-LABEL: @loops
 func.func @loops(%low: index, %high: index, %step: index, %c: i1) -> i1 {
-  // CHECK: "scf.for"
-  // CHECK: scf.yield
+  // CHECK: scf.for %arg4 = %arg0 to %arg1 step %arg2 {
   "scf.for"(%low, %high, %step) ({
   ^bb0(%i: index):
     "scf.yield"() : () -> ()
   }) : (index, index, index) -> ()
-  // CHECK: "scf.while"
+  // CHECK: scf.while (%arg4 = %arg3) : (i1) -> i1 {
   %0 = "scf.while"(%c) ({
   ^bb0(%a: i1):
     "scf.condition"(%a, %a) : (i1, i1) -> ()

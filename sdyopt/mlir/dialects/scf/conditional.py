@@ -1,4 +1,4 @@
-"""The subset of the scf dialect that programs of the mesh dialect use: if, yield."""
+"""The scf dialect object, scf.yield and scf.if."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.value import Value
 
-scf = DIALECT = Dialect("scf", is_partial=True)
+scf = Dialect("scf", is_partial=True)
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
 
@@ -29,7 +34,7 @@ _YIELDING = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf
 
 @scf.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates a region of scf.if, or of another operation, which is then not registered."""
+    """Terminates a region of an operation of scf, perhaps of one that is not registered."""
 
     values = operands(ANY_TYPE)
 
@@ -41,14 +46,16 @@ class YieldOp(Op):
             raise self.op_error(f"expects parent op to be one of '{', '.join(_YIELDING)}'")
 
 
-def _ensure_terminator(region: Region) -> None:
+def ensure_terminator(region: Region, op_parser: OpAsmParser) -> None:
     """Appends the yield that the syntax omits from a region without results."""
     block = region.blocks[0] if region.blocks else region.add_block()
     if block.last is None or not block.last.is_terminator:
-        block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
+        location = (op_parser.source, op_parser.offset)
+        signature = OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ())
+        block.append(build(signature, (), EMPTY_DICT, location))
 
 
-def _parse_result_types(op_parser: OpAsmParser) -> list[Type]:
+def parse_result_types(op_parser: OpAsmParser) -> list[Type]:
     """Parses types in parentheses, or a single type."""
     if op_parser.looking_at("("):
         return op_parser.comma_list(op_parser.type, "(", ")")
@@ -56,10 +63,10 @@ def _parse_result_types(op_parser: OpAsmParser) -> list[Type]:
 
 
 def _parse_if(op_parser: OpAsmParser) -> None:
-    op_parser.types["results_"] = _parse_result_types(op_parser) if op_parser.accept("->") else []
-    _ensure_terminator(op_parser.region())
+    op_parser.types["results_"] = parse_result_types(op_parser) if op_parser.accept("->") else []
+    ensure_terminator(op_parser.region(), op_parser)
     if op_parser.accept("else"):
-        _ensure_terminator(op_parser.region())
+        ensure_terminator(op_parser.region(), op_parser)
     else:
         op_parser.regions.append(Region())
 
@@ -74,6 +81,25 @@ def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
         printer.region(op.else_region, print_terminator=bool(op.results))
 
 
+def _fold_constant_condition(op: IfOp, rewriter: Rewriter) -> bool:
+    """Replaces the operation with the region that a constant selects."""
+    condition = constant_value(op.condition.defining_op)
+    if not isinstance(condition, IntegerAttr):
+        return False
+    chosen = op.then_region if condition.value else op.else_region
+    values: list[Value] = []
+    if chosen.blocks:
+        terminator = chosen.blocks[0].last
+        assert terminator is not None
+        mapping: dict[Value, Value] = {}
+        for inner in list(chosen.blocks[0].ops):
+            if inner is not terminator:
+                rewriter.insert(rewriter.clone(inner, mapping), before=op)
+        values = [mapping.get(value, value) for value in terminator.operands]
+    rewriter.replace(op, values)
+    return True
+
+
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
@@ -84,6 +110,7 @@ class IfOp(Op):
     else_region = region()
 
     assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
+    canonicalizations = (Pattern(_fold_constant_condition),)
 
     def verify_regions(self) -> None:
         if self.results and not self.else_region.blocks:

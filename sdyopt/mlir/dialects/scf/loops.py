@@ -1,0 +1,426 @@
+"""scf.for and scf.while, and their canonicalizations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.scf.conditional import YieldOp, ensure_terminator, parse_result_types, scf
+from sdyopt.mlir.ir.attribute import UNIT
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.types import INDEX, FunctionType, IndexType, IntegerType, Type
+from sdyopt.mlir.ir.value import BlockArgument, Value
+
+
+def _parse_assignments(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
+    """Parses `(%arg = %value, …)`: the names of arguments, and the values."""
+    pairs = op_parser.comma_list(lambda: _parse_assignment(op_parser), "(", ")")
+    return [name for name, _ in pairs], [value for _, value in pairs]
+
+
+def _parse_assignment(op_parser: OpAsmParser) -> tuple[OperandName, OperandName]:
+    name = op_parser.argument_name()
+    op_parser.expect("=")
+    return name, op_parser.operand()
+
+
+def _arguments(op_parser: OpAsmParser, names: Sequence[OperandName], types: Sequence[Type]) -> list[Argument]:
+    return [
+        Argument(name.name, name.offset, type, None, (op_parser.source, name.offset))
+        for name, type in zip(names, types, strict=True)
+    ]
+
+
+def _assignments(arguments: Sequence[Value], values: Sequence[Value], printer: OpAsmPrinter) -> str:
+    pairs = zip(arguments, values, strict=True)
+    return f"({', '.join(f'{printer.name(argument)} = {printer.name(value)}' for argument, value in pairs)})"
+
+
+def _parse_for(op_parser: OpAsmParser) -> None:
+    if op_parser.accept("unsigned"):
+        op_parser.attributes["unsignedCmp"] = UNIT
+    names = [op_parser.argument_name()]
+    op_parser.expect("=")
+    bounds = [op_parser.operand()]
+    for word in ("to", "step"):
+        op_parser.expect(word)
+        bounds.append(op_parser.operand())
+    inits: list[OperandName] = []
+    types: list[Type] = []
+    if op_parser.accept("iter_args"):
+        arguments, inits = _parse_assignments(op_parser)
+        names += arguments
+        op_parser.expect("->")
+        types = parse_result_types(op_parser)
+    if len(types) != len(inits):
+        message = "mismatch in number of loop-carried values and defined values"
+        raise op_parser.error(message, op_parser.offset)
+    index_type = op_parser.type() if op_parser.accept(":") else INDEX
+    # The names of the operands are not those of the arguments, which are in the region only.
+    op_parser.operands = [
+        *(op_parser.resolve(bound, index_type) for bound in bounds),
+        *(op_parser.resolve(init, type) for init, type in zip(inits, types, strict=True)),
+    ]
+    op_parser.result_types = types
+    ensure_terminator(op_parser.region(_arguments(op_parser, names, [index_type, *types])), op_parser)
+
+
+def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:
+    index, *arguments = op.body.blocks[0].arguments
+    is_unsigned = "unsigned " if op.unsigned_comparison else ""
+    lower, upper, step = (printer.name(value) for value in op.operands[:3])
+    printer.write(f" {is_unsigned}{printer.name(index)} = {lower} to {upper} step {step}")
+    if op.inits:
+        assignments = _assignments(arguments, op.inits, printer)
+        printer.write(f" iter_args{assignments} -> ({printer.types(op.result_types)})")
+    printer.write(" ")
+    if index.type is not INDEX:
+        printer.write(f" : {printer.type(index.type)} ")
+    printer.region(op.body, print_terminator=bool(op.inits))
+
+
+def _trip_count(op: ForOp) -> int | None:
+    """The number of iterations; None if it is not known."""
+    lower, upper, step = (constant_value(value.defining_op) for value in op.operands[:3])
+    if op.operands[0] is op.operands[1]:
+        return 0
+    if not isinstance(lower, IntegerAttr) or not isinstance(upper, IntegerAttr):
+        return None
+    first, last = _number(op, lower), _number(op, upper)
+    if first >= last:
+        return 0
+    if not isinstance(step, IntegerAttr) or _number(op, step) <= 0:
+        return None
+    return -(-(last - first) // _number(op, step))
+
+
+def _number(op: ForOp, attribute: IntegerAttr) -> int:
+    """The value as the loop compares it."""
+    if not op.unsigned_comparison or attribute.value >= 0:
+        return attribute.value
+    width = attribute.type.width if isinstance(attribute.type, IntegerType) else 64
+    return attribute.value + (1 << width)
+
+
+def _fold_trips(op: ForOp, rewriter: Rewriter) -> bool:
+    """Replaces a loop that runs never or once, or whose only effect is to yield values from outside."""
+    count, block = _trip_count(op), op.body.blocks[0]
+    terminator = block.last
+    assert terminator is not None
+    if count == 0:
+        rewriter.replace(op, op.inits)
+        return True
+    if count is None or (count > 1 and not _yields_outer_values(block)):
+        return False
+    mapping: dict[Value, Value] = dict(zip(block.arguments, [op.operands[0], *op.inits], strict=True))
+    for inner in list(block.ops):
+        if inner is not terminator:
+            rewriter.insert(rewriter.clone(inner, mapping), before=op)
+    rewriter.replace(op, [mapping.get(value, value) for value in terminator.operands])
+    return True
+
+
+def _yields_outer_values(block: Block) -> bool:
+    terminator = block.last
+    return block.first is terminator and all(
+        not (isinstance(value, BlockArgument) and value.block is block)
+        for value in (() if terminator is None else terminator.operands)
+    )
+
+
+def _drop_carried_values(op: ForOp, rewriter: Rewriter) -> bool:
+    """Removes loop-carried values that do not change, or that nothing uses."""
+    index, *arguments = op.body.blocks[0].arguments
+    terminator = op.body.blocks[0].last
+    assert terminator is not None
+    dropped = [
+        yielded is argument or yielded is init or not (argument.has_uses or result.has_uses)
+        for argument, init, yielded, result in zip(
+            arguments, op.inits, terminator.operands, op.results, strict=True
+        )
+    ]
+    if not any(dropped):
+        return False
+    kept = [position for position, is_dropped in enumerate(dropped) if not is_dropped]
+    body = Region()
+    block = body.add_block()
+    mapping: dict[Value, Value] = {index: rewriter.add_argument(block, index.type, index.location)}
+    for argument, init, is_dropped in zip(arguments, op.inits, dropped, strict=True):
+        mapping[argument] = (
+            init if is_dropped else rewriter.add_argument(block, argument.type, argument.location)
+        )
+    _clone_body(op.body.blocks[0], block, mapping, rewriter)
+    yielded = [mapping.get(terminator.operand_at(p), terminator.operand_at(p)) for p in kept]
+    rewriter.create(YieldOp, yielded, (), at_end_of=block, location=terminator.location)
+    loop = rewriter.create(
+        type(op),
+        [*op.operands[:3], *(op.inits[position] for position in kept)],
+        [op.result_types[position] for position in kept],
+        {**dict(op.signature.attributes.entries), **dict(op.attributes.entries)},
+        before=op,
+        regions=[body],
+        location=op.location,
+    )
+    remaining = iter(loop.results)
+    pairs = zip(op.inits, dropped, strict=True)
+    rewriter.replace(op, [init if is_dropped else next(remaining) for init, is_dropped in pairs])
+    return True
+
+
+_BRANCH_POINT = "region branch point"
+_YIELD, _CONDITION = "Operation scf.yield", "Operation scf.condition"
+
+
+def _branch_error(source: str, target: str, got: int, needed: int) -> str:
+    return (
+        f"along control flow edge from {source} to {target}: region branch point has {got} operands, but "
+        f"region successor needs {needed} inputs"
+    )
+
+
+_LOOP_INDEX = TypeConstraint[Type](
+    "signless integer or index",
+    lambda type: isinstance(type, IndexType) or (isinstance(type, IntegerType) and type.is_signless),
+)
+
+
+@scf.op("for", RECURSIVE_EFFECTS, NO_TERMINATOR)
+class ForOp(Op):
+    """A loop from a lower bound to an upper one, exclusive, with loop-carried values.
+
+    %r = scf.for %i = %lower to %upper step %step iter_args(%sum = %zero) -> (f32) {
+      %next = arith.addf %sum, %x : f32
+      scf.yield %next : f32
+    }
+    """
+
+    lower_bound = operand(_LOOP_INDEX)
+    upper_bound = operand(_LOOP_INDEX)
+    step = operand(_LOOP_INDEX)
+    inits = operands(ANY_TYPE)
+    unsigned_comparison = optional_attr(UNIT_ATTR, name="unsignedCmp")
+    results_ = results(ANY_TYPE)
+    body = region(ONE_BLOCK)
+
+    assembly = assembly(
+        "custom<loop>($unsigned_comparison) attr-dict", loop=custom(_parse_for, print=_print_for)
+    )
+    canonicalizations = (Pattern(_fold_trips), Pattern(_drop_carried_values))
+
+    def verify_regions(self) -> None:
+        index_type = self.operands[0].type
+        arguments = self.body.blocks[0].arguments
+        if not arguments or arguments[0].type is not index_type:
+            raise self.op_error("expected induction variable to be same type as bounds and step")
+        carried, last = arguments[1:], self.body.blocks[0].last
+        if len(self.inits) != len(carried):
+            raise self.op_error(
+                f"different number of inits and region iter_args: {len(self.inits)} != {len(carried)}"
+            )
+        yielded = () if last is None else last.operand_types
+        if len(yielded) < len(carried):
+            error = self.op_error(_branch_error(_YIELD, "Region #0", len(yielded), len(carried)))
+            raise error if last is None else error.note(_BRANCH_POINT, last.location)
+        counts = (len(carried), len(yielded), len(self.results))
+        if len(set(counts)) > 1:
+            raise self.op_error(
+                f"different number of region iter_args and yielded values: {counts[0]} != {counts[1]}"
+            )
+        for number, (init, argument, value, result) in enumerate(
+            zip(self.inits, carried, yielded, self.result_types, strict=True)
+        ):
+            pairs = (
+                ("init", init.type, "region iter_arg", argument.type),
+                ("region iter_arg", argument.type, "yielded value", value),
+                ("yielded value", value, "result", result),
+            )
+            for first, first_type, second, second_type in pairs:
+                if first_type is not second_type:
+                    raise self.op_error(
+                        f"{number}-th {first} and {number}-th {second} have different type: "
+                        f"'{plain_type(first_type)}' != '{plain_type(second_type)}'"
+                    )
+
+
+@scf.op("condition", PURE, TERMINATOR)
+class ConditionOp(Op):
+    """Ends the first region of scf.while: whether to go on, and the values for the second or the results."""
+
+    condition = operand(BOOLEAN_VALUE)
+    values = operands(ANY_TYPE)
+
+    assembly = assembly("`(` $condition `)` attr-dict ($values^ `:` type($values))?")
+
+    def verify_in_context(self) -> None:
+        parent = self.parent_op
+        if parent is None or parent.signature.name != WhileOp.name:
+            raise self.op_error("expects parent op 'scf.while'")
+
+
+def _parse_while(op_parser: OpAsmParser) -> None:
+    offset = op_parser.skip_trivia()
+    names: list[OperandName] = []
+    inits: list[OperandName] = []
+    if op_parser.looking_at("("):
+        names, inits = _parse_assignments(op_parser)
+    type_offset = op_parser.skip_trivia()
+    op_parser.expect(":")
+    type = op_parser.type()
+    if not isinstance(type, FunctionType):
+        raise op_parser.error("expected function type", type_offset)
+    if len(type.inputs) != len(inits):
+        raise op_parser.error(
+            f"expected as many input types as operands (expected {len(inits)} got {len(type.inputs)})",
+            type_offset,
+        )
+    op_parser.operands = op_parser.resolve_all(inits, type.inputs, offset)
+    op_parser.result_types = list(type.results)
+    op_parser.region(_arguments(op_parser, names, type.inputs))
+    op_parser.expect("do")
+    op_parser.region()
+    op_parser.attribute_dictionary_with_keyword()
+
+
+def _print_while(op: WhileOp, printer: OpAsmPrinter) -> None:
+    if op.inits:
+        printer.write(f" {_assignments(op.before.blocks[0].arguments, op.inits, printer)}")
+    types = printer.function_type(op.operand_types, op.result_types)
+    printer.write(f" : {types} ")
+    printer.region(op.before)
+    printer.write(" do ")
+    printer.region(op.after, print_arguments=True)
+    printer.attribute_dictionary(op, with_keyword=True)
+
+
+def _drop_while_values(op: WhileOp, rewriter: Rewriter) -> bool:
+    """Removes values that the loop does not change, or that neither a region nor a user of the loop needs."""
+    before, after = op.before.blocks[0], op.after.blocks[0]
+    condition, last = before.last, after.last
+    assert isinstance(condition, ConditionOp) and last is not None
+    forwarded, yielded = condition.operands[1:], last.operands
+    # The initial values of what does not change: by argument of the first region, and by position after it.
+    unchanged: dict[Value, Value] = {}
+    invariant: dict[int, Value] = {}
+    for position, value in enumerate(forwarded):
+        for argument, init, next_value in zip(before.arguments, op.inits, yielded, strict=True):
+            if value is argument and next_value is after.arguments[position]:
+                unchanged[argument] = init
+                invariant[position] = init
+    kept_arguments = [
+        number
+        for number, argument in enumerate(before.arguments)
+        if argument not in unchanged and argument.has_uses
+    ]
+    kept_results = [
+        position
+        for position, (argument, result) in enumerate(zip(after.arguments, op.results, strict=True))
+        if position not in invariant and (argument.has_uses or result.has_uses)
+    ]
+    if len(kept_arguments) == len(before.arguments) and len(kept_results) == len(op.results):
+        return False
+    new_before, new_after = Region(), Region()
+    mapping: dict[Value, Value] = dict(unchanged)
+    block = new_before.add_block()
+    for number in kept_arguments:
+        argument = before.arguments[number]
+        mapping[argument] = rewriter.add_argument(block, argument.type, argument.location)
+    _clone_body(before, block, mapping, rewriter)
+    kept = [condition.condition, *(forwarded[position] for position in kept_results)]
+    operands = [mapping.get(value, value) for value in kept]
+    rewriter.create(ConditionOp, operands, (), at_end_of=block, location=condition.location)
+    block = new_after.add_block()
+    for position, argument in enumerate(after.arguments):
+        if position in invariant:
+            mapping[argument] = invariant[position]
+        elif position in kept_results:
+            mapping[argument] = rewriter.add_argument(block, argument.type, argument.location)
+    _clone_body(after, block, mapping, rewriter)
+    operands = [mapping.get(yielded[number], yielded[number]) for number in kept_arguments]
+    rewriter.create(YieldOp, operands, (), at_end_of=block, location=last.location)
+    loop = rewriter.create(
+        type(op),
+        [op.inits[number] for number in kept_arguments],
+        [op.result_types[position] for position in kept_results],
+        dict(op.attributes.entries),
+        before=op,
+        regions=[new_before, new_after],
+        location=op.location,
+    )
+    for position, result in enumerate(op.results):
+        if position in invariant:
+            rewriter.replace_all_uses(result, invariant[position])
+    for position, new_result in zip(kept_results, loop.results, strict=True):
+        rewriter.replace_all_uses(op.results[position], new_result)
+    rewriter.erase(op)
+    return True
+
+
+def _clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewriter: Rewriter) -> None:
+    """Clones the operations of a block, except its terminator, to the end of another."""
+    for inner in list(source.ops):
+        if inner is not source.last:
+            rewriter.insert(rewriter.clone(inner, mapping), at_end_of=target)
+
+
+@scf.op("while", RECURSIVE_EFFECTS)
+class WhileOp(Op):
+    """A loop that runs its second region as long as the condition at the end of the first holds.
+
+    %r = scf.while (%x = %init) : (f32) -> f32 {
+      scf.condition(%goes_on) %x : f32
+    } do {
+    ^bb0(%y: f32):
+      scf.yield %y : f32
+    }
+    """
+
+    inits = operands(ANY_TYPE)
+    results_ = results(ANY_TYPE)
+    before = region(ONE_BLOCK)
+    after = region(ONE_BLOCK)
+
+    assembly = assembly("custom<loop>", loop=custom(_parse_while, print=_print_while))
+    canonicalizations = (Pattern(_drop_while_values),)
+
+    def verify_regions(self) -> None:
+        before, after = self.before.blocks[0], self.after.blocks[0]
+        condition, last = before.last, after.last
+        if not isinstance(condition, ConditionOp):
+            error = self.op_error("expects the 'before' region to terminate with 'scf.condition'")
+            raise error if condition is None else error.note("terminator here", condition.location)
+        if not isinstance(last, YieldOp):
+            error = self.op_error("expects the 'after' region to terminate with 'scf.yield'")
+            raise error if last is None else error.note("terminator here", last.location)
+        forwarded = condition.operand_types[1:]
+        points = {_CONDITION: condition, _YIELD: last}
+        edges = (
+            ("parent", "Region #0", self.operand_types, [a.type for a in before.arguments]),
+            (_CONDITION, "parent", forwarded, self.result_types),
+            (_CONDITION, "Region #1", forwarded, [a.type for a in after.arguments]),
+            (_YIELD, "Region #0", last.operand_types, [a.type for a in before.arguments]),
+        )
+        for source, target, given, needed in edges:
+            point = points.get(source, self).location
+            if len(given) != len(needed):
+                error = self.op_error(_branch_error(source, target, len(given), len(needed)))
+                raise error.note(_BRANCH_POINT, point)
+            for index, (operand_type, input_type) in enumerate(zip(given, needed, strict=True)):
+                if operand_type is not input_type:
+                    error = self.op_error(
+                        f"along control flow edge from {source} to {target}: successor operand type #{index} "
+                        f"'{plain_type(operand_type)}' should match successor input type #{index} "
+                        f"'{plain_type(input_type)}'"
+                    )
+                    raise error.note(_BRANCH_POINT, point)
