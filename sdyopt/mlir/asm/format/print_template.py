@@ -24,7 +24,8 @@ class OpAsmPrinter(Protocol):
     that return text do not write it.
     """
 
-    def write(self, text: str) -> None: ...
+    def write(self, text: str) -> None:
+        """Writes text."""
 
     def newline(self) -> None:
         """Starts a new line with the indentation of the current one."""
@@ -33,7 +34,9 @@ class OpAsmPrinter(Protocol):
         """The `%name` of a value."""
         ...
 
-    def name_list(self, values: Sequence[Value]) -> str: ...
+    def name_list(self, values: Sequence[Value]) -> str:
+        """The comma-separated names of values."""
+        ...
 
     def label(self, block: Block) -> str:
         """The `^label` of a block."""
@@ -43,13 +46,17 @@ class OpAsmPrinter(Protocol):
         """`[^bb1, ^bb2]`."""
         ...
 
-    def type(self, type: Type) -> str: ...
+    def type(self, type: Type) -> str:
+        """The text of a type, or its alias."""
+        ...
 
     def types(self, types: Sequence[Type]) -> str: ...
 
     def function_type(self, inputs: Sequence[Type], results: Sequence[Type]) -> str: ...
 
-    def attribute(self, attribute: Attribute) -> str: ...
+    def attribute(self, attribute: Attribute) -> str:
+        """The text of an attribute, or its alias."""
+        ...
 
     def attribute_dictionary(self, op: Op, *elided: str, with_keyword: bool = False) -> None:
         """Writes ` {…}` with the inherent and discardable attributes that are not elided, if any."""
@@ -127,6 +134,7 @@ class Template:
             self.parts.append(index)
 
     def types(self, types: Sequence[Type]) -> None:
+        """Adds comma-separated types."""
         self._space()
         self.text(", ".join(self.attribute_printer.type(type) for type in types))
 
