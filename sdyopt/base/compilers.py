@@ -80,6 +80,11 @@ class CompilerBehavior(Enum):
         "collectives of all kinds run beside products; on TPU all-gathers and permutes do",
         "report/overlap.mlir",
     )
+    LOOKS_UP_SHARDS = (
+        (TPU,),
+        "each slice of a replicated value looks the position of the shard up in a kernel of its own",
+        "report/slices.mlir",
+    )
     FUSES_INTO_PRODUCTS = (
         (TPU,),
         "what is computed elementwise for a product is computed in it and not written to memory",

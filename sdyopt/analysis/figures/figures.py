@@ -326,6 +326,10 @@ class Kernels:
     custom_flops: int = 0
     custom_bytes: int = 0
 
+    def add(self, size: KernelSize, runs: int) -> None:
+        """Counts further runs of a kernel."""
+        self.sizes[size] = self.sizes.get(size, 0) + runs
+
     @property
     def count(self) -> int:
         """The runs of kernels that no product takes in."""

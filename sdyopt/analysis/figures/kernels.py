@@ -17,7 +17,9 @@ from sdyopt.analysis.figures.figures import Kernels, KernelSize
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.fusion import converted_result
 from sdyopt.analysis.figures.local_shapes import LocalShapes, element_bits
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.func import ReturnOp
+from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
@@ -50,7 +52,7 @@ _MAX_STEPS = 64
 # The bits of elements that products write more slowly than others.
 _NARROW = 16
 # The operations of a long chain.
-_LONG = 16
+_LONG = 24
 # Vectors of so many values pass through as fast as those of one.
 _STREAMS = 3
 # A kernel of fewer bytes is of the scalar unit.
@@ -64,9 +66,9 @@ class _Kernel:
         self.ops = {op}
 
 
-def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Kernels:
+def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> Kernels:
     """The kernels of a program, over all runs. Those of unknown size or number do not count."""
-    return _Kernels(shapes, counts).of(module)
+    return _Kernels(shapes, counts, compiler).of(module)
 
 
 class _Kernels:
@@ -75,8 +77,9 @@ class _Kernels:
     `_free` are those that every kernel computes, because they are of constants or of a much smaller value.
     """
 
-    def __init__(self, shapes: LocalShapes, counts: ExecutionCounts) -> None:
+    def __init__(self, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> None:
         self._shapes, self._counts = shapes, counts
+        self._looks_up = CompilerBehavior.LOOKS_UP_SHARDS.holds(compiler)
         self._found = Kernels()
         self._kernels: dict[Op, _Kernel] = {}
         self._free: set[Op] = set()
@@ -92,6 +95,8 @@ class _Kernels:
             kind = type(op)
             if kind is CustomCallOp:
                 self._add_custom(op)
+            elif kind is AllSliceOp:
+                self._add_slice(op)
             depth, befores = 0, []
             for use in op.operand_uses:
                 before = use.value.defining_op
@@ -143,6 +148,14 @@ class _Kernels:
         self._found.custom_bytes += times.high * int(size[1] if size else 0)
         self._found.unsized += times.high
 
+    def _add_slice(self, op: Op) -> None:
+        """Adds the kernel that copies the shard of a device, and the one that looks up which it is."""
+        times = self._counts.times(op)
+        size = self._bytes(op.results[0])
+        if times is not None and size and self._looks_up:
+            self._found.add(KernelSize(2 * size, _elements(op.results[0], size), False), times.high)
+            self._found.unsized += times.high
+
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
         """The union, in the larger kernel."""
         if first is second:
@@ -172,9 +185,9 @@ class _Kernels:
         if (size := sum(sizes)) < _SCALARS:
             return
         elements = [_elements(value, value_size) for value, value_size in zip(values, sizes, strict=True)]
-        kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), _is_of_product(ops))
+        kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
         found = self._found
-        found.sizes[kind] = found.sizes.get(kind, 0) + times.high
+        found.add(kind, times.high)
         found.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
     def _read(self, ops: set[Op]) -> Iterator[Value]:
@@ -203,6 +216,24 @@ class _Kernels:
                         yield op.operand_at(1) if type(op) is DynamicUpdateSliceOp else value
                         break
 
+    def _is_of_product(self, ops: set[Op]) -> bool:
+        """Whether products compute all that a kernel would write, or it begins with the result of one."""
+        kernels = self._kernels
+        writers = [
+            user
+            for op in ops
+            for value in op.results
+            for user in value.users
+            if user not in ops and (user not in kernels or _ends(type(op)))
+        ]
+        if all(type(user) in FLOPS for user in writers):
+            return True
+        return any(
+            use.value.has_one_use and (before := use.value.defining_op) is not None and type(before) in FLOPS
+            for op in ops
+            for use in op.operand_uses
+        )
+
     def _computed_from(self, value: Value) -> Value:
         """The value that a kernel reads to compute another one again: through the largest operands."""
         for _ in range(_MAX_STEPS):
@@ -219,18 +250,6 @@ class _Kernels:
             is_computed = op is None or not is_constant(type(op))
             size = self._sizes[value] = (self._shapes.bytes(value) or 0) if is_computed else 0
         return size
-
-
-def _is_of_product(ops: set[Op]) -> bool:
-    """Whether all operations are for a product, or begin with the result of one."""
-    users = [user for op in ops for value in op.results for user in value.users if user not in ops]
-    if users and all(type(user) in FLOPS for user in users):
-        return True
-    return any(
-        use.value.has_one_use and (before := use.value.defining_op) is not None and type(before) in FLOPS
-        for op in ops
-        for use in op.operand_uses
-    )
 
 
 def is_narrow(product: Op) -> bool:

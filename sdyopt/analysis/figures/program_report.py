@@ -225,7 +225,8 @@ class _Collector:
 
     def kernels(self) -> Kernels:
         """The kernels of operations that are no products."""
-        return kernels_of(self._module, self._shapes, self._counts)
+        compiler = "" if self._topology is None else self._topology.compiler
+        return kernels_of(self._module, self._shapes, self._counts, compiler)
 
     def elementwise(self) -> Elementwise:
         """The figures of elementwise operations."""

@@ -99,12 +99,43 @@ def test_vectors_of_one_value_take_as_long_as_those_of_three() -> None:
 
 
 def test_a_very_long_chain_is_several_kernels() -> None:
-    lines = [f"%x{n + 1} = stablehlo.tanh %x{n} : tensor<512x512xf32>" for n in range(40)]
+    lines = [f"%x{n + 1} = stablehlo.tanh %x{n} : tensor<512x512xf32>" for n in range(50)]
     found = kernels(
         f"%x0 = stablehlo.tanh %a : tensor<512x512xf32>\n{chr(10).join(lines)}"
-        "\n%r = stablehlo.tanh %x40 : tensor<512x512xf32>"
+        "\n%r = stablehlo.tanh %x50 : tensor<512x512xf32>"
     )
     assert (found.count, found.bytes) == (3, 2 * MIB)
+
+
+def test_a_slice_of_a_replicated_value_is_looked_up_on_tpu() -> None:
+    text = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %r = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<512x512xf32>
+      return %r : tensor<512x512xf32>
+    }
+    """
+    counts = []
+    for machine in ("tpu-v5e:2x2", "h100:4"):
+        found = report_on(module(text), built_in_topology(machine)).kernels
+        assert found is not None
+        counts.append((found.count, found.bytes))
+    # One looks up the position, one copies a quarter.
+    assert counts == [(2, MIB // 2), (0, 0)]
+
+
+def test_what_products_and_others_compute_again_is_not_written() -> None:
+    found = kernels(
+        f"""%x = stablehlo.tanh %a : tensor<512x512xf32>
+      %p = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>{REDUCE}
+      %d = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %y = stablehlo.subtract %x, %d : tensor<512x512xf32>
+      %r = stablehlo.dot_general %p, %y, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>"""
+    )
+    # The sums are the only kernel; both products compute what they read.
+    assert found.count == 1
 
 
 def test_views_take_no_time() -> None:
