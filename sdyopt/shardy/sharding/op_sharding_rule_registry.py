@@ -102,9 +102,13 @@ def _warn(op: Op, unknown: NoRule) -> None:
     message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
     diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
     diagnostic.id = UNKNOWN_SHARDING_RULE
-    diagnostic.help = (
-        "shardings do not propagate through it; add the attribute `sdy.sharding_rule` to the operation"
-    )
+    attribute = "add the attribute `sdy.sharding_rule` to the operation"
+    if op.dialect is not None and not type(op).__module__.startswith("sdyopt."):
+        declaration = (
+            "`data_flow` in its class" if op.regions else "its rule with `@sdyopt.plugin.sharding_rule`"
+        )
+        attribute = f"declare {declaration}, or {attribute}"
+    diagnostic.help = f"shardings do not propagate through it; {attribute}"
     emit(diagnostic)
 
 

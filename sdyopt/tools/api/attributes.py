@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf, ldexp, nan
 from typing import Any, Generic, TypeVar
@@ -136,6 +136,9 @@ class Attribute(View[ir.Attribute]):
             help = nearest_or_all(unknown, field_names(type(self.ir)))
             raise TypeError(f"{self} has no field {unknown!r}; {help or 'it has no fields'}") from None
         return Attribute.parse(str(Attribute(new)))
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *field_names(type(self.ir))]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in field_names(type(self.ir)):

@@ -118,6 +118,10 @@ class Operation:
             raise AttributeError(f"{self.name} has no field {name!r}; {nearest_or_all(name, names)}")
         raise AttributeError(name)
 
+    def __dir__(self) -> Iterable[str]:
+        fields = [_field_name(name, field) for name, field in self.ir.fields.items()]
+        return [*super().__dir__(), *fields]
+
     @property
     def parent(self) -> Operation | None:
         """The enclosing operation; None for the module."""

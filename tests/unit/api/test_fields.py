@@ -77,6 +77,12 @@ def test_misspelled_fields_have_help(operations: tuple[sdyopt.Operation, ...]) -
     assert not hasattr(dot, "__deepcopy__")
 
 
+def test_fields_are_completed(operations: tuple[sdyopt.Operation, ...]) -> None:
+    dot = operations[0]
+    assert {"lhs", "dot_dimension_numbers", "operands"} <= set(dir(dot))
+    assert {"lhs_contracting_dimensions", "with_fields"} <= set(dir(dot.dot_dimension_numbers))
+
+
 def test_values_know_where_they_are_defined(operations: tuple[sdyopt.Operation, ...]) -> None:
     dot, *_ = operations
     assert dot.out.defining_op == dot
