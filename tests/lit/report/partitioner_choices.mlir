@@ -113,3 +113,14 @@ func.func @rows_along_summed_axis(%l: tensor<16x256x1024xbf16> {sdy.sharding = #
   %0 = stablehlo.dot_general %l, %r, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<16x256x1024xbf16>, tensor<16x1024x512xbf16>) -> tensor<16x256x512xbf16>
   return %0 : tensor<16x256x512xbf16>
 }
+
+// -----
+
+sdy.mesh @mesh = <["d"=4, "e"=2]>
+
+// One operand has the batch along both axes, the other its columns along "e": the batch stays sharded along "d".
+// CHECK: communication: 5.00 MiB on the wire per device, 2 collectives
+func.func @batch_of_which_one_axis_is_agreed(%x: tensor<1024x8192xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"d", "e"}]>}, %y: tensor<8192x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"e"}]>}) -> (tensor<1024x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"e"}]>}) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<1024x8192xbf16>, tensor<8192x2048xbf16>) -> tensor<1024x2048xbf16>
+  return %0 : tensor<1024x2048xbf16>
+}

@@ -286,7 +286,9 @@ def _with_axes_of_result(
     All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
     result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
     are kept if they shard the product over the remaining devices, and to sum sends less than to gather. If
-    both operands have axes for it, but others, none are kept, even if one list begins with the other.
+    both operands have axes for it, but others, none are kept, even if one list begins with the other. But the
+    beginning is kept if the other operand has the further axes for another factor, so that it is what remains
+    of a batch that is sharded along them, too.
     """
     equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
     if sharded_size(equal, mesh) == mesh.total_size:
@@ -299,7 +301,7 @@ def _with_axes_of_result(
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
             elif other.factors[factor].axes:
                 if sharding.axes != other.factors[factor].axes:
-                    operand.set_axes(factor, ())
+                    operand.set_axes(factor, _common_beginning(tensors[:2], factor))
             elif sharding.axes:
                 axes = sharding.axes
                 gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
@@ -308,6 +310,22 @@ def _with_axes_of_result(
                 if overlap(axes, of_result) or not covers or gathered < summed:
                     operand.set_axes(factor, ())
     return lhs, rhs, result
+
+
+def _common_beginning(operands: Sequence[TensorProjection], factor: int) -> Axes:
+    """The axes of both operands for a factor, if one has more, which the other has for another factor."""
+    lists = [operand.factors[factor].axes for operand in operands]
+    common = common_prefix(*lists)
+    if common not in lists:
+        return ()
+    shorter = lists.index(common)
+    others = [
+        axis
+        for each, sharding in operands[shorter].factors.items()
+        for axis in sharding.axes
+        if each != factor
+    ]
+    return common if overlap(lists[1 - shorter][len(common) :], others) else ()
 
 
 def _equal_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
