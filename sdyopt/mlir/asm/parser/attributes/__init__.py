@@ -70,7 +70,7 @@ class AttributeParser:
         """The type of a text that does not need the grammar; None for any other."""
         type = self._types.get(text)
         if type is None and self._uses_fast_path:
-            type = fast_function_type(text, self.plain_type) if text[0] == "(" else fast_type(text)
+            type = fast_function_type(text, self.plain_type) if text.startswith("(") else fast_type(text)
             if type is not None:
                 self._types[text] = type
         return type
