@@ -77,6 +77,7 @@ class Adviser:
             moves_whole=self._options.advise_partitioner != SDY,
             jobs=self._options.jobs,
             seconds=self._options.advise_seconds,
+            keeps_unsure=self._options.advise_verify,
             show=self._show,
         )
 

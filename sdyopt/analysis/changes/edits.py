@@ -30,6 +30,9 @@ from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.shardy.record import FunctionResult, Subject
 
+# How the constraint of a gradient is written that no other statement can constrain.
+IN_BACKWARD_RULE = " in the backward rule of a jax.custom_vjp"
+
 
 class Edit(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
@@ -188,6 +191,11 @@ class Change(NamedTuple):
         opened = sum(not each.sharding.is_fully_closed for each in self.edits)
         results = sum(isinstance(each.subject, FunctionResult) for each in self.edits)
         return new, opened, results, len(self.edits)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether compilers may send more after it, and figures do not say when: a backward rule has it."""
+        return any(each.how == IN_BACKWARD_RULE for each in self.edits)
 
     @property
     def turns_sharding_off(self) -> bool:

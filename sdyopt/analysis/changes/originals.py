@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from sdyopt.analysis.changes.edits import Edit, is_input, place_of
+from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, Edit, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.figures.user_lines import is_derived
@@ -119,7 +119,7 @@ class Gradients:
         is_final = not any(source_location(user.location).phase in GRADIENTS for user in subject.users)
         if is_final and value is not None and is_input(value):
             return " on what jax.grad returns"
-        return " in the backward rule of a jax.custom_vjp"
+        return IN_BACKWARD_RULE
 
     def _operands(self, gradient: OpResult) -> list[Value]:
         """The values of the type of a gradient that its line uses, and that other lines compute."""

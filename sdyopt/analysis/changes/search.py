@@ -34,6 +34,8 @@ from sdyopt.mlir.ir.value import Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
+# A change saves this share of the time at least: of those that save less, compilers keep half.
+_LEAST_SAVED = Fraction(1, 50)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
@@ -77,8 +79,8 @@ class Search:
 
     `memory` is a limit of peak memory. `moves_whole`: reshards of activations count as if whole tensors were
     moved. `jobs` trials run at the same time, and `seconds` end the search. `keeps_slower`: of changes that
-    are asked for, those of slower programs have figures, too. `show` gets the number of trials, and of how
-    many.
+    are asked for, those of slower programs have figures, too. `keeps_unsure`: a compiler verifies changes
+    later. `show` gets the number of trials, and of how many.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Search:
         jobs: int = 1,
         seconds: int = 0,
         keeps_slower: bool = False,
+        keeps_unsure: bool = False,
         show: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.trials = trials
@@ -100,6 +103,7 @@ class Search:
         self._budget = budget
         self._jobs = jobs
         self._keeps_slower = keeps_slower
+        self._keeps_unsure = keeps_unsure
         self._show = show
         self._start = monotonic()
         self.limit, self._further = budget.changes(self._size), budget.trials(self._size)
@@ -372,12 +376,12 @@ class Search:
     def pays(self, trial: Trial) -> bool:
         """Whether a change is worth it on the whole."""
         before, after = trial.before, trial.figures
-        if after is None:
+        if after is None or (trial.change.is_unsure and not self._keeps_unsure):
             return False
         if excess := self.excess(before):
             return self.excess(after) < excess
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
-        least, most = 1 - NOISE, 1 + _MAY_RISE
+        least, most = 1 - _LEAST_SAVED, 1 + _MAY_RISE
         is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least
         # A limit says how much memory there is.
         fits = self.memory is not None or after.peak_bytes <= before.peak_bytes * most
