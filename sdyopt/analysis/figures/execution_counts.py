@@ -163,6 +163,9 @@ class ExecutionCounts:
             return around * Times(runs, runs)
         if isinstance(op, IfOp | CaseOp) and len(op.regions) > 1:
             return Times(0, around.high)
+        if op.trip_count is not None:
+            count = op.trip_count(op.signature)
+            return None if count is None else around * Times(count, count)
         return around
 
     # --- Functions ----------------------------------------------------------------------------
@@ -311,7 +314,7 @@ def is_passed_on(loop: WhileOp, index: int) -> bool:
 
 def nested_regions(op: Op) -> tuple[Region, ...]:
     """The regions of an operation that run as parts of the program."""
-    return op.regions if isinstance(op, CONTROL_FLOW) else ()
+    return op.regions if isinstance(op, CONTROL_FLOW) or op.data_flow is not None else ()
 
 
 def constant_of(op: Op) -> Attribute | None:

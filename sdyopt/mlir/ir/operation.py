@@ -104,6 +104,8 @@ class Op(metaclass=OpMeta):
     canonicalizations: ClassVar[tuple[Any, ...]] = ()
     # (signature) -> whether the operation has no memory effects, if the traits do not determine it.
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
+    # (signature) -> how often the regions run in one run of the operation, None if unknown, for reports.
+    trip_count: ClassVar[Callable[..., int | None] | None] = None
     # For a branch: per successor, the name of the field whose operands become the block arguments. The `op`
     # decorator sets it.
     successor_operands: ClassVar[tuple[str, ...]] = ()

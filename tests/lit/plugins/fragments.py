@@ -52,6 +52,10 @@ class ForOp(plugin.Op):
     )
     data_flow = plugin.LOOP
 
+    @staticmethod
+    def trip_count(signature: plugin.OpSignature) -> int:
+        return signature[ForOp.iterations]
+
 
 @fragments.op("return", plugin.PURE, plugin.TERMINATOR)
 class ReturnOp(plugin.Op):
