@@ -245,7 +245,7 @@ class Product:
     `spare_axes` are the mesh axes along which devices repeat the product, because no operand or result is
     sharded along them. `sizes` are those of its batch, of the rows and the columns of its result and of what
     it contracts, `element` the type of its operands. `is_narrow`: its result has elements of 16 bits or less.
-    `is_followed`: others compute with its result, or the program returns it.
+    `is_followed`: others compute with its result in its kernel. `is_returned`: the program returns it.
     """
 
     kind: str
@@ -262,6 +262,7 @@ class Product:
     element: str = ""
     is_narrow: bool = False
     is_followed: bool = False
+    is_returned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -260,16 +260,19 @@ def is_narrow(product: Op) -> bool:
     return isinstance(element, FloatType) and element.width <= _NARROW
 
 
-def is_followed(product: Op) -> bool:
-    """Whether operations after a product compute with its result in its kernel, or the program returns it."""
+def uses_of(product: Op) -> tuple[bool, bool]:
+    """Whether operations compute with the result of a product in its kernel, and whether it is returned."""
+    is_followed = is_returned = False
     values = list(product.results)
     while values:
         for user in values.pop().users:
             if _is_view(type(user)) or isinstance(user, ConvertOp):
                 values += user.results
-            elif user.signature.cached(_is_member) or isinstance(user, ReturnOp):
-                return True
-    return False
+            elif isinstance(user, ReturnOp):
+                is_returned = True
+            else:
+                is_followed = is_followed or user.signature.cached(_is_member)
+    return is_followed, is_returned
 
 
 @cache

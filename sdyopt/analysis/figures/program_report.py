@@ -37,7 +37,7 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
 from sdyopt.analysis.figures.independent_products import independent_products
-from sdyopt.analysis.figures.kernels import is_followed, is_narrow, kernels_of
+from sdyopt.analysis.figures.kernels import is_narrow, kernels_of, uses_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
@@ -414,7 +414,7 @@ class _Collector:
             None if None in local else sizes_of(op, *[shape or () for shape in local]),
             self._element(op),
             is_narrow(op),
-            is_followed(op),
+            *uses_of(op),
         )
 
     def _element(self, op: Op) -> str:

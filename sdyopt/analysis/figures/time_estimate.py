@@ -102,8 +102,21 @@ def _is_in_memory(report: Report, size: int, topology: Topology) -> bool:
     return report.memory.peak > _LARGE * topology.compute.cache
 
 
-# Of a product and of narrowing its result, the share of the faster that the slower does not hide.
-_NOT_HIDDEN = Fraction(3, 10)
+def _seconds_of_writing(product: Product, topology: Topology, flops: Fraction) -> Fraction:
+    """The seconds in which TPUs write the result of a product: to memory, and with 16 bits an element."""
+    speed = topology.compute
+    if speed is None or not speed.vector or product.sizes is None or topology.memory_bandwidth is None:
+        return Fraction(0)
+    elements = prod(product.sizes[:3])
+    seconds = speed.narrow * elements / flops if product.is_narrow else Fraction(0)
+    if product.is_returned:
+        size = elements * (2 if product.is_narrow else 4)
+        seconds += size / (topology.memory_bandwidth * speed.memory)
+    return seconds
+
+
+# Of a product and of writing its result, the share of the faster that the slower does not hide.
+_NOT_HIDDEN = Fraction(1, 4)
 # Programs of so many times the cache have little of their operands in it.
 _LARGE = 8
 
@@ -122,10 +135,9 @@ def _timed_product(
         flops = (topology.flops or 1) * speed.products
         compute = _padded_flops(product, speed.tile) / (flops * Fraction(str(rate)))
         memory, least = memory * is_in_memory, speed.product
-        if product.is_narrow and speed.narrow and product.sizes is not None:
-            written = speed.narrow * prod(product.sizes[:3]) / flops
-            compute = max(compute, written) + _NOT_HIDDEN * min(compute, written)
-        if product.is_followed or (product.is_narrow and speed.narrow):
+        written = _seconds_of_writing(product, topology, flops)
+        compute = max(compute, written) + _NOT_HIDDEN * min(compute, written)
+        if product.is_followed or product.is_returned or (product.is_narrow and speed.narrow):
             least += speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
     known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
