@@ -42,6 +42,7 @@ sdyopt/mlir/pipeline/base.py:cls
 sdyopt/mlir/registry/discovery.py:_added_dialects
 sdyopt/mlir/registry/discovery.py:_file_modules
 sdyopt/mlir/registry/discovery.py:_loaded
+sdyopt/mlir/registry/discovery.py:_plugins
 sdyopt/mlir/registry/discovery.py:entries
 sdyopt/mlir/registry/table.py:cls
 sdyopt/mlir/registry/table.py:entries

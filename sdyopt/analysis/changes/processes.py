@@ -34,15 +34,17 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import loaded_plugins
 from sdyopt.shardy.record import FunctionResult, Subject
 
 _FOLDER = Path(__file__).parents[3]
 # Other packages beside this one must not hide those of the Python that runs; what this process may import
 # beyond them comes last.
 _START = (
-    "import sys; _, folder, module, *rest = sys.argv; "
+    "import sys; _, folder, module, plugins, *rest = sys.argv; "
     "sys.path += [each for each in rest if each not in sys.path]; "
     "sys.path.insert(0, folder); import sdyopt; del sys.path[0]; "
+    "from sdyopt.mlir.registry import load_plugins; load_plugins(plugins); "
     "from importlib import import_module; import_module(module).main()"
 )
 # Sufficient for programs nested as deeply as the parser accepts.
@@ -57,8 +59,20 @@ Answer = tuple[Any, bool, Any, Any]
 
 
 def started(module: str) -> subprocess.Popen[bytes]:
-    """A Python that runs `main` of a module, with pipes. Raises OSError where there are no processes."""
-    command = [sys.executable, "-P", "-c", _START, str(_FOLDER), module, *filter(None, sys.path)]
+    """A Python that runs `main` of a module, with pipes and the plugins of this one.
+
+    Raises OSError where there are no processes.
+    """
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        _START,
+        str(_FOLDER),
+        module,
+        loaded_plugins(),
+        *filter(None, sys.path),
+    ]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
 

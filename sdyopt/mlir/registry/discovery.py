@@ -277,12 +277,34 @@ _ANALYSIS_GROUP: Final = "sdyopt.analyses"
 _loaded: set[str] = set()
 
 
+# How the plugins of this process were loaded, and their names, in the order of loading.
+_plugins: dict[tuple[str, str], None] = {}
+
+
+def _record(kind: str, name: str) -> None:
+    _plugins[kind, str(native_path(name).resolve()) if name.endswith(".py") else name] = None
+
+
+def loaded_plugins() -> str:
+    """The plugins of this process as text, for `load_plugins` in another one."""
+    return "\n".join([f"{kind} {name}" for kind, name in _plugins])
+
+
+def load_plugins(text: str) -> None:
+    """Loads the plugins of another process. Raises UsageError."""
+    loaders = {"any": load_any_plugin, "dialect": load_dialect_plugin, "pass": load_pass_plugin}
+    for line in text.splitlines():
+        kind, _, name = line.partition(" ")
+        loaders[kind](name)
+
+
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
     failure, before = f"Failed to load passes from '{name}'", set(entries)
     load_plugin(PASS_GROUP, name, failure)
     _check_new_passes(before, failure)
     _loaded.add(name)
+    _record("pass", name)
 
 
 def load_dialect_plugin(name: str) -> None:
@@ -293,6 +315,7 @@ def load_dialect_plugin(name: str) -> None:
         raise UsageError(f"{failure}: the entry point is not a Dialect")
     _check_operations(dialect.ops.values())
     add_dialect(dialect)
+    _record("dialect", name)
 
 
 def load_any_plugin(name: str) -> None:
@@ -318,6 +341,7 @@ def load_any_plugin(name: str) -> None:
             add_dialect(dialect)
         elif is_new and before == set(entries):
             _check_has_effect(module, failure, name)
+        _record("any", name)
     else:
         from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
 

@@ -94,7 +94,12 @@ class OpShardingRuleBuilder:
             )
         factor = self._new_factor(size, factor_type, is_blocked)
         tensors = [*self._operands, *self._results]
-        for tensor, dim in zip(tensors, [*operand_dims, *result_dims], strict=True):
+        for number, (tensor, dim) in enumerate(zip(tensors, [*operand_dims, *result_dims], strict=True)):
+            if dim is not None and not 0 <= dim < len(tensor):
+                kind, index = ("operand", number)
+                if number >= len(self._operands):
+                    kind, index = "result", number - len(self._operands)
+                raise ValueError(f"{kind} {index} has {len(tensor)} dimensions: there is no dimension {dim}")
             if dim is not None and (size != 1 or not tensor[dim]):
                 tensor[dim].append(factor)
 

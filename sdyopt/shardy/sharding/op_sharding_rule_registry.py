@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import cache
 from importlib import import_module
+from math import prod
 from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
@@ -16,7 +17,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import I1, Type, element_of
+from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedShapedType, Type, element_of
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, Reduction
 from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, RuleEntry, rule_entries
 
@@ -58,8 +59,48 @@ def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
     try:
         rule = rules[key]
     except KeyError:
-        rule = rules[key] = _derive(op.signature, entry, is_conservative, context)
+        rule = _derive(op.signature, entry, is_conservative, context)
+        if is_of_plugin(op) and isinstance(rule, OpShardingRule):
+            _check(op, rule, entry)
+        rules[key] = rule
     return rule
+
+
+def is_of_plugin(op: Op) -> bool:
+    """Whether the class of an operation is declared outside of this package."""
+    return op.dialect is not None and not type(op).__module__.startswith("sdyopt.")
+
+
+def _check(op: Op, rule: OpShardingRule, entry: RuleEntry) -> None:
+    """Raises DiagnosticError for a rule of a plugin that cannot be right."""
+    problem = _problem(op, rule)
+    if problem:
+        code = getattr(entry.function, "__code__", None)
+        where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+        raise op.op_error(f"has a wrong sharding rule: {problem}").help(
+            f"correct the factors in the function of the plugin{where}"
+        )
+
+
+def _problem(op: Op, rule: OpShardingRule) -> str:
+    special = {*rule.need_replication, *rule.permutation, *rule.blocked_propagation}
+    types = (*op.operand_types, *op.result_types)
+    for index, (mapping, type) in enumerate(zip(rule.tensors, types, strict=True)):
+        is_result = index >= len(op.operand_types)
+        name = f"result {index - len(op.operand_types)}" if is_result else f"operand {index}"
+        for dim, mapped in enumerate(mapping.dims):
+            factors = mapped.factors
+            if is_result and any(factor in rule.reduction for factor in factors):
+                return f"a reduction factor is in dimension {dim} of {name}"
+            assert isinstance(type, RankedShapedType)
+            sizes, size = [rule.factor_sizes[factor] for factor in factors], type.shape[dim]
+            # Those of size 1 stand for dimensions without factors.
+            if DYNAMIC in (size, *sizes) or special.intersection(factors) or prod(sizes) in (1, size):
+                continue
+            return (
+                f"dimension {dim} of {name} has {size} elements, and factors of {' x '.join(map(str, sizes))}"
+            )
+    return ""
 
 
 def is_rule_context_free(op: Op) -> bool:
@@ -103,7 +144,7 @@ def _warn(op: Op, unknown: NoRule) -> None:
     diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
     diagnostic.id = UNKNOWN_SHARDING_RULE
     attribute = "add the attribute `sdy.sharding_rule` to the operation"
-    if op.dialect is not None and not type(op).__module__.startswith("sdyopt."):
+    if is_of_plugin(op):
         declaration = (
             "`data_flow` in its class" if op.regions else "its rule with `@sdyopt.plugin.sharding_rule`"
         )
