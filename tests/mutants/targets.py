@@ -25,6 +25,8 @@ GROUPS = {
         "passes/exporting/reshard_to_collectives.py",
     ),
     "partitioning": ("sdyopt/shardy/partition/**/*.py", "passes/partitioning/**/*.py"),
+    "comparison with HLO": ("sdyopt/analysis/hlo_comparison/*.py",),
+    "merging": ("sdyopt/mlir/ir/cse.py",),
     "report formulas": tuple(
         f"sdyopt/analysis/figures/{name}.py"
         for name in (
