@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, NamedTuple
 
-from benchmarks.advice.claims import compiled_by_xla
+from benchmarks.advice.judged import compiled_by_xla
 from benchmarks.advice.table import Row, write_table
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators

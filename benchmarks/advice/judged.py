@@ -10,13 +10,18 @@ jax with libtpu or the CUDA plugin, as --jax-python.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.advice.table import Row, Rows, write_table
+from benchmarks.calibration.common_passes import compile_by_common_passes
+from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
@@ -34,6 +39,7 @@ from sdyopt.mlir.registry import all_dialects, find_dialect
 from sdyopt.tools.driver.job import interpreter_settings
 
 _SECONDS = 600
+_SCRIPT = Path(__file__).parents[1] / "calibration" / "compile_with_xla.py"
 HOLDS, LESS, COSTS, OTHER = "holds", "less", "costs", "sends as before"
 
 
@@ -131,6 +137,26 @@ def _verdict(trial: Trial, before: Compiled, after: Compiled | str) -> str:
     if saved * 2 >= said or (said < 0 and saved >= 2 * said):
         return HOLDS
     return LESS if saved >= -noise else COSTS
+
+
+def compiled_by_xla(name: str, text: str, devices: int, python: str, keep: Path | None) -> str | None:
+    """The HLO of a program after the passes that all devices have in common; None if XLA rejects it."""
+    kept = None if keep is None else keep / f"{name}-{sha256(text.encode()).hexdigest()[:16]}.json"
+    if kept is None or not kept.exists():
+        with TemporaryDirectory() as folder:
+            program = Path(folder) / f"{name}.mlir"
+            program.write_text(text, encoding="utf-8")
+            try:
+                found = compile_by_common_passes(_SCRIPT, program, devices, python)
+            except BenchmarkFailed:
+                return None
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(found, encoding="utf-8")
+    else:
+        found = kept.read_text(encoding="utf-8")
+    hlo: str = json.loads(found)["hlo"]
+    return hlo
 
 
 if __name__ == "__main__":
