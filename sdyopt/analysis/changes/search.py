@@ -213,7 +213,9 @@ class Search:
                 further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
             free = [each for each in further if not each.subjects & made and not each.turns_sharding_off]
             least = self.cost(best.after) - NOISE * self.cost(best.before)
-            tried = self.trials_of([joined([*parts, each]) for each in free if each.edits or each.words[0]])
+            wider = [joined([*parts, each]) for each in free if each.edits or each.words[0]]
+            # What takes as long as the changes so far is no better.
+            tried = self.trials_of(wider, least)
             better = [each for each in tried if self.pays(each) and self.cost(each.after) < least]
             if not better:
                 break
@@ -260,13 +262,16 @@ class Search:
         new = self._beyond([each for each in changes if each.key not in self._known], self.ranked)
         return self._ordered([*self.ranked, *new]) if new else self.ranked
 
-    def trials_of(self, changes: Iterable[Change]) -> list[Trial]:
-        """The trials of further changes, as many as the budget has; and of those that were tried before."""
+    def trials_of(self, changes: Iterable[Change], cut: Fraction | None = None) -> list[Trial]:
+        """The trials of further changes, as many as the budget has; and of those that were tried before.
+
+        `cut` is that of `tries`.
+        """
         found = list({each.key: each for each in changes}.values())
         new = [each for each in found if not self._is_known(each)][: self._further]
         self.limit += len(new)
         self._further -= len(new)
-        for _ in self.tries(self.trials, new, keeps_slower=self._keeps_slower):
+        for _ in self.tries(self.trials, new, cut, keeps_slower=self._keeps_slower):
             pass
         return [self._known[each.key] for each in found if each.key in self._known]
 
