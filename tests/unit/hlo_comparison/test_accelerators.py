@@ -99,3 +99,15 @@ def test_collectives_are_read_as_on_accelerators(
 def test_folded_reductions_are_in_all_groups() -> None:
     (operand,) = on_accelerators(read_hlo("m", _program(_FOLD), 4)).operands
     assert operand.groups == frozenset({frozenset(range(4))})
+
+
+def test_of_two_folds_each_saves_its_own_reduction() -> None:
+    """The second one is of another tensor, which is half as large."""
+    second = _FOLD.replace("f32[8,4]", "f32[4,4]").replace("(%a)", "(%h)")
+    for old, new in (("%one", "%three"), ("%two", "%four"), ("id=1", "id=3"), ("id=2", "id=4")):
+        second = second.replace(old, new)
+    half = "  %h = f32[4,4]{1,0} slice(%a), slice={[0:4], [0:4]}\n"
+    text = _program(_FOLD.replace("ROOT ", "") + half + second)
+    first, other = on_accelerators(read_hlo("m", text, 4)).changes
+    assert (first.kind, other.kind) == (FOLDED, FOLDED)
+    assert first.saved == 2 * other.saved > 0

@@ -221,6 +221,22 @@ def test_loops_and_call_stacks() -> None:
     assert gathered.location.file_text == "a.py:3"
 
 
+@pytest.mark.parametrize(
+    "type",
+    [
+        "((f32[2]{0}), f32[8]{0})",
+        "((f32[2]{0}), (f32[8]{0}))",
+        "(f32[2]{0}, f32[8]{0})",
+        "(f32[2]{0}, f32[8]{0}, u32[])",
+        "(f32[2]{0}, f32[8]{0}, u32[], s32[])",
+    ],
+)
+def test_the_result_of_a_collective_that_starts_follows_its_operand(type: str) -> None:
+    """Counters may follow the result."""
+    program = read_hlo("loop", LOOP.replace("((f32[2]{0}), f32[8]{0})", type))
+    assert [(each.kind, each.elements) for each in program.operands] == [("all_reduce", 8), ("all_gather", 8)]
+
+
 def test_collectives_of_one_line_that_run_as_often_correspond_first() -> None:
     here = Frame("f", "a.py", 3, 0)
     placed = replace(REDUCED, location=REDUCED.location.at(here)._replace(frames=(here,)), name="placed")

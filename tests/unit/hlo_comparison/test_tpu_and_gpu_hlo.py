@@ -12,7 +12,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
     slices_of,
 )
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
-from sdyopt.analysis.hlo_comparison.line_shift import shifts_of
+from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.reasons import Match
@@ -487,6 +487,12 @@ def test_lines_that_all_moved() -> None:
     later = [reported("all_reduce", 8, line=line + 3) for line in (10, 14, 30)]
     assert shifts_of(ours, later) == {"a.py": 3}
     assert shifts_of(later, ours) == {"a.py": -3}
+    assert [moved(each, {"a.py": 3}).location.line for each in later] == [10, 14, 30]
+
+
+def test_lines_that_are_unknown_or_before_the_first_stay_unknown() -> None:
+    lines = [moved(reported("all_reduce", 8, line=line), {"a.py": 3}).location.line for line in (0, 2, 3, 4)]
+    assert lines == [0, 0, 0, 1]
 
 
 def test_lines_that_are_the_same_did_not_move() -> None:
