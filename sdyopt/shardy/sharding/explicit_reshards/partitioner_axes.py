@@ -301,7 +301,7 @@ def _with_axes_of_result(
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
             elif other.factors[factor].axes:
                 if sharding.axes != other.factors[factor].axes:
-                    operand.set_axes(factor, _common_beginning(tensors[:2], factor))
+                    operand.set_axes(factor, _common_beginning(tensors, factor))
             elif sharding.axes:
                 axes = sharding.axes
                 gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
@@ -312,18 +312,19 @@ def _with_axes_of_result(
     return lhs, rhs, result
 
 
-def _common_beginning(operands: Sequence[TensorProjection], factor: int) -> Axes:
-    """The axes of both operands for a factor, if one has more, which the other has for another factor."""
-    lists = [operand.factors[factor].axes for operand in operands]
+def _common_beginning(tensors: Sequence[TensorProjection], factor: int) -> Axes:
+    """The axes of both operands for a factor, if one has more, which the other has for another factor.
+
+    None are kept in products of several matrices.
+    """
+    lhs, rhs, result = (tensor.factors for tensor in tensors)
+    lists = [operand[factor].axes for operand in (lhs, rhs)]
     common = common_prefix(*lists)
-    if common not in lists:
+    if common not in lists or any(each in rhs and each in result for each in lhs):
         return ()
     shorter = lists.index(common)
     others = [
-        axis
-        for each, sharding in operands[shorter].factors.items()
-        for axis in sharding.axes
-        if each != factor
+        axis for each, sharding in (lhs, rhs)[shorter].items() for axis in sharding.axes if each != factor
     ]
     return common if overlap(lists[1 - shorter][len(common) :], others) else ()
 
