@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.linalg import MatmulOp
+from sdyopt.mlir.dialects.linalg import GenericOp, MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of, op_class_in
@@ -42,6 +42,7 @@ from .spmd.index_builder import init_on_first_device
 from .spmd.iterator_axes import IteratorAxes
 from .spmd.mesh_resharding import reshard
 from .spmd.sharding_interface import IterationSpace, iteration_space_of
+from .spmd.sharding_models.linalg import neutral_element
 
 _INCOMPATIBLE = "operands and results have incompatible shardings"
 _ONE_BLOCK = "only one block is supported!"
@@ -186,7 +187,7 @@ class _Partitioner:
         """Copies an operation, with local types if it is trivially shardable or a sharded reduction."""
         space = iteration_space_of(op)
         reduction_axes: Axes = ()
-        if isinstance(op, MatmulOp) and space is not None:
+        if isinstance(op, MatmulOp | GenericOp) and space is not None:
             reduction_axes = _operand_axes(op, space).reduction_axes
         sharding = _sharding_of(op.results[0]) if op.results else None
         if reduction_axes and sharding is not None and space is not None:
@@ -211,8 +212,20 @@ class _Partitioner:
     def _copy_reduction(self, op: Op, space: IterationSpace, axes: Axes, sharding: MeshSharding) -> None:
         """Copies a linalg operation whose reduction iterators are sharded along `axes`."""
         values = [self._values[value] for value in op.operands]
+        element = values[-1].type
+        assert isinstance(element, RankedTensor)
+        neutral = neutral_element(op, element.element)
+        if neutral is None:
+            raise op.op_error("its reduction is sharded, but has no neutral element")
         values[-1] = init_on_first_device(
-            self._rewriter, self._new, mesh_dialect_of(op), sharding.mesh, axes, values[-1], op.location
+            self._rewriter,
+            self._new,
+            mesh_dialect_of(op),
+            sharding.mesh,
+            axes,
+            values[-1],
+            neutral,
+            op.location,
         )
         copy = self._rewriter.clone(op, self._values)
         self._rewriter.insert(copy, at_end_of=self._new)

@@ -16,11 +16,11 @@ from sdyopt.mlir.dialects.tensor import EmptyOp
 from sdyopt.mlir.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, integer
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, integer
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.types import I1, I32, INDEX, FloatType, RankedTensor, Type
+from sdyopt.mlir.ir.types import I1, I32, INDEX, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 
@@ -110,9 +110,10 @@ def init_on_first_device(
     mesh: SymbolRef,
     axes: Axes,
     init: Value,
+    neutral: Attribute,
     location: LazyLocation,
 ) -> Value:
-    """`init` on the first device of each group along `axes`, zeros on the others.
+    """`init` on the first device of each group along `axes`, the neutral element on the others.
 
     The operations are appended to `block`.
     """
@@ -127,7 +128,7 @@ def init_on_first_device(
     then_region, else_region = Region(), Region()
     _yield(rewriter, then_region.add_block(), init, location)
     else_block = else_region.add_block()
-    _yield(rewriter, else_block, _zeros(rewriter, else_block, type, location), location)
+    _yield(rewriter, else_block, _filled(rewriter, else_block, type, neutral, location), location)
     choice = rewriter.create(
         IfOp, [is_first], [type], at_end_of=block, regions=[then_region, else_region], location=location
     )
@@ -138,14 +139,16 @@ def _yield(rewriter: Rewriter, block: Block, value: Value, location: LazyLocatio
     rewriter.create(YieldOp, [value], (), at_end_of=block, location=location)
 
 
-def _zeros(rewriter: Rewriter, block: Block, type: RankedTensor, location: LazyLocation) -> Value:
-    """A tensor of zeros."""
+def _filled(
+    rewriter: Rewriter, block: Block, type: RankedTensor, element: Attribute, location: LazyLocation
+) -> Value:
+    """A tensor filled with an element."""
     builder = IndexBuilder(rewriter, location, at_end_of=block)
     empty = builder.create(EmptyOp, [], type)
-    zero = builder.constant(_zero(type.element), type.element)
+    constant = builder.constant(element, type.element)
     fill = rewriter.create(
         FillOp,
-        [zero, empty],
+        [constant, empty],
         [type],
         {"operandSegmentSizes": DenseArray(I32, (1, 1))},
         at_end_of=block,
@@ -153,7 +156,3 @@ def _zeros(rewriter: Rewriter, block: Block, type: RankedTensor, location: LazyL
         location=location,
     )
     return fill.results[0]
-
-
-def _zero(type: Type) -> Attribute:
-    return FloatAttr(0, type) if isinstance(type, FloatType) else integer(0, type)

@@ -26,12 +26,12 @@ func.func @loops(%low: index, %high: index, %step: index, %c: i1) -> i1 {
 
 // CHECK-LABEL: @attributes
 func.func @attributes(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: iterator_types = [#linalg.iterator_type<parallel>]
+  // CHECK: iterator_types = ["parallel"]
   %0 = "linalg.generic"(%a, %a) <{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [#linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 1, 1>}> ({
   ^bb0(%x: f32, %y: f32):
     "linalg.yield"(%x) : (f32) -> ()
   }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: !scf.unknown<4>
-  "x.use"() {type = !scf.unknown<4>} : () -> ()
+  // CHECK: #linalg.unary_fn<exp>{{.*}} !scf.unknown<4>
+  "x.use"() {fn = #linalg.unary_fn<exp>, type = !scf.unknown<4>} : () -> ()
   return %0 : tensor<4xf32>
 }

@@ -67,3 +67,29 @@ func.func @fill(%a: tensor<8x4xf32>, %b: tensor<4x8xf32>) -> tensor<8x8xf32> {
   %m = linalg.matmul ins(%as, %b : tensor<8x4xf32>, tensor<4x8xf32>) outs(%d : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %m : tensor<8x8xf32>
 }
+
+// -----
+
+// The loops of linalg.generic are sharded as its indexing maps say. The output of a reduction is kept on the first
+// device, and is the neutral element on the others.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+shard.grid @g(shape = 2)
+
+// PROPAGATED-LABEL: func.func @maximum
+// CHECK-LABEL: func.func @maximum(%arg0: tensor<4x4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32>
+func.func @maximum(%a: tensor<4x8xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
+  %s = shard.sharding @g split_axes = [[], [0]] : !shard.sharding
+  %as = shard.shard %a to %s annotate_for_users : tensor<4x8xf32>
+  // CHECK: scf.if
+  // CHECK-NEXT: scf.yield %arg1
+  // CHECK: arith.constant 0xFF800000 : f32
+  // CHECK: %[[M:.*]] = linalg.generic
+  // CHECK: shard.all_reduce %[[M]] on @g grid_axes = [0] reduction =  max : tensor<4xf32> -> tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%as : tensor<4x8xf32>) outs(%c : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %m = arith.maximumf %x, %y : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

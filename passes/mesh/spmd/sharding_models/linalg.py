@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.linalg import FillOp, MatmulOp
+from typing import Any
+
+from sdyopt.mlir.dialects.arith.floats import AddFOp, MaximumFOp, MinimumFOp, MulFOp
+from sdyopt.mlir.dialects.arith.integers import AddIOp, MaxSIOp, MaxUIOp, MinSIOp, MinUIOp, MulIOp
+from sdyopt.mlir.dialects.linalg import FillOp, GenericOp, MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind, mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
+from sdyopt.mlir.ir.affine import AffineDim
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import FloatAttr, integer
+from sdyopt.mlir.ir.floats import extreme_bits
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor, Type
 
 from ..sharding_interface import IterationSpace, IteratorType, ShardingModel
 
@@ -22,11 +30,76 @@ _MATMUL = IterationSpace(
 def find_model(op: Op) -> ShardingModel | None:
     if isinstance(op, FillOp) and mesh_dialect_of(op) is not mesh:
         return _fill
+    if isinstance(op, GenericOp):
+        return _generic
     return _matmul if isinstance(op, MatmulOp) else None
 
 
 def _matmul(_op: Op) -> IterationSpace:
     return _MATMUL
+
+
+# The reduction of a body that yields the result of one operation.
+_REDUCTIONS: dict[type[Op], ReductionKind] = {
+    AddFOp: ReductionKind.SUM,
+    AddIOp: ReductionKind.SUM,
+    MulFOp: ReductionKind.PRODUCT,
+    MulIOp: ReductionKind.PRODUCT,
+    MaximumFOp: ReductionKind.MAX,
+    MaxSIOp: ReductionKind.MAX,
+    MaxUIOp: ReductionKind.MAX,
+    MinimumFOp: ReductionKind.MIN,
+    MinSIOp: ReductionKind.MIN,
+    MinUIOp: ReductionKind.MIN,
+}
+
+
+def _reducer(op: Op) -> Op | None:
+    """The operation whose result the body yields."""
+    terminator = op.regions[0].blocks[0].last
+    return terminator.operands[0].defining_op if terminator is not None and terminator.operands else None
+
+
+def neutral_element(op: Op, type: Type) -> Attribute | None:
+    """The element that the reduction of a linalg operation leaves as it is; None if there is none."""
+    reducer = _reducer(op)
+    type_of_reducer = None if reducer is None else reducer.__class__
+    kind = None if type_of_reducer is None else _REDUCTIONS.get(type_of_reducer)
+    if kind is None:
+        return None
+    if isinstance(type, FloatType):
+        one = type.format.bias << type.format.mantissa_bits
+        bits = {
+            ReductionKind.SUM: 0,
+            ReductionKind.PRODUCT: one,
+            ReductionKind.MAX: extreme_bits(is_negative=True, format=type.format),
+            ReductionKind.MIN: extreme_bits(is_negative=False, format=type.format),
+        }
+        return FloatAttr(bits[kind], type)
+    if not isinstance(type, IntegerType):
+        return None
+    half = 1 << (type.width - 1)
+    extremes: dict[Any, int] = {MaxSIOp: -half, MaxUIOp: 0, MinSIOp: half - 1, MinUIOp: -1}
+    default = 1 if kind is ReductionKind.PRODUCT else 0
+    return integer(extremes.get(type_of_reducer, default), type)
+
+
+def _generic(op: Op) -> IterationSpace | None:
+    """The loops of the operation, with the indexing maps whose results are dimensions."""
+    assert isinstance(op, GenericOp)
+    yielded = _reducer(op)
+    types = {"parallel": IteratorType.PARALLEL, "reduction": IteratorType.REDUCTION}
+    maps = tuple(
+        tuple(result.position if isinstance(result, AffineDim) else None for result in map.results)
+        for map in op.maps
+    )
+    return IterationSpace(
+        tuple(types.get(kind, IteratorType.REPLICATED) for kind in op.iterators),
+        maps,
+        maps[len(op.inputs) :],
+        ReductionKind.GENERIC if yielded is None else _REDUCTIONS.get(type(yielded), ReductionKind.GENERIC),
+        requires_iterators=False,
+    )
 
 
 def _fill(op: Op) -> IterationSpace | None:
