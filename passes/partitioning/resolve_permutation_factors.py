@@ -169,7 +169,7 @@ class ResolvePermutationFactors(Pass):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, IfOp):
                 reshard_branches(op, resharder)
-            elif op.dialect is not None and op.dialect_name not in _LOCAL_DIALECTS:
+            elif op.successors or (op.dialect is not None and op.dialect_name not in _LOCAL_DIALECTS):
                 if _follows_rule(type(op)) and not dims_to_replicate(op, types, self.enable_halo_exchange):
                     continue  # nearly all operations
                 _warn_of_effects(op, types)

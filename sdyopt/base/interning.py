@@ -190,6 +190,7 @@ class Interned(metaclass=InternedMeta):
 
     # The names of the fields in declaration order, derived ones excluded.
     _names: ClassVar[tuple[str, ...]]
+    _defaults: ClassVar[tuple[object, ...]]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is interned: its {name!r} cannot change")
@@ -228,6 +229,12 @@ def instances(interned_class: type[T]) -> list[T]:
 def field_names(interned_class: type[Interned]) -> tuple[str, ...]:
     """The names of the fields of an interned class in declaration order, derived ones excluded."""
     return interned_class._names
+
+
+def has_defaults(interned_class: type[Interned], names: Sequence[str]) -> bool:
+    """Whether fields of an interned class have defaults."""
+    defaults = dict(zip(interned_class._names, interned_class._defaults, strict=True))
+    return all(defaults[name] is not _MISSING for name in names)
 
 
 def _annotations(namespace: dict[str, Any]) -> dict[str, str]:

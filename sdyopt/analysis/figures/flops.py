@@ -16,6 +16,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.window import padding_pairs
+from sdyopt.mlir.ir.dialect import check_parameters
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
@@ -169,6 +170,7 @@ def flops(*op_classes: type[Op]) -> Callable[[F], F]:
     """
 
     def register(function: F) -> F:
+        check_parameters(function, 4, "flops")
         for op_class in op_classes:
             assert op_class not in FLOPS, f"{op_class.name} has two functions of FLOPs"
             FLOPS[op_class] = function

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.interning import field_names
+from sdyopt.base.interning import Interned, field_names, has_defaults
 from sdyopt.mlir.bytecode.stream import ByteReader
 from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, Type
 
@@ -300,6 +300,15 @@ class DialectEncodings:
         take: Callable[[Any], Sequence[Any]] | None,
         applies: Callable[[Any], bool] | None,
     ) -> None:
+        if any(not isinstance(codec, Codec) for codec in codecs):
+            raise ValueError(f"{attribute_class.__name__} is encoded by what is no codec, such as STRING")
+        if take is None and make is None and issubclass(attribute_class, Interned):
+            names = field_names(attribute_class)
+            if len(codecs) > len(names) or not has_defaults(attribute_class, names[len(codecs) :]):
+                listed = ", ".join(names) or "no fields"
+                raise ValueError(
+                    f"{attribute_class.__name__} has {listed}, and {len(codecs)} codecs, not one for each"
+                )
         reads = [codec.read for codec in codecs]
         writes = [codec.write for codec in codecs]
         build = attribute_class if make is None else make

@@ -116,7 +116,16 @@ class Dialect:
         Releases without the behaviour `since` do not have the operation.
         """
 
+        if not isinstance(mnemonic, str):
+            raise TypeError(f'write @{self.name}.op("mnemonic") before a class')
+
         def register(cls: C) -> C:
+            if not issubclass(cls, Op):
+                raise TypeError(f"{cls.__name__} is not derived from Op")
+            hidden = [name for name in _SET_BY_DECORATOR if isinstance(vars(cls).get(name), Field)]
+            if hidden:
+                help = f'call it {hidden[0]}_, such as attr(…, name="{hidden[0]}")'
+                raise TypeError(f"the field {hidden[0]!r} hides a member of all operations: {help}")
             assert mnemonic not in self._ops, f"{self.name}.{mnemonic} is defined twice"
             cls.name = f"{self.name}.{mnemonic}"
             cls.dialect = self
@@ -172,6 +181,10 @@ class Dialect:
         return add
 
 
+# What the decorator of a class sets.
+_SET_BY_DECORATOR = ("name", "dialect", "since", "traits", "trait_order", "is_terminator", "fields")
+
+
 def _declare_successors(cls: type[Op], fields: Mapping[str, Field]) -> None:
     """Numbers the successors of a class. It is a branch if block arguments of all of them are known."""
     successors = [field for field in fields.values() if isinstance(field, SuccessorField)]
@@ -183,6 +196,22 @@ def _declare_successors(cls: type[Op], fields: Mapping[str, Field]) -> None:
 
 def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
     assert key not in table, f"{dialect} defines {key} twice"
+
+
+def check_parameters(function: Callable[..., object], count: int, decorator: str) -> None:
+    """Raises TypeError for a function of another number of parameters than a decorator registers."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & _HAS_VARARGS or code.co_kwonlyargcount:
+        return
+    if code.co_argcount - len(function.__defaults__ or ()) <= count <= code.co_argcount:
+        return
+    raise TypeError(
+        f"{function.__name__} takes {code.co_argcount} arguments, and {decorator} gives it {count}"
+    )
+
+
+# A bit of `co_flags`.
+_HAS_VARARGS = 4
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:

@@ -80,8 +80,10 @@ def is_memory_effect_free(op: Op, known: dict[Op, bool] | None = None) -> bool:
 
 def terminator_of(region: Region) -> Op:
     """The terminator of the only block of a region."""
-    last = region.blocks[0].last
-    assert last is not None
+    last = region.blocks[0].last if region.blocks else None
+    if last is None:
+        assert region.parent is not None
+        raise region.parent.op_error("has a region without a terminator, which its data-flow edges need")
     return last
 
 
@@ -184,8 +186,8 @@ class _Loop(DataFlow):
 
     def other_targets(self, op: Op, owner: Value) -> list[Value]:
         assert isinstance(owner, OpResult)
-        blocks = [region.blocks[0] for region in op.regions]
-        if any(owner.index >= len(block.arguments) for block in blocks):
+        blocks = [region.blocks[0] for region in op.regions if region.blocks]
+        if len(blocks) < len(op.regions) or any(owner.index >= len(block.arguments) for block in blocks):
             raise op.op_error(f"has no block argument {owner.index} for the data-flow edge of its result")
         return [block.arguments[owner.index] for block in blocks]
 

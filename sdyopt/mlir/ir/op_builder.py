@@ -131,7 +131,7 @@ def _candidates(value: object, classes: Sequence[type[Any]]) -> Iterator[Attribu
 
 def _with_fields(cls: type[Attribute], values: Mapping[str, object]) -> Iterator[Attribute]:
     """The attribute of a class with these fields, if it has them and defaults for the others."""
-    if values.keys() <= set(field_names(cls)):
+    if values.keys() <= set(field_names(cls)) and None not in values.values():
         with suppress(TypeError):
             yield cls(**frozen(values))
 

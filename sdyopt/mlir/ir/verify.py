@@ -114,7 +114,9 @@ class Verifier:
             if function is not None:
                 self._check_function_attributes(function)
             if op.verify_in_context is not None:
-                op.verify_in_context()
+                returned: object = op.verify_in_context()
+                if isinstance(returned, DiagnosticError):
+                    raise returned
         except SignatureError as problem:
             raise _signature_error(op, problem) from None
 

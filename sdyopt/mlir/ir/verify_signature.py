@@ -77,8 +77,14 @@ def _checks(op_class: type[Op]) -> list[_Check]:
     return checks
 
 
-def _without_print_type(check: Callable[[OpSignature], None]) -> _Check:
-    return lambda signature, print_type: check(signature)
+def _without_print_type(check: Callable[[OpSignature], object]) -> _Check:
+    def run(signature: OpSignature, _print_type: PrintType) -> None:
+        returned = check(signature)
+        # The author of a plugin may return the error in place of raising it.
+        if isinstance(returned, SignatureError):
+            raise returned
+
+    return run
 
 
 def _check_inferred_types(signature: OpSignature, print_type: PrintType) -> None:

@@ -336,6 +336,11 @@ def load_any_plugin(name: str) -> None:
         # Those that the file adds to other dialects, too.
         own = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Op)]
         _check_operations([op_class for op_class in own if op_class.dialect is not None])
+        missing = [cls.dialect.name for cls in own if cls.dialect and find_dialect(cls.dialect.name) is None]
+        if missing and not isinstance(dialect, Dialect):
+            raise UsageError(
+                f"{failure}: the file defines no DIALECT", f"write DIALECT = the dialect '{missing[0]}'"
+            )
         if isinstance(dialect, Dialect):
             _check_operations(dialect.ops.values())
             add_dialect(dialect)

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import OpOperand
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
 from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.sharding.chlo_rules import chlo_rule_of
@@ -55,15 +56,17 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> li
 
 
 def _dims_without_edge(op: Op) -> Iterator[Dim]:
-    """The dimensions of operands of a region's operation, or of its terminator, that no data-flow edge has.
+    """The dimensions of operands of a region's operation, a terminator or a branch that have no edge.
 
     What stands for them inside or outside is not sharded, because shardings do not propagate there.
     """
     outer = op.parent_op if op.data_flow is None else op
-    if outer is None or outer.data_flow is None:
+    sources: set[OpOperand] = set()
+    if outer is not None and outer.data_flow is not None:
+        edges = outer.data_flow
+        sources = {use for owner in edges.owners(outer) for use in edges.sources(outer, owner)}
+    elif not op.successors:
         return
-    edges = outer.data_flow
-    sources = {use for owner in edges.owners(outer) for use in edges.sources(outer, owner)}
     for use in op.operand_uses:
         if use not in sources and isinstance(use.value.type, RankedTensor):
             yield from (Dim(use.index, dim) for dim in range(use.value.type.rank))

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, TypeVar
 
+from sdyopt.mlir.ir.dialect import check_parameters
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.sharding.op_sharding_rule_builder import Reduction
 
@@ -58,6 +59,7 @@ def sharding_rule(
     """
 
     def register(function: F) -> F:
+        check_parameters(function, 2 if context is None else 3, "sharding_rule")
         for op_class in op_classes:
             assert op_class not in rule_entries, f"{op_class.name} has two sharding rules"
             rule_entries[op_class] = RuleEntry(function, context, reduction)

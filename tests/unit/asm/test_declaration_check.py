@@ -163,14 +163,14 @@ def test_fields_do_not_hide_members_of_operations(tmp_path: Path, field: str, he
             "operand(F32)",
             "16:5",
             "'input' of 'toy.all_parts' has",
-            "write a TypeConstraint",
+            "write the TypeConstraint",
         ),
         (
             "attr(I64_ATTR)",
             "attr(ANY_TYPE)",
             "18:5",
             "'number' of 'toy.all_parts' has",
-            "write a AttrConstraint",
+            "write the AttrConstraint",
         ),
         (", TERMINATOR)", ")", "20:5", "has successors, and is not a terminator", "TERMINATOR"),
         (

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.interning import field_names
 from sdyopt.mlir.asm.lexical import escape
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.lexer import body_extent
@@ -90,6 +91,18 @@ class AttributeFormat:
         """Whether a parameter is an attribute or a type with its dialect and mnemonic, or an alias."""
         return any(map(_is_in_full, self._elements))
 
+    def check_parameters(self, attribute_class: type[Attribute]) -> None:
+        """Raises ValueError unless the parameters are the fields of the class, in their order."""
+        lists = [_parameters_of(element) for element in self._elements]
+        if self._build is not None or any(names is None for names in lists):
+            return
+        parameters = [name for names in lists for name in names or ()]
+        if parameters != list(field_names(attribute_class)):
+            fields = ", ".join(field_names(attribute_class)) or "no fields: annotate them, as in `size: int`"
+            listed = ", ".join(parameters) or "none"
+            name = attribute_class.__name__
+            raise ValueError(f"the format of {name} has the parameters {listed}, and the class {fields}")
+
     def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         """Connects the format with the class that declares it."""
         self._build = self._build or attribute_class
@@ -109,7 +122,12 @@ class AttributeFormat:
         for element in self._elements:
             element.parse(parser, values)
         attribute = self._build(*values)
-        problem = self._check(attribute) if self._check is not None else None
+        problem: object = self._check(attribute) if self._check is not None else None
+        if problem is not None and not isinstance(problem, str):
+            name = type(attribute).__name__
+            raise parser.error(
+                f"the check of {name} returns {problem!r}, not an error message or None", start
+            )
         if problem is not None:
             raise parser.error(problem, start)
         return attribute
@@ -147,6 +165,7 @@ def dialect_attribute(
     def register(attribute_class: C) -> C:
         format = attribute_class.assembly  # type: ignore[attr-defined]  # declared by every such class
         is_type, in_full = issubclass(attribute_class, Type), format.has_parts_in_full
+        format.check_parameters(attribute_class)
         name = definition or f"{dialect.name.capitalize()}_{attribute_class.__name__}"
         format.bind(attribute_class, name)
         attribute_class.dialect = dialect.name
@@ -444,6 +463,22 @@ class InFull(Parameter[Any]):
     def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         value = getattr(attribute, self.field)
         return printer.type(value) if isinstance(value, Type) else printer.attribute(value)
+
+
+def _parameters_of(element: AttributeElement) -> Sequence[str] | None:
+    """The fields that an element parses, in order; None if they are not known."""
+    match element:
+        case FixedToken():
+            return ()
+        case Parameter():
+            return (element.field,)
+        case OptionalParameters():
+            return (element._parameter.field,)
+        case BracketedList():
+            return (element._items.field,)
+        case Struct():
+            return [parameter.field for parameter in element._parameters.values()]
+    return None
 
 
 def _is_in_full(element: AttributeElement) -> bool:

@@ -32,6 +32,7 @@ from sdyopt.mlir.asm.format.format_elements import (
     TypeOf,
 )
 from sdyopt.mlir.ir.constraints import AttrConstraint, RegionConstraint, TypeConstraint
+from sdyopt.mlir.ir.interfaces import DataFlow
 from sdyopt.mlir.ir.op_fields import (
     ONE,
     AttrField,
@@ -67,6 +68,13 @@ def check_operation(op_class: type[Op]) -> None:
     for name, field in op_class.fields_of_all_releases.items():
         _check_field(op_class, name, field)
     _check_groups(op_class)
+    flow = op_class.data_flow
+    if flow is not None and (not isinstance(flow, DataFlow) or type(flow).sources is DataFlow.sources):
+        message = f"the data_flow of '{op_class.name}' is {flow!r}"
+        help = (
+            "write LOOP, BRANCHES, SINGLE_BODY, or an object of a class with sources, derived from DataFlow"
+        )
+        raise _located_in_class(op_class, "data_flow", message, help)
     format = op_class.assembly
     if isinstance(format, str):
         help = 'write assembly = assembly("…")'
@@ -92,7 +100,7 @@ def _check_field(op_class: type[Op], name: str, field: Field) -> None:
         if isinstance(field, kind) and not isinstance(field.constraint, constraint):
             message = f"the field '{name}' of '{op_class.name}' has {field.constraint!r} as its constraint"
             raise _located_in_class(
-                op_class, name, message, f"write a {constraint.__name__}, such as {example}"
+                op_class, name, message, f"write the {constraint.__name__}, such as {example}"
             )
 
 

@@ -1,0 +1,88 @@
+"""Mistakes of authors are errors at their line, not internal errors later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.registry.discovery import load_any_plugin
+
+HEADER = """from sdyopt import plugin
+DIALECT = mistaken = plugin.Dialect("mistaken")
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("@mistaken.op\nclass A(plugin.Op): pass\n", 4, 'write @mistaken.op("mnemonic") before a class'),
+        ('@mistaken.op("a")\nclass A: pass\n', 4, "A is not derived from Op"),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    name = plugin.attr(plugin.STRING_ATTR)\n',
+            4,
+            "the field 'name' hides a member of all operations: call it name_",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    data_flow = plugin.DataFlow()\n',
+            6,
+            "the data_flow of 'mistaken.a' is <",
+        ),
+        ('@mistaken.op("a")\nclass A(plugin.Op):\n    data_flow = "LOOP"\n', 6, "is 'LOOP'"),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op): pass\n\n@plugin.flops(A)\ndef count(op): return 0\n',
+            7,
+            "count takes 1 arguments, and flops gives it 4",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op): pass\n\n@plugin.sharding_rule(A)\ndef rule(op): pass\n',
+            7,
+            "rule takes 1 arguments, and sharding_rule gives it 2",
+        ),
+        (
+            '@plugin.dialect_attribute(mistaken, "a")\nclass A(plugin.Attribute):\n    size: int\n'
+            '    assembly = plugin.attribute_format("<", plugin.integer("sise"), ">")\n',
+            4,
+            "the format of A has the parameters sise, and the class size",
+        ),
+        (
+            '@plugin.dialect_attribute(mistaken, "a")\nclass A(plugin.Attribute):\n'
+            '    assembly = plugin.attribute_format("<", plugin.integer("size"), ">")\n',
+            4,
+            "and the class no fields: annotate them",
+        ),
+        (
+            "class A(plugin.Attribute):\n    size: int\n    kind: str\n"
+            'plugin.DialectEncodings("mistaken").attribute(0, A, plugin.SIGNED)\n',
+            7,
+            "A has size, kind, and 1 codecs, not one for each",
+        ),
+        (
+            "class A(plugin.Attribute):\n    size: int\n"
+            'plugin.DialectEncodings("mistaken").attribute(0, A, int)\n',
+            6,
+            "A is encoded by what is no codec",
+        ),
+    ],
+)
+def test_mistakes_are_errors_at_their_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    file = tmp_path / "mistaken.py"
+    file.write_text(HEADER + text)
+    with pytest.raises(UsageError) as error:
+        load_any_plugin(str(file))
+    first = str(error.value.message).splitlines()[0]
+    assert first.startswith(f"{file}:{line}:")
+    assert message in first
+
+
+def test_a_dialect_that_nothing_names(tmp_path: Path) -> None:
+    file = tmp_path / "nameless.py"
+    file.write_text(
+        'from sdyopt import plugin\nnameless = plugin.Dialect("nameless")\n\n'
+        '@nameless.op("a")\nclass A(plugin.Op): pass\n'
+    )
+    with pytest.raises(UsageError, match="the file defines no DIALECT") as error:
+        load_any_plugin(str(file))
+    assert error.value.help == "write DIALECT = the dialect 'nameless'"
