@@ -40,7 +40,7 @@ def page() -> str:
 
 def members() -> dict[str, list[str]]:
     """The members of each class in the last table of the page."""
-    table = page().partition("### Members")[2]
+    table = page().partition("### Members")[2].partition("### Other names")[0]
     rows = re.findall(r"^\| (?:hooks of )?`(\w+)`(?:, `(\w+)`)? \| (.*) \|$", table, re.MULTILINE)
     found: dict[str, list[str]] = {}
     for first, second, text in rows:
@@ -55,6 +55,11 @@ def test_names_are_those_of_the_list() -> None:
     """After an intended change, write the list with `python -m tests.unit.plugin.test_plugin`."""
     assert len(plugin.__all__) == len(set(plugin.__all__))
     assert names() == LIST.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.sources
+def test_names_are_on_the_page() -> None:
+    assert [name for name in plugin.__all__ if not re.search(rf"\b{name}\b", page())] == []
 
 
 @pytest.mark.sources
