@@ -308,7 +308,7 @@ def reason_of(part: Part, most_names: int = 1) -> str:
     needed = _NEEDED.match(each.cause)
     if needed is not None and each.change:
         if each.updated and needed[1].startswith(each.updated):
-            return f"{specs_of(each.change)} for {of}: {needed[2]}"
+            return f"{specs_of(each.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
         return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
     for long, short in _SHORTER:
         each = replace(each, cause=re.sub(long, short, each.cause))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sdyopt.analysis.changes.edits import Change, Edit, copy_of, place_of
+from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, copy_of, place_of
 from sdyopt.analysis.changes.effect import Effect
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
@@ -225,6 +225,13 @@ class Advice:
         original = self._originals[copy]
         assert isinstance(original, OpResult | BlockArgument)
         return original
+
+    def annotation(self, result: FunctionResult) -> TensorSharding | None:
+        """The sharding of a result that the program states."""
+        function = self._ops.get(result.function)
+        if not isinstance(function, FuncOp):
+            return None
+        return annotation_of(FunctionResult(function, result.result_index))
 
     # --- What is changed --------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.arrival_text import Sentence, op_text
 from sdyopt.analysis.explain.collective_sides import add_sides, sides_of
 from sdyopt.analysis.explain.names import Names, sharding_words
-from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by
+from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, stated_reason
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -37,8 +37,8 @@ from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import Planned, Required, Reshard
-from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
+from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Truncation
+from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, overlap, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     Alternative,
     already_common_axes,
@@ -85,13 +85,18 @@ def explain_collective(
         root.add(figures.cause)
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
-    elif isinstance(cause, Required):
+    elif isinstance(cause, Required) and _is_met(cause, op, module):
         why = figures.cause.partition(" needs this sharding: ")[2] if cause.user.is_terminator else ""
+        function = cause.user.parent_op
+        if cause.user.is_terminator and isinstance(function, FuncOp):
+            why = _reason_of_result(
+                FunctionResult(function, cause.index), cause.sharding, why, record, advice
+            )
         text = f"{_taker(cause, names)} {sharding_words(cause.sharding)}{f': {why}' if why else ''}"
         # In a program of JAX, a return has the line that lowers the program.
         is_line = not (isinstance(cause.user.parent_op, FuncOp) and names.is_described(cause.user))
         root.add(text, names.source_line(cause.user) if is_line else "")
-    elif cause is not None:
+    elif cause is not None and not isinstance(cause, Required):
         root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
@@ -103,6 +108,24 @@ def explain_collective(
         ask = f'"{figures.moved}"' if figures.moved and names.describes else ask
         root.add(f"see --explain={ask} for the sharding of what it moves")
     return root
+
+
+def _is_met(cause: Required, op: Op, module: Op) -> bool:
+    """Whether the collectives end with the sharding that was required; later passes may change it."""
+    final = LocalShapes(module).sharding(last_of_chain(op)) if isinstance(op, CollectiveOp) else None
+    return final is None or final.is_equivalent(cause.sharding)
+
+
+def _reason_of_result(
+    result: FunctionResult, sharding: TensorSharding, reason: str, record: ShardingRecord, advice: Advice
+) -> str:
+    """Why a result has a sharding: the program states it, or it is truncated, as the report says."""
+    stated = advice.annotation(result)
+    if stated is not None and stated.is_equivalent(sharding):
+        return stated_reason(result_text(*result))
+    truncated = {why for _, why in record.truncations.get(result, ())}
+    is_known = "not divisible" in reason or ("sub-axes" in reason and Truncation.SUB_AXIS in truncated)
+    return reason if truncated and is_known else ""
 
 
 def _times(figures: Collective) -> str:
@@ -184,6 +207,9 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
+    if not _is_planned(plan, chosen):
+        root.add(f"{name} {_taken(plan, cause.position)}", source_line)
+        return
     tensor = _tensor(plan, cause.position, names)
     whole = _whole_dimension(plan, cause.position, tensors[cause.position])
     if whole < 0:
@@ -220,19 +246,43 @@ def _without_conflict(
             if sharding.overflow_axes:
                 axes = axis_refs_text(sharding.axes + sharding.overflow_axes)
                 where = _dims_of(plan.rule, factor, without=position)
+                others = [dim for each in plan.rule.tensors for dim in each.dims if factor in dim.factors]
+                is_whole = any(len(each.factors) == 1 for each in others)
+                what = "the size of" if is_whole else "a part of"
                 return (
                     f"splits dimension {number} of {_position(plan.rule, position)}, which has "
                     f"{sharded_size(sharding.axes + sharding.overflow_axes, mesh)} shards along {axes}: "
-                    f"they do not divide {plan.rule.factor_sizes[factor]}, the size of {where}"
+                    f"they do not divide {plan.rule.factor_sizes[factor]}, {what} {where}"
                 )
-    of = "takes" if position < len(plan.rule.operands) else "computes"
-    return f"{of} {_position(plan.rule, position)} as {sharding_words(plan.planned[position])}"
+    return _taken(plan, position)
+
+
+def _taken(plan: Planned, position: int) -> str:
+    """`takes operand 1 as P('x')`."""
+    verb = "takes" if position < len(plan.rule.operands) else "computes"
+    return f"{verb} {_position(plan.rule, position)} as {sharding_words(plan.planned[position])}"
+
+
+def _is_planned(plan: Planned, chosen: Alternative) -> bool:
+    """Whether the dimensions with the factor of an alternative have its axes in the plan."""
+    if chosen.factor < 0:
+        return True
+    return all(
+        overlap(sharding.dims[number].axes, chosen.factor_axes)
+        for mapping, sharding in zip(plan.rule.tensors, plan.planned, strict=True)
+        for number, dim in enumerate(mapping.dims if sharding is not None else ())
+        if sharding is not None and dim.factors[:1] == (chosen.factor,)
+    )
 
 
 def _whole_dimension(plan: Planned, position: int, tensor: TensorProjection) -> int:
     """The first dimension that is sharded, though the operation needs all of it; -1 if there is none."""
     for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
-        if any(each in plan.rule.need_replication and tensor.factors[each].axes for each in dim.factors):
+        is_sharded = any(
+            each in plan.rule.need_replication and tensor.factors[each].axes for each in dim.factors
+        )
+        before, after = plan.shardings[position], plan.planned[position]
+        if is_sharded and before is not None and (after is None or not after.dims[number].axes):
             return number
     return -1
 

@@ -408,9 +408,14 @@ def _returned_by(op: CollectiveOp, user: Op, shapes: LocalShapes, more: str) -> 
     function = user.parent_op
     of = f" of @{function.sym_name}" if isinstance(function, FuncOp) else ""
     name, reason = returned_as(op) or f"a result{of}", _reason_of_result(op, shapes)
-    if reason == ANNOTATED and name.startswith("result") and "@" not in name:
-        reason = OUT_SHARDINGS
-    return f"{name}{more} {'need' if more else 'needs'} this sharding: {reason}"
+    reason = stated_reason(name) if reason == ANNOTATED else reason
+    because = f": {reason}" if reason else ""
+    return f"{name}{more} {'need' if more else 'needs'} this sharding{because}"
+
+
+def stated_reason(name: str) -> str:
+    """The reason for the sharding of a result that the program states; JAX gives results names."""
+    return OUT_SHARDINGS if name.startswith("result") and "@" not in name else ANNOTATED
 
 
 def returned_as(op: Op) -> str:
@@ -425,9 +430,10 @@ def returned_as(op: Op) -> str:
 
 
 def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
-    """Why a result of the program has another sharding than the value that it is.
+    """Why a result of the program has another sharding than the value that it is; "" if that is unknown.
 
-    Without an annotation, it has as much of that sharding as a result can have.
+    Without an annotation, a result has as much of that sharding as it can have. An argument that is returned
+    may have less.
     """
     value = last_of_chain(op)
     before, after = shapes.sharding(producer(op)), shapes.sharding(value)
@@ -438,9 +444,12 @@ def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
         ):
             if old.axes == new.axes:
                 continue
-            if size > 0 and size % shards and _is_part(new, old):
+            if not _is_part(new, old):
+                # The program states it, or an argument that is returned got less than the result.
+                return ""
+            if size > 0 and size % shards:
                 reason = reason or f"{size} is not divisible by {shards}"
-            elif any(axis.sub_axis is not None for axis in old.axes) and _is_part(new, old):
+            elif any(axis.sub_axis is not None for axis in old.axes):
                 reason = reason or "results are not sharded along sub-axes"
             else:
                 return ANNOTATED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.markdown_report import markdown_report
-from sdyopt.analysis.report.text_report import text_report
+from sdyopt.analysis.report.text_report import LARGE_ROWS, text_report
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
 
@@ -54,7 +54,7 @@ _WRITERS: dict[str, Callable[[Reported], str]] = {
     ".html": _html,
     ".json": lambda found: json_report(found.report),
     ".md": _markdown,
-    ".txt": lambda found: text_report(found.report, DEFAULT_WIDTH, None),
+    ".txt": lambda found: text_report(found.report, DEFAULT_WIDTH, LARGE_ROWS),
 }
 
 

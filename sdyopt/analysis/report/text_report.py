@@ -20,9 +20,12 @@ from sdyopt.analysis.pages.section import ReportTable, Row, Section, without_emp
 from sdyopt.analysis.report.sections import METHODS, sections_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.base.patterns import constant_pattern
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
+# All rows, but those of little: what is written to a file.
+LARGE_ROWS = -1
 MAX_LINES = 72
 MIN_WIDTH = 60
 
@@ -33,14 +36,16 @@ _NOTE_LINES = 3
 # The largest widths of columns that are not the last; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28, "report": 36, "weight": 36}
 _INDENT, _NOTE_INDENT = "  ", "        "
+_BYTES = constant_pattern(r"([\d.]+) ([KMGT]?)i?B")
 
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
     """The report as text of at most `width` columns, or MIN_WIDTH if that is more.
 
-    `rows` limits every table; None shows all rows.
+    `rows` limits every table; None shows all rows, and `LARGE_ROWS` those of at least 0.1% of the largest.
     """
-    sections, width = sections_of(report, has_details=rows is None), max(width, MIN_WIDTH)
+    has_details = rows is None or rows == LARGE_ROWS
+    sections, width = sections_of(report, has_details=has_details), max(width, MIN_WIDTH)
     lines, fewer = list(_lines(report, sections, width, rows)), ROWS
     if rows == ROWS and len(lines) > MAX_LINES:
         # Rather rows are shown than how figures are computed, which docs/reports.md has.
@@ -84,6 +89,9 @@ def section_lines(
 
 def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: int) -> Iterator[str]:
     """The header and the rows, each with its note below, and how many rows are left out."""
+    small = _small_rows(table) if rows == LARGE_ROWS else 0
+    if rows == LARGE_ROWS:
+        rows, table = None, replace(table, rows=[row for row in table.rows if not _is_small(row, table)])
     limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
     if table.has_notes and limit < len(table.rows):
         # Rather one row of each place than all of the first one.
@@ -102,6 +110,31 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
             yield from _note(printable(row[-1]).plain, width)
     if len(table.rows) > limit:
         yield f"{_INDENT}… and {len(table.rows) - limit} more"
+    if small:
+        yield f"{_INDENT}… and {small} more, each less than 0.1% of the largest"
+
+
+def _small_rows(table: ReportTable) -> int:
+    """The number of rows of less than 0.1% of the bytes of the largest."""
+    return sum(_is_small(row, table) for row in table.rows)
+
+
+def _is_small(row: Row, table: ReportTable) -> bool:
+    if "bytes" not in table.columns:
+        return False
+    column = table.columns.index("bytes")
+    largest = max((_bytes_of(other[column]) or 0 for other in table.rows), default=0)
+    size = _bytes_of(row[column])
+    return size is not None and 1000 * size < largest
+
+
+def _bytes_of(text: str) -> float | None:
+    """The bytes that a text of a table states; None for another, as of a loop whose length is unknown."""
+    match = _BYTES.fullmatch(text)
+    if match is None:
+        return None
+    power = "KMGT".index(match[2]) + 1 if match[2] else 0
+    return float(match[1]) * float(1024**power)
 
 
 def _rendered(part: RenderableType, width: int) -> list[str]:

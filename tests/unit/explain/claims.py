@@ -1,6 +1,6 @@
 """Executes what answers about collectives claim: of each reason, whether it is true of the program.
 
-    python -m tests.unit.explain.claims --count 500 PROGRAM.mlir …
+    python -m tests.unit.explain.claims --count 500 --random 100 PROGRAM.mlir …
 
 An annotation that an axis is from is changed to one without the axis: then the value must not have it. A
 constraint that requires a sharding is removed: then the line must not send the same. All other claims are
@@ -39,7 +39,6 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -53,6 +52,7 @@ from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import FunctionResult, Reshard, Subject
+from tests.random_modules.programs import random_executable_program
 
 # So many collectives of a program are looked at.
 _MOST_OF_A_PROGRAM = 25
@@ -165,7 +165,7 @@ class _Executed:
         assert isinstance(function, FuncOp)
         written = self._advice._ops[function]
         assert isinstance(written, FuncOp)
-        annotation = written.result_attributes[uses[0].index].get(SHARDING)
+        annotation = annotation_of(FunctionResult(written, uses[0].index))
         before = self._shapes.sharding(producer(op))
         if match[3] in ("out_shardings state it", "the program states it"):
             yield annotation is not None
@@ -175,7 +175,7 @@ class _Executed:
             assert isinstance(value.type, RankedTensor)
             yield size % shards != 0 and (size, shards) in zip(value.type.shape, counts, strict=True)
         else:
-            yield annotation is None and "sub-axes" in match[3]
+            yield annotation is None or _spec(annotation) != match[2]
             yield before is not None and any(axis.sub_axis is not None for axis in before.axis_refs)
 
     def _constraint(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
@@ -197,7 +197,10 @@ class _Executed:
                 [each for each in found if place_of_collective(each) == place]
                 for found in (self._report.collectives, after_all)
             )
-            yield _bytes(here) != _bytes(there) or len(here) != len(there)
+            is_changed = _bytes(here) != _bytes(there) or len(here) != len(there)
+            # What uses the value may require the same.
+            after_chain = self._shapes.sharding(last_of_chain(op)) if isinstance(op, CollectiveOp) else None
+            yield is_changed or _spec(after_chain) == _spec(cause.sharding)
 
     def _fit(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         """`add: operand 1 (…) does not fit "x" on dimension 0 of operand 0`: the plan moves the tensor."""
@@ -230,7 +233,12 @@ class _Executed:
         plan = cause.plan
         types = [*plan.signature.operand_types, *plan.signature.result_types]
         yield int(match[3]) % int(match[2]) != 0 and int(match[2]) > 1
-        yield any(isinstance(each, RankedTensor) and int(match[3]) in each.shape for each in types)
+        sizes = [size for each in types if isinstance(each, RankedTensor) for size in each.shape]
+        yield (
+            int(match[3]) in sizes
+            if match[4] == "the size"
+            else any(size % int(match[3]) == 0 for size in sizes)
+        )
 
     def _device_order(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         cause = collective_answers._cause(op, self._record, self._names)
@@ -332,7 +340,8 @@ _CHECKS: tuple[tuple[str, Callable[..., Iterator[bool]]], ...] = (
     (r"([\w.]+): (.*) does not fit (.*)$", _Executed._fit),
     (r"([\w.]+) (?:needs|computes) all of dimension (\d+) of", _Executed._whole),
     (
-        r"([\w.]+) splits dimension .* which has (\d+) shards along .*: they do not divide (\d+), the size",
+        r"([\w.]+) splits dimension .* which has (\d+) shards along .*: they do not divide (\d+), "
+        r"(the size|a part)",
         _Executed._split,
     ),
     (r".* is on a mesh with another device order", _Executed._device_order),
@@ -360,6 +369,8 @@ def _summed(op: Op) -> Iterator[tuple[Value, int]]:
         yield from ((operand, dim) for operand in op.operands for dim in op.dimensions)
     elif isinstance(op, GatherOp):
         yield from ((op.operands[0], dim) for dim in op.dimension_numbers.start_index_map)
+        yield from ((op.operands[0], dim) for dim in op.dimension_numbers.collapsed_slice_dims)
+        yield op.operands[1], op.dimension_numbers.index_vector_dim
     else:
         yield from (
             (operand, dim)
@@ -381,14 +392,16 @@ def _bytes(found: Sequence[Any]) -> Fraction:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("programs", nargs="+", type=Path)
+    parser.add_argument("--random", type=int, default=0, help="so many random programs, too")
+    parser.add_argument("programs", nargs="*", type=Path)
     options = parser.parse_args()
     claims = Claims()
-    for path in options.programs:
+    random = {f"random program {seed}": random_executable_program(seed) for seed in range(options.random)}
+    for name, program in {**{str(path): path for path in options.programs}, **random}.items():
         try:
-            claims_of(path, claims)
-        except Exception as error:
-            print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr)
+            claims_of(program, claims)
+        except (sdyopt.Error, AssertionError) as error:
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
         if claims.collectives >= options.count:
             break
     print(f"{claims.collectives} collectives, {sum(claims.counts.values())} claims")
