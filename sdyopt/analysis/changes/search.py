@@ -34,8 +34,6 @@ from sdyopt.mlir.ir.value import Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
-# A change saves this share of the time at least: of those that save less, compilers keep half.
-_LEAST_SAVED = Fraction(1, 50)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
@@ -386,7 +384,7 @@ class Search:
         if excess := self.excess(before):
             return self.excess(after) < excess
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
-        least, most = 1 - _LEAST_SAVED, 1 + _MAY_RISE
+        least, most = 1 - NOISE, 1 + _MAY_RISE
         is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least
         # A limit says how much memory there is.
         fits = self.memory is not None or after.peak_bytes <= before.peak_bytes * most
