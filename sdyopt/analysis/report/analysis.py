@@ -27,6 +27,8 @@ from sdyopt.base.diagnostics.ids import (
     identified,
     identify,
 )
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.dialects.func import FuncOp
 
 
 class Reporting(Analysis[Options]):
@@ -49,6 +51,13 @@ class Reporting(Analysis[Options]):
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology, assumed_trips(self.options.assume_trips))
+        for function in program.op.nested(FuncOp):
+            if len(function.body.blocks) > 1:
+                blocks = counted(len(function.body.blocks), "block")
+                message = (
+                    f"@{function.sym_name} has {blocks}: figures of memory and time do not follow branches"
+                )
+                emit(Diagnostic(Severity.WARNING, function.location, message))
         path = self.options.report
         report.assumption, report.group_by = program.assumption, self.options.group_by
         if self.options.memory is not None:
