@@ -74,14 +74,14 @@ _OF_CPU = (
     "and wire bytes are within 10% in 94; where they differ, mostly XLA sends more"
 )
 _ON_MACHINES = (
-    "accuracy: of large models compiled for {}, wire bytes are within 10% of the compiler's in {} of {} "
+    "accuracy: of programs compiled for {}, wire bytes are within 10% of the compiler's in {} of {} "
     "above 1 MB, and peak memory is 0.8 to 1.25 times the compiler's in {} of {} above 16 MiB"
 )
 ACCURACY = {
     "": _OF_CPU,
     CPU: _OF_CPU,
-    TPU: _ON_MACHINES.format("TPU", 34, 41, 30, 41),
-    GPU: _ON_MACHINES.format("GPU", 13, 18, 12, 18),
+    TPU: _ON_MACHINES.format("TPU", 104, 114, 79, 91),
+    GPU: _ON_MACHINES.format("GPU", 48, 62, 49, 60),
 }
 # How figures are computed.
 METHODS = (
