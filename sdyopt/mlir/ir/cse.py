@@ -135,9 +135,9 @@ class CseDriver:
         operation around them.
         """
         keys = self._keys_with_regions
-        for each in (first, op):
-            if each not in keys:
-                keys[each] = (key, _regions_key(each, {}))
+        for compared in (first, op):
+            if compared not in keys:
+                keys[compared] = (key, _regions_key(compared, {}))
         return first if keys[op] == keys[first] else self._available.setdefault(keys[op], op)
 
     def _replace_uses(self, old: Value, new: Value, visited: set[Op] | None) -> None:
