@@ -320,11 +320,11 @@ def _common_beginning(tensors: Sequence[TensorProjection], factor: int) -> Axes:
     lhs, rhs, result = (tensor.factors for tensor in tensors)
     lists = [operand[factor].axes for operand in (lhs, rhs)]
     common = common_prefix(*lists)
-    if common not in lists or any(each in rhs and each in result for each in lhs):
+    if common not in lists or any(other in rhs and other in result for other in lhs):
         return ()
     shorter = lists.index(common)
     others = [
-        axis for each, sharding in (lhs, rhs)[shorter].items() for axis in sharding.axes if each != factor
+        axis for other, sharding in (lhs, rhs)[shorter].items() for axis in sharding.axes if other != factor
     ]
     return common if overlap(lists[1 - shorter][len(common) :], others) else ()
 
