@@ -6,13 +6,13 @@
 
 // BUDGET: model.py:42:0: error: all_to_all collectives: 4.00 KiB on the wire, over the budget of 0 B
 // BUDGET-NEXT: model.py:42:0: note: all_to_all {"data":(2)2} of tensor<16x64xf32>: 2.00 KiB; exponential at model.py:43 needs this sharding: "data" shards dimension 1 of its result
-// BUDGET-NEXT: model.py:43:0: note: all_to_all {"data":(2)2} of tensor<32x32xf32>: 2.00 KiB; result 0 of @main needs this sharding: the program states it
+// BUDGET-NEXT: model.py:43:0: note: all_to_all {"data":(2)2} of tensor<32x32xf32>: 2.00 KiB; result 0 of @main needs this sharding
 // BUDGET-NEXT: {{.*}}budget.toml:{{[0-9]+:[0-9]+}}: note: limit set here
 // BUDGET: model.py:42:0: error: collective_permute collectives: 4.00 KiB on the wire, over the budget of 0 B
 // BASELINE: model.py:43:0: error: wire bytes per device grew from 0 B to 8.00 KiB
-// BASELINE-NEXT: model.py:43:0: note: all_to_all {"data":(2)2}: 2.00 KiB, is new; result 0 of @main needs this sharding: the program states it
+// BASELINE-NEXT: model.py:43:0: note: all_to_all {"data":(2)2}: 2.00 KiB, is new; result 0 of @main needs this sharding
 // BASELINE-NEXT: model.py:42:0: note: all_to_all {"data":(2)2}: 2.00 KiB, is new; exponential at model.py:43 needs this sharding: "data" shards dimension 1 of its result
-// BASELINE-NEXT: model.py:43:0: note: collective_permute {"data", "model"}: 2.00 KiB, is new; result 0 of @main needs this sharding: the program states it
+// BASELINE-NEXT: model.py:43:0: note: collective_permute {"data", "model"}: 2.00 KiB, is new; result 0 of @main needs this sharding
 // BASELINE-NEXT: {{.*}}good.json:{{[0-9]+:[0-9]+}}: note: the baseline is set here
 // BASELINE-NEXT: help: if this is intended, write a new baseline with --report={{.*}}good.json, or allow it with --tolerance=PERCENT
 
