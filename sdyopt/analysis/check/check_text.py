@@ -329,6 +329,8 @@ def _unquoted(kind: str) -> str:
 
 def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
+    if place.shared and place.shared_bytes <= 0:
+        return f"see the change of {place.shared}, which saves elsewhere"
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.largest.cause == TRANSPOSED_PVARY and place.best is None and place.largest.loop is not None:

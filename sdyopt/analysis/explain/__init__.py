@@ -6,12 +6,16 @@ finds what a question is about, `answers` builds a tree of sentences, and `tree_
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import SHARDINGS, flag
-from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.analysis.flag import SHARDINGS, TextFile, flag
+from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
 
 
 class Options(AnalysisOptions):
-    """The answers to questions about the shardings of a program; see `targets`."""
+    """The answers to questions about the shardings of a program; see `targets`.
+
+    `speeds` is the file of --topology, once the options are prepared.
+    """
 
     order, group = 10, SHARDINGS
     needs_parse_record = True
@@ -23,6 +27,7 @@ class Options(AnalysisOptions):
         help="explain the sharding of a value (\"params['w']\", '@main %3'), a line (train.py:12) or a "
         "collective ('#3')",
     )
+    speeds: TextFile | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -35,3 +40,10 @@ class Options(AnalysisOptions):
     @property
     def replaces_output(self) -> bool:
         return self.is_needed
+
+    def prepared(self, request: Request) -> Options:
+        if not self.is_needed:
+            return self
+        from sdyopt.analysis.figures.machines import topology_file
+
+        return replace(self, speeds=topology_file(request))

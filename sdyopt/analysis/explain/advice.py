@@ -24,6 +24,7 @@ from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
@@ -67,6 +68,8 @@ class Advice:
         self._dialects = dialects
         # Passes are assumed, because none are given.
         self.is_assumed = False
+        # The machine whose compiler and speeds changes are judged for.
+        self.machine: Topology | None = None
         # So many trials run at the same time, in forked processes.
         self.jobs = 1
         self._tried: dict[Edit, _Recorded | None] = {}
@@ -80,12 +83,15 @@ class Advice:
     def _search(self) -> Search:
         """The changes of the program that pay."""
         pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
-        return Search(trials_on(self._module, pipeline, is_inlined=self.is_assumed), LINT, jobs=self.jobs)
+        return Search(
+            trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed), LINT, jobs=self.jobs
+        )
 
     @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
-        trials = Trials(self._module, completing_pipeline(self._module, has_passes=not self.is_assumed))
+        pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
+        trials = Trials(self._module, pipeline, self.machine)
         return trials if trials.can_try and trials.outcome is not None else None
 
     def add_to(

@@ -9,7 +9,9 @@ from sdyopt.analysis.explain import Options
 from sdyopt.analysis.explain.explainer import Explainer
 from sdyopt.analysis.explain.recorded_program import recorded
 from sdyopt.analysis.explain.targets import Target
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 
 
 class Answering(Analysis[Options]):
@@ -17,6 +19,8 @@ class Answering(Analysis[Options]):
 
     def __init__(self, options: Options, run: Run) -> None:
         super().__init__(options, run)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
         self._explainer: Explainer
         self._targets: list[Target] = []
         self._answers = ""
@@ -34,6 +38,7 @@ class Answering(Analysis[Options]):
         """Answers the questions. Raises DiagnosticError if nothing was propagated."""
         if program.shared(recorded).is_recorded:
             self._explainer.advice.is_assumed = bool(program.assumption)
+            self._explainer.advice.machine = self._topology
             self._explainer.advice.jobs = os.cpu_count() or 1
             answers = (self._explainer.answer(target, self.run.width) for target in self._targets)
             self._answers = "\n".join(answers)

@@ -21,7 +21,7 @@ class Options(AnalysisOptions):
     """The findings in the program, as it was read and after the passes.
 
     `lint` has the rules as they are given; ("all",) stands for those of the configuration file. That is
-    `config`, once the options are prepared.
+    `config`, and `speeds` the file of --topology, once the options are prepared.
     """
 
     order, group = 80, REPORTS
@@ -48,6 +48,7 @@ class Options(AnalysisOptions):
         help="exit with 1 for findings of this severity and of more severe ones (default: error)",
     )
     config: TextFile | None = None
+    speeds: TextFile | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -60,9 +61,11 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
+        from sdyopt.analysis.figures.machines import topology_file
         from sdyopt.analysis.lint.settings import find_config
 
+        prepared = replace(self, speeds=topology_file(request))
         path = find_config(request.input) if self.lint_config is None else self.lint_config
         if path is None or path == _NO_FILE:
-            return self
-        return replace(self, config=request.read_text(path))
+            return prepared
+        return replace(prepared, config=request.read_text(path))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 from sdyopt.analysis.figures.assumed_pipeline import remark_on_lines
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
 from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
-from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
+from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import counted
 
 # The severities at which a run fails, by --lint-fail-on.
@@ -36,6 +37,8 @@ class Linting(Analysis[Options]):
         super().__init__(options, run)
         with identified(LINT_CONFIG_ERROR):
             self._settings = Settings() if options.config is None else read_settings(*options.config)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
         if options.lint != (ALL,):
             self._settings.selected = select(options.lint)
         self._failing = _FAILING[options.lint_fail_on or self._settings.fail_on]
@@ -51,6 +54,7 @@ class Linting(Analysis[Options]):
             program.parse_options,
             has_passes,
             os.cpu_count() or 1,
+            self._topology,
         )
         # Trials need a program without collectives; the linter inserts them itself.
         after = program.op if has_passes else program.before

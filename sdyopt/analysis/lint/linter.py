@@ -15,6 +15,7 @@ from sdyopt.analysis.changes.search import LINT as BUDGET
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
@@ -66,18 +67,20 @@ class Linter:
         options: ParseOptions,
         has_passes: bool = False,
         jobs: int = 1,
+        machine: Topology | None = None,
     ) -> None:
         self._settings = settings
         self._source = source
         self._has_passes = has_passes
         self._jobs = jobs
+        self._machine = machine
         self._explainer = Explainer(source, dialects, options)
         self._lines = UserLines(list)
         self._comments: Comments = read_comments(source)
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
-        programs = _Programs(as_read, after_passes, self._has_passes, self._jobs)
+        programs = _Programs(as_read, after_passes, self._has_passes, self._jobs, self._machine)
         self._lines = UserLines.of_module(as_read)
         result = LintResult(diagnostics=list(self._comments.problems))
         found: list[_Placed] = []
@@ -278,10 +281,14 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
 class _Programs:
     """Implements `LintedPrograms`."""
 
-    def __init__(self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int) -> None:
-        self.as_read = LintedProgram(as_read)
+    def __init__(
+        self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int, machine: Topology | None
+    ) -> None:
+        self.as_read = LintedProgram(as_read, machine)
         pipeline = completing_pipeline(after_passes, has_passes)
-        self.trials = trials_on(after_passes, pipeline, is_inlined=not has_passes, make=LintedProgram)
+        self.trials = trials_on(
+            after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
+        )
         self.search = Search(self.trials, BUDGET, keeps_slower=True, jobs=jobs)
         self.has_failed = False
 

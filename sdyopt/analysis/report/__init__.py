@@ -122,11 +122,14 @@ class Options(AnalysisOptions):
 
             check_format(self.report)
         comparisons = ("compare-with", "compare-pipeline", "compare-sdy-version")
-        uses = [self.report, *(request[name] for name in ("check", "advise", "mesh-sweep", *comparisons))]
+        users = ("check", "lint", "explain", "advise", "mesh-sweep", *comparisons)
+        uses = [self.report, *(request[name] for name in users)]
         uses += [request[name] is not None for name in ("budget", "compiled", "compare-hlo")]
         if self.topology is not None and not any(uses):
-            message = "the --topology option adds estimated times to a report and cannot be used without one"
-            help = "add --report, --check, --budget, --advise, --compare-with or --mesh-sweep"
+            message = "the --topology option is the machine of figures and changes, and nothing asks for them"
+            help = (
+                "add --report, --check, --lint, --explain, --advise, --budget, --compare-with or --mesh-sweep"
+            )
             raise UsageError(message, help)
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"

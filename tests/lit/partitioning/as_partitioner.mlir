@@ -114,6 +114,17 @@ func.func @elementwise(
   return %0 : tensor<64x64xf32>
 }
 
+// Its only operand is resharded, not the result, although its users would take the operand's sharding again.
+// CONFLICT-LABEL: @one_operand
+// CONFLICT:         %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]>
+// CONFLICT-NEXT:    %[[TANH:.*]] = stablehlo.tanh %[[WHOLE]]
+// CONFLICT-NEXT:    sdy.reshard %[[TANH]] <@mesh, [{"x"}, {"y"}]>
+func.func @one_operand(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
 // The rows of the table take "x" from the indices, whose work the devices along "y" share. XLA gathers what was
 // looked up, and what is added to a table, before the axis moves.
 // CONFLICT-LABEL: @rows

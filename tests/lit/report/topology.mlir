@@ -1,7 +1,12 @@
 // A topology adds estimated times. It has no link along "y", so that the time of one collective is unknown.
 // RUN: sdy-opt %s --report --topology=%S/Inputs/topology.toml | filecheck %s
 // RUN: sdy-opt %s --report=%t.json --topology=%S/Inputs/topology.toml -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
-// Times are only shown in a report.
+// What lint and explain propose is judged for the machine, too.
+// RUN: sdy-opt %s --lint --lint-fail-on=never --topology=tpu-v5e 2>&1 | filecheck %s --check-prefix=LINT
+// RUN: sdy-opt %s --explain='#0' --topology=tpu-v5e | filecheck %s --check-prefix=EXPLAIN
+// LINT:    finding
+// EXPLAIN: all_
+// Without any figures and changes, the machine is for nothing.
 // RUN: not sdy-opt %s --topology=%S/Inputs/topology.toml 2>&1 | filecheck %s --check-prefix=ALONE
 // An error in a topology is located in its file.
 // RUN: not sdy-opt %s --report --topology=%s 2>&1 | filecheck %s --check-prefix=FAULTY
@@ -19,7 +24,7 @@
 // JSON:      "communication": {
 // JSON:      "high": 6.003,
 // JSON-NEXT: "unknown": 1
-// ALONE:     sdy-opt: the --topology option adds estimated times to a report and cannot be used without one
+// ALONE:     sdy-opt: the --topology option is the machine of figures and changes, and nothing asks for them
 // ALONE:     help: add --report
 // FAULTY:    topology.mlir:1:1: error: invalid TOML: Invalid statement
 // FAULTY-NEXT: // A topology adds estimated times.

@@ -138,9 +138,13 @@ def _axes_of_slice(results: Sequence[TensorProjection], rule: OpShardingRule) ->
 
 
 def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
-    """Whether all operands have the same axes, which are not just some of those of the result."""
+    """Whether several operands have the same axes, which are not just some of those of the result.
+
+    They are then computed with these axes, and the result is resharded once. A single operand is resharded
+    itself: that sends the same, but what reshards the result back cannot read the operand in its place.
+    """
     operands, result = tensors[:count], tensors[count]
-    if any(set(operand.factors) != set(result.factors) for operand in operands):
+    if count == 1 or any(set(operand.factors) != set(result.factors) for operand in operands):
         return False
     factors = list(result.factors)
     first = [operands[0].factors[factor].axes for factor in factors]
