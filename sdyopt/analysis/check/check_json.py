@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import zip_longest
 
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.check.check_text import reasons_text
@@ -43,6 +44,8 @@ def check_json(check: Check) -> str:
         "useful_share": None if share is None else round(float(share), 4),
         "seconds": None if report.time is None else [*map(_seconds, time_range(report, report.time))],
         "places": [_place(check, each) for each in check.places],
+        # The best change of the program, if it is that of no place.
+        "elsewhere": None if check.elsewhere is None else _change(check.elsewhere[0]),
         "together": None if check.together is None else _change(check.together),
         "tried": check.tried,
         "proposed": check.proposed,
@@ -84,11 +87,19 @@ def _change(trial: Trial) -> dict[str, object]:
     """What to write in place of what, and the figures before and after it."""
     before, after = trial.before, trial.after
     # One for each value, of which layers have several.
-    specs = dict.fromkeys((each.place, each.spec or each.sdy) for each in trial.annotations)
+    specs = dict.fromkeys(
+        (
+            annotation.place,
+            None if edit is not None and edit.is_removal else annotation.spec or annotation.sdy,
+        )
+        for annotation, edit in zip_longest(trial.annotations, trial.change.edits)
+    )
     return {
         "write": trial.text or list(trial.texts),
         "now": trial.now or None,
+        # None for an annotation to remove.
         "annotations": [{"place": place, "spec": spec} for place, spec in list(specs)[:_NAMES]],
+        "further_annotations": max(0, len(specs) - _NAMES),
         "wire_bytes": _pair(before.wire_bytes, after.wire_bytes),
         "peak_bytes": _pair(before.peak_bytes, after.peak_bytes),
         "flops": _pair(before.flops, after.flops),

@@ -105,6 +105,9 @@ def check_text(check: Check, width: int) -> str:
             f"{_INDENT}{reasons_text(place.parts[0], width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
+    if check.elsewhere is not None:
+        best = trial_text(*check.elsewhere, width)
+        lines.append(f"best: {best.removeprefix('tried: ')}")
     if check.together is not None:
         lines.append(together_text(check))
     if is_tried and len(check.places) < PLACES:
@@ -330,7 +333,7 @@ def _unquoted(kind: str) -> str:
 def change_of(check: Check, place: Place, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared and place.shared_bytes <= 0:
-        return f"see the change of {place.shared}, which saves elsewhere"
+        return f"see the change of {place.shared}: it saves the largest of these, but not in all"
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.largest.cause == TRANSPOSED_PVARY and place.best is None and place.largest.loop is not None:

@@ -94,7 +94,8 @@ class Check:
     """A report, and the places that cost most, those that annotations change first.
 
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
-    program is partitioned already. `tried` of `proposed` changes were tried; `together` is the trial of
+    program is partitioned already. `elsewhere` is the best change of the program, if it is that of no place,
+    and what it changes, in words. `tried` of `proposed` changes were tried; `together` is the trial of
     the best changes that go together. `trials` are those of the program, before passes.
     """
 
@@ -104,6 +105,7 @@ class Check:
     can_try: bool
     tried: int = 0
     proposed: int = 0
+    elsewhere: tuple[Trial, str] | None = None
     together: Trial | None = None
     trials: Trials | None = None
 
@@ -153,6 +155,9 @@ class Checker:
             if first != number:
                 place.shared = first
                 place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
+        best = next(iter(search.ranked), None)
+        if best is not None and best.change.key not in of_change:
+            found.elsewhere = best, search.names.subject(best.change)
         found.together, found.trials = search.together, search.trials
         found.tried, found.proposed = search.tried, search.proposed
         return found

@@ -1,11 +1,6 @@
 // A topology adds estimated times. It has no link along "y", so that the time of one collective is unknown.
 // RUN: sdy-opt %s --report --topology=%S/Inputs/topology.toml | filecheck %s
 // RUN: sdy-opt %s --report=%t.json --topology=%S/Inputs/topology.toml -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
-// What lint and explain propose is judged for the machine, too.
-// RUN: sdy-opt %s --lint --lint-fail-on=never --topology=tpu-v5e 2>&1 | filecheck %s --check-prefix=LINT
-// RUN: sdy-opt %s --explain='#0' --topology=tpu-v5e | filecheck %s --check-prefix=EXPLAIN
-// LINT:    finding
-// EXPLAIN: all_
 // Without any figures and changes, the machine is for nothing.
 // RUN: not sdy-opt %s --topology=%S/Inputs/topology.toml 2>&1 | filecheck %s --check-prefix=ALONE
 // An error in a topology is located in its file.
