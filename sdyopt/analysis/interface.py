@@ -126,9 +126,9 @@ class AnalysisOptions:
     def start(self, run: Run) -> Analysis[Any]:
         """The analysis of a run. Raises DiagnosticError, UsageError and JobFailed."""
         module = import_module(f"{type(self).__module__}.analysis")
-        for each in vars(module).values():
-            if getattr(each, "options_class", None) is type(self):
-                analysis: Analysis[Any] = each(self, run)
+        for var in vars(module).values():
+            if getattr(var, "options_class", None) is type(self):
+                analysis: Analysis[Any] = var(self, run)
                 return analysis
         raise TypeError(f"{module.__name__} has no Analysis[{type(self).__name__}]")
 
@@ -136,9 +136,9 @@ class AnalysisOptions:
     def flags(cls) -> Sequence[Flag]:
         """The flags in the order of their declaration."""
         return [
-            _complete(name, each.metadata["flag"], cls.__annotations__[name].partition(" ")[0], cls.group)
-            for name, each in fields(cls).items()
-            if "flag" in each.metadata
+            _complete(name, item.metadata["flag"], cls.__annotations__[name].partition(" ")[0], cls.group)
+            for name, item in fields(cls).items()
+            if "flag" in item.metadata
         ]
 
 
@@ -234,7 +234,7 @@ class Analysis(Generic[AnyOptions]):
     phase: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        [base] = [each for each in cls.__dict__["__orig_bases__"] if get_args(each)]
+        [base] = [item for item in cls.__dict__["__orig_bases__"] if get_args(item)]
         [cls.options_class] = get_args(base)
 
     def __init__(self, options: AnyOptions, run: Run) -> None:

@@ -22,12 +22,12 @@ _FOLDER = __file__.removesuffix("registry.py")
 
 def all_analyses() -> list[type[AnalysisOptions]]:
     """The options of all analyses, in their order. The analyses themselves are not imported."""
-    if not _found:
+    if not _analyses:
         # Not `pkgutil`, which imports `inspect`; and not `pathlib`, which takes longer.
         folders = [name for name in os.listdir(_FOLDER) if os.path.exists(f"{_FOLDER}{name}/analysis.py")]  # noqa: PTH110, PTH208
-        _found.extend(import_module(f"{_PACKAGE}.{name}").Options for name in folders)
-        _found.sort(key=lambda options: options.order)
-    return _found
+        _analyses.extend(import_module(f"{_PACKAGE}.{name}").Options for name in folders)
+        _analyses.sort(key=lambda options: options.order)
+    return _analyses
 
 
 def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
@@ -39,9 +39,9 @@ def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
     if not (isinstance(options, type) and issubclass(options, AnalysisOptions)):
         raise UsageError(f"{failure}: the entry point is not a subclass of AnalysisOptions")
     if options not in all_analyses():
-        _found.append(options)
-        _found.sort(key=lambda each: each.order)
+        _analyses.append(options)
+        _analyses.sort(key=lambda cls: cls.order)
     return options
 
 
-_found: list[type[AnalysisOptions]] = []
+_analyses: list[type[AnalysisOptions]] = []

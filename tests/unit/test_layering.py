@@ -96,7 +96,10 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-_READING = ("advise", "check", "comparison", "compiled", "hlo_comparison", "mesh_sweep", "report")
+_READING = (
+    *("advise", "check", "comparison", "compiled", "explain", "hlo_comparison", "lint"),
+    *("mesh_sweep", "report"),
+)
 OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 
 # The only import cycle: the classes of the IR core refer to each other.

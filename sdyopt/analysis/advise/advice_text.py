@@ -96,7 +96,7 @@ def _limits(advice: Advice) -> str:
         parts.append(f"not verified: {advice.unverified}")
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
-    if any(_has_range(advice, each.before, each.after) for each in advice.changes):
+    if any(_has_range(advice, change.before, change.after) for change in advice.changes):
         parts.append(
             "in the order of what is saved at least: of the time or, with resharded activations moved whole, "
             "of the time at most"
@@ -107,31 +107,31 @@ def _limits(advice: Advice) -> str:
 
 
 def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
-    for number, each in enumerate(advice.changes[:rows], 1):
-        section = Section(f"{number}. {each.text}{_warning(each)}")
-        section.sentences += [f"now {each.now}"] if each.now else []
-        section.sentences.append(_effect(advice, each.before, each.after))
+    for number, item in enumerate(advice.changes[:rows], 1):
+        section = Section(f"{number}. {item.text}{_warning(item)}")
+        section.sentences += [f"now {item.now}"] if item.now else []
+        section.sentences.append(_effect(advice, item.before, item.after))
         section.sentences.append(
             "conflict-free: no activation is resharded"
-            if each.is_conflict_free
-            else f"depends on the partitioner: {_reshards(each.effect)}"
+            if item.is_conflict_free
+            else f"depends on the partitioner: {_reshards(item.effect)}"
         )
-        if each.compiled is not None and each.seconds_in_xla is not None:
-            section.sentences.append(_in_xla(each.compiled, each.seconds_in_xla))
-        if each.results:
-            first, more = each.results[0], len(each.results) - 1
+        if item.compiled is not None and item.seconds_in_xla is not None:
+            section.sentences.append(_in_xla(item.compiled, item.seconds_in_xla))
+        if item.results:
+            first, more = item.results[0], len(item.results) - 1
             others = f", and {more} more results otherwise" if more else ""
             spec = first.spec or first.sdy
             section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
-        if each.after.carried != each.before.carried:
-            carried = _change_text("between steps", each.before.carried, each.after.carried, bytes_text)
+        if item.after.carried != item.before.carried:
+            carried = _change_text("between steps", item.before.carried, item.after.carried, bytes_text)
             section.sentences.append(f"{carried}: results are not sharded as the arguments donated to them")
-        section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
+        section.sentences.append(f"in sdy: {item.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
     if advice.together is not None:
-        trial, numbers = advice.together, {each.change.key: at for at, each in enumerate(advice.changes, 1)}
+        trial, numbers = advice.together, {trial.change.key: at for at, trial in enumerate(advice.changes, 1)}
         parts = [numbers.get(part.key) for part in trial.change.parts]
         section = Section(f"together: {_listed(str(at) if at else 'more' for at in parts)}")
         section.sentences += [text for text, at in zip(trial.texts, parts, strict=True) if at is None]
@@ -139,8 +139,8 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         yield section
     if advice.contradicted:
         section = Section("left out")
-        for each in advice.contradicted:
-            section.sentences.append(f"{each.text}: {_contradiction(each)}")
+        for item in advice.contradicted:
+            section.sentences.append(f"{item.text}: {_contradiction(item)}")
         yield section
     if advice.annotations:
         section = Section("annotations")
@@ -157,11 +157,11 @@ def _listed(numbers: Iterable[str]) -> str:
 
 def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
     """The annotations by place; those of layers with any index in place of their own."""
-    found: dict[tuple[str, str], int] = {}
-    for each in advice.annotations:
-        key = pattern_of(each.place), each.spec or each.sdy
-        found[key] = found.get(key, 0) + 1
-    for (place, spec), count in found.items():
+    numbering: dict[tuple[str, str], int] = {}
+    for annotation in advice.annotations:
+        key = pattern_of(annotation.place), annotation.spec or annotation.sdy
+        numbering[key] = numbering.get(key, 0) + 1
+    for (place, spec), count in numbering.items():
         yield f"{place} ({count})" if count > 1 else place, spec
 
 
@@ -179,9 +179,9 @@ def _reshards(effect: Effect) -> str:
     return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"
 
 
-def _warning(each: Trial) -> str:
+def _warning(trial: Trial) -> str:
     """`; sends 13.0 × as much, saves latency`, for a change that sends much more."""
-    before, after = each.before, each.after
+    before, after = trial.before, trial.after
     if after.wire_bytes < before.wire_bytes * _MUCH_MORE or not after.wire_bytes:
         return ""
     if before.wire_bytes:
@@ -208,12 +208,12 @@ def _in_xla(compiled: tuple[Compiled, Compiled], seconds: tuple[Fraction, Fracti
     return f"{sends}, {_change_text('time', *seconds, seconds_text)}"
 
 
-def _contradiction(each: Trial) -> str:
+def _contradiction(trial: Trial) -> str:
     """`XLA sends 1.50 MiB more, and takes 3.00 us longer`."""
-    if each.compiled is None or each.seconds_in_xla is None:
+    if trial.compiled is None or trial.seconds_in_xla is None:
         return "XLA does not compile it"
-    before, after = each.compiled
-    earlier, later = each.seconds_in_xla
+    before, after = trial.compiled
+    earlier, later = trial.seconds_in_xla
     more = after.wire_bytes - before.wire_bytes
     sends = f"XLA sends {bytes_text(more)} more" if more else "XLA sends as much"
     return f"{sends}, and takes {seconds_text(later - earlier)} longer"
@@ -221,7 +221,7 @@ def _contradiction(each: Trial) -> str:
 
 def _has_range(advice: Advice, before: Figures, after: Figures) -> bool:
     """Whether the times that changes are ordered by are not those without reshards of activations."""
-    return any(each.at_most(advice.moves_whole) != each.seconds for each in (before, after))
+    return any(figures.at_most(advice.moves_whole) != figures.seconds for figures in (before, after))
 
 
 def _effect(advice: Advice, before: Figures, after: Figures) -> str:
@@ -233,7 +233,7 @@ def _effect(advice: Advice, before: Figures, after: Figures) -> str:
     if _has_range(advice, before, after):
         most = before.at_most(advice.moves_whole), after.at_most(advice.moves_whole)
         figures.append(("at most", *most, seconds_text))
-    parts = [_change_text(*each) for each in figures]
+    parts = [_change_text(*figure) for figure in figures]
     if before.useful_share != after.useful_share and after.useful_share is not None:
         now = "unknown" if before.useful_share is None else share_text(before.useful_share)
         parts.append(f"useful FLOPs {now} → {share_text(after.useful_share)}")
@@ -257,30 +257,32 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "tried": advice.tried,
         "proposed": advice.proposed,
         "failed": advice.failed,
-        "contradicted": [{"text": each.text, "why": _contradiction(each)} for each in advice.contradicted],
+        "contradicted": [{"text": trial.text, "why": _contradiction(trial)} for trial in advice.contradicted],
         "bytes_above_memory": advice.excess,
         "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
         "given": None if advice.given is None else _figures_data(advice, advice.given),
         "final": None if advice.final is None else _figures_data(advice, advice.final),
         "annotations": [annotation._asdict() for annotation in advice.annotations],
-        "changes": [_change_data(advice, each) for each in advice.changes],
+        "changes": [_change_data(advice, change) for change in advice.changes],
         "together": None if advice.together is None else _change_data(advice, advice.together),
     }
     return printable_json(json.dumps(data, indent=1, ensure_ascii=False)) + "\n"
 
 
-def _change_data(advice: Advice, each: Trial) -> dict[str, object]:
+def _change_data(advice: Advice, trial: Trial) -> dict[str, object]:
     return {
-        "text": each.text,
-        "now": each.now,
-        "conflict_free": each.is_conflict_free,
-        "before": _figures_data(advice, each.before),
-        "after": _figures_data(advice, each.after),
-        "xla_wire_bytes": None if each.compiled is None else [round(one.wire_bytes) for one in each.compiled],
-        "xla_seconds": None if each.seconds_in_xla is None else [float(one) for one in each.seconds_in_xla],
-        "annotations": [annotation._asdict() for annotation in each.annotations],
-        "results": [annotation._asdict() for annotation in each.results],
+        "text": trial.text,
+        "now": trial.now,
+        "conflict_free": trial.is_conflict_free,
+        "before": _figures_data(advice, trial.before),
+        "after": _figures_data(advice, trial.after),
+        "xla_wire_bytes": None
+        if trial.compiled is None
+        else [round(one.wire_bytes) for one in trial.compiled],
+        "xla_seconds": None if trial.seconds_in_xla is None else [float(one) for one in trial.seconds_in_xla],
+        "annotations": [annotation._asdict() for annotation in trial.annotations],
+        "results": [annotation._asdict() for annotation in trial.results],
     }
 
 

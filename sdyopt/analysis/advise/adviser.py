@@ -1,7 +1,7 @@
 """Advice on a program: the changes that the search ranks, or several one after the other, or from scratch.
 
     advice = Adviser(module, pipeline, topology, options).advice()
-    for each in advice.changes: ...
+    for trial in advice.changes: ...
 
 Several changes are made one after the other: each is the best one for the program with those before it.
 """
@@ -126,22 +126,22 @@ class Adviser:
         assert trials.outcome is not None
         shown = ranked[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(ranked)]
         report = trials.outcome.report
-        programs = [trials.changed(), *(trials.changed(each.change) for each in shown)]
+        programs = [trials.changed(), *(trials.changed(trial.change) for trial in shown)]
         verification = self._verification()
         before, *after = verification.compiled(programs, report.mesh, report.devices)
         if isinstance(before, str):
             advice.unverified = before
             return ranked
         kept: list[Trial] = []
-        for each, compiled in zip(shown, after, strict=True):
+        for trial, compiled in zip(shown, after, strict=True):
             if isinstance(compiled, str):
-                advice.contradicted.append(each)
+                advice.contradicted.append(trial)
                 continue
-            each = each._replace(compiled=(before, compiled))
-            is_left_out = each.is_contradicted and not advice.is_above_memory
-            (advice.contradicted if is_left_out else kept).append(each)
+            trial = trial._replace(compiled=(before, compiled))
+            is_left_out = trial.is_contradicted and not advice.is_above_memory
+            (advice.contradicted if is_left_out else kept).append(trial)
         # What XLA confirms by its time only, or by its bytes only, comes last.
-        return sorted(kept, key=lambda each: not each.is_confirmed)
+        return sorted(kept, key=lambda item: not item.is_confirmed)
 
     def _verification(self) -> Verification:
         return Verification(Worker(*self._options.jax), self._topology, self._options.is_compiled)
@@ -171,12 +171,12 @@ class Adviser:
         What saved less before is not tried if something saves more now.
         """
         possible = list(proposals(search.proposed_on(trials)))
-        new = [each for each in possible if each.key not in self._saved][:_MAX_NEW]
+        new = [change for change in possible if change.key not in self._saved][:_MAX_NEW]
         tried = self._tried(search, trials, new)
-        known = [each for each in possible if self._saved.get(each.key, 0) > 0 and each not in new]
+        known = [change for change in possible if self._saved.get(change.key, 0) > 0 and change not in new]
         known.sort(key=lambda change: -self._saved[change.key])
         while known:
-            better = (self._saved[each.change.key] for each in tried if search.pays(each))
+            better = (self._saved[trial.change.key] for trial in tried if search.pays(trial))
             if max(better, default=Fraction(0)) >= self._saved[known[0].key]:
                 break
             batch, known = known[:_BATCH], known[_BATCH:]
@@ -186,14 +186,14 @@ class Adviser:
     def _tried(self, search: Search, trials: Trials, changes: Sequence[Change]) -> list[Trial]:
         """The trials of changes, of which is kept what they save."""
         tried = list(search.tries(trials, changes))
-        for each in tried:
-            is_known = each.figures is not None
-            saved = search.cost(each.before) - search.cost(each.after) if is_known else Fraction(0)
-            self._saved[each.change.key] = saved
+        for trial in tried:
+            is_known = trial.figures is not None
+            saved = search.cost(trial.before) - search.cost(trial.after) if is_known else Fraction(0)
+            self._saved[trial.change.key] = saved
         return tried
 
     def _better(self, search: Search, trials: Trials, tried: Sequence[Trial]) -> list[Trial]:
-        better = [search.names.worded(each, trials) for each in tried if search.pays(each)]
+        better = [search.names.worded(trial, trials) for trial in tried if search.pays(trial)]
         return sorted(better, key=search.rank)
 
     # --- From scratch ---------------------------------------------------------------------------------
@@ -233,7 +233,10 @@ class Adviser:
         made = written(trials.made).items()
         known = {subject: edit for subject, edit in made if not isinstance(subject, FunctionResult)}
         inputs = [place.subject for role in search.roles if role.is_input for place in role.places]
-        order = [*(each for each in inputs if each in known), *(each for each in known if each not in inputs)]
+        order = [
+            *(value for value in inputs if value in known),
+            *(value for value in known if value not in inputs),
+        ]
         return [search.names.annotation(known[subject]) for subject in dict.fromkeys(order)]
 
     def _strategy(self, given: Search, search: Search) -> Iterator[Change]:
@@ -275,7 +278,7 @@ class Adviser:
         strategy_search = self._strategies(of_given, search, small)
         strategy_search.best(of_small)
         search.memory, search.limit, search.reduced = memory, limit + search.tried, search.tried
-        return [strategies.like(each, of_small, reduced.values) for each in strategy_search.kept()]
+        return [strategies.like(item, of_small, reduced.values) for item in strategy_search.kept()]
 
     def _closed(self, search: Search, trials: Trials) -> Trials:
         """The program with the shardings that propagation gives inputs written down, if it is not slower."""
@@ -284,21 +287,23 @@ class Adviser:
         known = written(trials.made)
         places = [place.subject for role in search.roles if role.is_input for place in role.places]
         edits = [
-            Edit(each, sharding, mesh.mesh)
-            for each in places
-            if each not in known and (sharding := outcome.boundary(each)) is not None
+            Edit(place, sharding, mesh.mesh)
+            for place in places
+            if place not in known and (sharding := outcome.boundary(place)) is not None
         ]
         after = trials.after(Change(tuple(edits)))
         if after.figures is None or search.cost(after.figures) > search.cost(figures):
             return trials
         return after
 
-    def _verify_both(self, advice: Advice, given: Trials, found: Trials) -> None:
+    def _verify_both(self, advice: Advice, given: Trials, trials: Trials) -> None:
         """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
-        assert found.outcome is not None
-        report = found.outcome.report
+        assert trials.outcome is not None
+        report = trials.outcome.report
         verification = self._verification()
-        before, after = verification.compiled([given.changed(), found.changed()], report.mesh, report.devices)
+        before, after = verification.compiled(
+            [given.changed(), trials.changed()], report.mesh, report.devices
+        )
         if isinstance(before, str) or isinstance(after, str):
             advice.unverified = before if isinstance(before, str) else str(after)
         else:

@@ -21,11 +21,11 @@ def html_advice(advice: Advice, header: Sequence[str], sections: Sequence[Sectio
     summary = Section("changes")
     rows = [
         (
-            *(f"{number}", seconds_text(each.after.seconds), bytes_text(each.after.wire_bytes)),
-            bytes_text(each.after.peak_bytes),
-            f"{each.text}; {'conflict-free' if each.is_conflict_free else 'depends on the partitioner'}",
+            *(f"{number}", seconds_text(trial.after.seconds), bytes_text(trial.after.wire_bytes)),
+            bytes_text(trial.after.peak_bytes),
+            f"{trial.text}; {'conflict-free' if trial.is_conflict_free else 'depends on the partitioner'}",
         )
-        for number, each in enumerate(advice.changes, 1)
+        for number, trial in enumerate(advice.changes, 1)
     ]
     if rows:
         summary.add_table("", ("", "time", "on the wire", "peak memory", "change"), 4, rows, True)
@@ -48,7 +48,7 @@ def _chart(advice: Advice) -> h.Node:
     if not advice.changes:
         return None
     points = [("now", advice.changes[0].before)]
-    points += [(f"{number}", each.after) for number, each in enumerate(advice.changes, 1)]
+    points += [(f"{number}", trial.after) for number, trial in enumerate(advice.changes, 1)]
     most = max(figures.seconds for _, figures in points), max(figures.peak_bytes for _, figures in points)
     return h.svg(viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label="time against peak memory")[
         (_point(name, figures, float(most[0]), most[1]) for name, figures in points),

@@ -64,7 +64,9 @@ class Strategies:
         # What does not have the batch is a parameter, or belongs to one.
         batch = possible[:1]
         self._parameters = [
-            role for role in self._inputs if not any(each in batch for each in self._dimensions.of(role))
+            role
+            for role in self._inputs
+            if not any(dimension_group in batch for dimension_group in self._dimensions.of(role))
         ]
         self._of_parameters = {id(role) for role in self._parameters}
         counts = Counter(
@@ -74,7 +76,7 @@ class Strategies:
         weights = {
             group
             for groups in self._dimensions.operands
-            if not any(each in batch for each in groups)
+            if not any(group in batch for group in groups)
             for group in groups
         }
         self._shared = [
@@ -94,8 +96,8 @@ class Strategies:
         return [
             size
             for role in self._inputs
-            for each, size in zip(self._dimensions.of(role), role.shape, strict=True)
-            if each is group
+            for dimension_group, size in zip(self._dimensions.of(role), role.shape, strict=True)
+            if dimension_group is group
         ]
 
     def _position(self, group: DimensionGroup) -> int:
@@ -116,9 +118,11 @@ class Strategies:
         numbers: dict[int | str, int | str] = {PARAMETERS: PARAMETERS, CONSTRAINTS: CONSTRAINTS}
         for role in self._inputs:
             for place in role.places:
-                found = arguments.get(place.subject) if isinstance(place.subject, BlockArgument) else None
-                if isinstance(found, BlockArgument) and found in of_other:
-                    pairs = zip(other._dimensions.of(of_other[found]), self._dimensions.of(role), strict=True)
+                argument = arguments.get(place.subject) if isinstance(place.subject, BlockArgument) else None
+                if isinstance(argument, BlockArgument) and argument in of_other:
+                    pairs = zip(
+                        other._dimensions.of(of_other[argument]), self._dimensions.of(role), strict=True
+                    )
                     for theirs, ours in pairs:
                         if theirs in other._numbers and ours in self._numbers:
                             numbers.setdefault(other._numbers[theirs], self._numbers[ours])
@@ -161,7 +165,9 @@ class Strategies:
         edits = [edit for role in self._inputs for edit in self._edits(role, strategy)]
         if Use("", CONSTRAINTS) in strategy:
             for role in self._roles:
-                if not role.is_input and any(_is_heavy(op) for each in role.classes for op in each.ops):
+                if not role.is_input and any(
+                    _is_heavy(op) for value_class in role.classes for op in value_class.ops
+                ):
                     edits += self._edits(role, strategy)
         return Change(tuple(edits))
 
@@ -186,7 +192,7 @@ class Strategies:
             if id(role) in self._of_parameters and Use(name, PARAMETERS) in strategy:
                 dims += order
             fitting = (with_axis(axes, dim, name) for dim in dims)
-            axes = next((each for each in fitting if self.mesh.fits(each, role.shape)), axes)
+            axes = next((names for names in fitting if self.mesh.fits(names, role.shape)), axes)
         return axes
 
 
@@ -200,7 +206,7 @@ class StrategySearch:
     def __init__(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> None:
         self._tries, self._cost, self._soft_cost = tries, cost, soft_cost
         self._known: dict[tuple[Edit, ...], Figures | None] = {(): base}
-        self._found: dict[Strategy, Figures] = {frozenset(): base}
+        self._figures: dict[Strategy, Figures] = {frozenset(): base}
         # Uses that changed nothing when they were added to a strategy.
         self._idle: dict[Use, list[Strategy]] = {}
 
@@ -209,14 +215,14 @@ class StrategySearch:
         sizes = strategies.mesh.sizes
         for axis in sorted(sizes, key=lambda name: -sizes[name]):
             made = self.kept(self._soft_cost)
-            self._look_at(strategies, (each | seed for each in made for seed in strategies.seeds(axis)))
+            self._look_at(strategies, (item | seed for item in made for seed in strategies.seeds(axis)))
         seen: set[Strategy] = set()
         while True:
             made = [*self.kept()[:_EXPANDED], *self.kept(self._soft_cost)[:_EXPANDED]]
             near = (
-                each ^ {use} for each in made for use in strategies.uses() if not self._is_idle(use, each)
+                item ^ {use} for item in made for use in strategies.uses() if not self._is_idle(use, item)
             )
-            batch = list(islice((each for each in dict.fromkeys(near) if each not in seen), _BATCH))
+            batch = list(islice((item for item in dict.fromkeys(near) if item not in seen), _BATCH))
             if not batch:
                 return self.kept()[0]
             seen.update(batch)
@@ -230,9 +236,9 @@ class StrategySearch:
     def kept(self, cost: Cost | None = None) -> list[Strategy]:
         """The best few strategies; of those with equal figures, the one with fewer uses."""
         of_rank: dict[tuple[Fraction, ...], Strategy] = {}
-        ranks = {each: self._rank(figures, cost or self._cost) for each, figures in self._found.items()}
-        for each in sorted(ranks, key=lambda each: (ranks[each], len(each))):
-            of_rank.setdefault(ranks[each], each)
+        ranks = {item: self._rank(figures, cost or self._cost) for item, figures in self._figures.items()}
+        for rank in sorted(ranks, key=lambda rank: (ranks[rank], len(rank))):
+            of_rank.setdefault(ranks[rank], rank)
         return list(of_rank.values())[:_KEPT]
 
     def _rank(self, figures: Figures, cost: Cost) -> tuple[Fraction, ...]:
@@ -244,11 +250,11 @@ class StrategySearch:
     def _look_at(self, strategies: Strategies, some: Iterable[Strategy]) -> None:
         """Tries some strategies. Those that take longer than all that are kept are cut."""
         limit: Fraction | None = max(
-            cost(self._found[self.kept(cost)[-1]]) for cost in (self._cost, self._soft_cost)
+            cost(self._figures[self.kept(cost)[-1]]) for cost in (self._cost, self._soft_cost)
         )
-        if len(self._found) < _KEPT:
+        if len(self._figures) < _KEPT:
             limit = None
-        changes = {each: strategies.change(each) for each in some}
+        changes = {item: strategies.change(item) for item in some}
         new = {change.edits: change for change in changes.values() if change.edits not in self._known}
         for trial in self._tries(list(new.values()), limit):
             self._known[trial.change.edits] = trial.figures
@@ -256,9 +262,9 @@ class StrategySearch:
             figures = self._known.get(change.edits)
             if figures is None:
                 continue
-            self._found[strategy] = figures
+            self._figures[strategy] = figures
             for use in sorted(strategy, key=str):
-                if self._found.get(strategy - {use}) == figures:
+                if self._figures.get(strategy - {use}) == figures:
                     self._idle.setdefault(use, []).append(strategy - {use})
 
 

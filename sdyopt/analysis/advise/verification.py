@@ -47,15 +47,17 @@ class Verification:
             sizes = list(axis_sizes(mesh).values()) or [devices]
             return [self._compiled_ahead(compiler, program, sizes, mesh, devices) for program in programs]
         texts = [program_for_xla(program, devices) for program in programs]
-        found: list[Compiled | str] = []
-        while len(found) < len(texts):
+        compiled: list[Compiled | str] = []
+        while len(compiled) < len(texts):
             # XLA may end the process at one of them.
             try:
-                answers = self._worker.run("compile", {"devices": devices, "texts": texts[len(found) :]})
+                answers = self._worker.run("compile", {"devices": devices, "texts": texts[len(compiled) :]})
             except NotValidated as failure:
                 answers = [{"cannot": str(failure)}]
-            found += [each.get("cannot") or self._on_cpu(each["hlo"], mesh, devices) for each in answers]
-        return found
+            compiled += [
+                answer.get("cannot") or self._on_cpu(answer["hlo"], mesh, devices) for answer in answers
+            ]
+        return compiled
 
     def _on_cpu(self, hlo: str, mesh: str, devices: int) -> Compiled:
         # As users of TPU and GPU will see it; XLA has compiled it for the CPU.
@@ -74,16 +76,16 @@ class Verification:
         topology = self._topology.on(mesh)
         seconds = Fraction(0)
         combined: set[str] = set()
-        for each in operands:
+        for operand in operands:
             # Permutes, and groups that follow no axes, may need any link.
-            axes = axes_of_groups(each.groups, mesh) if each.groups else ""
+            axes = axes_of_groups(operand.groups, mesh) if operand.groups else ""
             link = topology.link(axis_names(axes or mesh))
-            seconds += each.wire_bytes_of_runs / link.bandwidth if link.bandwidth else 0
-            if link.latency and each.name not in combined:
+            seconds += operand.wire_bytes_of_runs / link.bandwidth if link.bandwidth else 0
+            if link.latency and operand.name not in combined:
                 # The operands of a combined collective take the steps of a ring together.
-                runs = 1 if each.times is None else each.times.high
-                seconds += ring_steps(each.kind, each.group_size) * link.latency * runs
-                combined.add(each.name)
+                runs = 1 if operand.times is None else operand.times.high
+                seconds += ring_steps(operand.kind, operand.group_size) * link.latency * runs
+                combined.add(operand.name)
         return Compiled(wire_bytes(operands), seconds)
 
 

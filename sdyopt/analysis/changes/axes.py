@@ -108,11 +108,11 @@ def with_axis(axes: Axes, dim: int, name: str) -> Axes:
 
 
 def without_axis(axes: Axes, name: str) -> Axes:
-    return tuple(tuple(each for each in names if each != name) for names in axes)
+    return tuple(tuple(text for text in names if text != name) for names in axes)
 
 
 def _renamed(axes: Axes, names: Mapping[str, str]) -> Axes:
-    return tuple(tuple(names.get(each, each) for each in of_dim) for of_dim in axes)
+    return tuple(tuple(names.get(name, name) for name in of_dim) for of_dim in axes)
 
 
 def first_dimensions_first(axes: Axes) -> tuple[int, ...]:

@@ -48,18 +48,18 @@ class Dimensions:
                     if type(op) in FLOPS and (rule := sharding_rule_of(op)) is not None:
                         products.append((op, rule))
         for role in roles:
-            for each in role.classes:
-                for place in each.arguments:
+            for value_class in role.classes:
+                for place in value_class.arguments:
                     assert not isinstance(place.subject, FunctionResult)
                     self._unite_values(role.classes[0].first, place.subject)
-                self._unite_values(role.classes[0].first, each.first)
+                self._unite_values(role.classes[0].first, value_class.first)
         self.operands: list[list[DimensionGroup]] = []
         for op, rule in products:
             times = counts.times(op)
             size = prod(rule.factor_sizes) * (1 if times is None else times.high)
-            found = [self._of_value(operand) for operand in op.operands]
-            self.operands += found
-            for group in dict.fromkeys(group for groups in found for group in groups):
+            dimension_groups = [self._of_value(operand) for operand in op.operands]
+            self.operands += dimension_groups
+            for group in dict.fromkeys(group for groups in dimension_groups for group in groups):
                 group.work += size
 
     def of(self, role: Role) -> list[DimensionGroup]:
@@ -109,12 +109,12 @@ class Dimensions:
 
 def _related(op: Op, rule: OpShardingRule, is_used: Callable[[int], bool]) -> Iterator[list[_Dim]]:
     """The dimensions of each factor, where it is the major-most one; not those of constants."""
-    found: dict[int, list[_Dim]] = {}
+    pairs_by_number: dict[int, list[_Dim]] = {}
     for value, mapping in zip((*op.operands, *op.results), rule.tensors, strict=True):
         if is_uniform(value):
             continue
         for number, dim in enumerate(mapping.dims):
-            factor = next((each for each in dim.factors if rule.factor_sizes[each] > 1), None)
+            factor = next((factor for factor in dim.factors if rule.factor_sizes[factor] > 1), None)
             if factor is not None and is_used(factor):
-                found.setdefault(factor, []).append((value, number))
-    yield from found.values()
+                pairs_by_number.setdefault(factor, []).append((value, number))
+    yield from pairs_by_number.values()

@@ -150,7 +150,7 @@ class Edit(NamedTuple):
         before = annotation_of(self.subject)
         if before is None:
             return False
-        was, now = ({axis.name for axis in each.axis_refs} for each in (before, self.sharding))
+        was, now = ({axis.name for axis in sharding.axis_refs} for sharding in (before, self.sharding))
         return now < was and (self.is_boundary or not now)
 
 
@@ -182,36 +182,36 @@ class Change(NamedTuple):
     @property
     def subjects(self) -> frozenset[object]:
         """What is changed; two changes of one subject exclude each other."""
-        return frozenset((each.subject for each in self.edits) if self.edits else (self.words,))
+        return frozenset((edit.subject for edit in self.edits) if self.edits else (self.words,))
 
     @property
     def size(self) -> tuple[int, ...]:
         """The numbers of new constraints, of open ones, of results, and of all annotations that change."""
-        new = sum(each.is_new_constraint for each in self.edits)
-        opened = sum(not each.sharding.is_fully_closed for each in self.edits)
-        results = sum(isinstance(each.subject, FunctionResult) for each in self.edits)
+        new = sum(edit.is_new_constraint for edit in self.edits)
+        opened = sum(not edit.sharding.is_fully_closed for edit in self.edits)
+        results = sum(isinstance(edit.subject, FunctionResult) for edit in self.edits)
         return new, opened, results, len(self.edits)
 
     @property
     def is_unsure(self) -> bool:
         """Whether compilers may send more after it, and figures do not say when: a backward rule has it."""
-        return any(each.how == IN_BACKWARD_RULE for each in self.edits)
+        return any(edit.how == IN_BACKWARD_RULE for edit in self.edits)
 
     @property
     def turns_sharding_off(self) -> bool:
         """Whether annotations shard less than before, so that memory or other devices pay for it."""
-        return any(each.is_less_sharded for each in self.edits)
+        return any(edit.is_less_sharded for edit in self.edits)
 
 
 def joined(changes: Sequence[Change]) -> Change:
     """Several changes in one."""
-    rewrites = [each.rewrite for each in changes if each.rewrite is not None]
-    passes = {flag: options for each in changes for flag, options in (each.passes or {}).items()}
-    words = [each.words for each in changes if each.words[0]]
+    rewrites = [change.rewrite for change in changes if change.rewrite is not None]
+    passes = {flag: options for change in changes for flag, options in (change.passes or {}).items()}
+    words = [change.words for change in changes if change.words[0]]
 
     def rewrite(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-        for each in rewrites:
-            each(copies, rewriter)
+        for rewrite in rewrites:
+            rewrite(copies, rewriter)
 
     return Change(
         tuple(written(changes).values()),
@@ -233,8 +233,8 @@ def annotation_of(subject: Subject) -> TensorSharding | None:
     if not isinstance(subject, FunctionResult):
         op = owning_op(subject)
         return sharding_of(subject) if is_input(subject) or isinstance(op, ShardingConstraintOp) else None
-    found = subject.function.result_attributes[subject.result_index].get(SHARDING)
-    return found if isinstance(found, TensorSharding) else None
+    result_attribute = subject.function.result_attributes[subject.result_index].get(SHARDING)
+    return result_attribute if isinstance(result_attribute, TensorSharding) else None
 
 
 def is_input(value: OpResult | BlockArgument) -> bool:

@@ -89,7 +89,7 @@ class Figures(NamedTuple):
     @property
     def conflicts(self) -> Fraction:
         """The wire bytes of activations that are resharded."""
-        return sum((each.sent for each in self.reshards), Fraction(0))
+        return sum((reshard.sent for reshard in self.reshards), Fraction(0))
 
     def at_most(self, moves_whole: bool) -> Fraction:
         """The seconds with those between steps; if a partitioner may move whole tensors, with the penalty."""
@@ -126,7 +126,7 @@ class Effect(NamedTuple):
         old, new = Counter(self.before.reshards), Counter(self.after.reshards)
         if old == new:
             return None
-        more = sum((each.whole - each.sent for each in (new - old).elements()), Fraction(0))
+        more = sum((element.whole - element.sent for element in (new - old).elements()), Fraction(0))
         return self.after.wire_bytes + more
 
     @property
@@ -162,7 +162,7 @@ class Effect(NamedTuple):
     def text(self) -> str:
         """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
         wire, memory, *others = self._parts
-        parts = [f"a device sends {wire}", f"its peak memory is {memory}", *(f"it {each}" for each in others)]
+        parts = [f"a device sends {wire}", f"its peak memory is {memory}", *(f"it {name}" for name in others)]
         text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
         return text if self.holds else f"{text}; depends on the partitioner: {self.risk}"
 
@@ -203,15 +203,15 @@ class Effect(NamedTuple):
         return self.before.measured(measure) - self.after.measured(measure)
 
 
-def best_of(found: Sequence[tuple[T, Effect]], measure: Measure) -> tuple[T, Effect]:
+def best_of(pairs: Sequence[tuple[T, Effect]], measure: Measure) -> tuple[T, Effect]:
     """What saves most; first, what holds and saves half as much or more."""
-    most = max(effect.saved(measure) for _, effect in found)
+    most = max(effect.saved(measure) for _, effect in pairs)
 
-    def preference(each: tuple[T, Effect]) -> tuple[bool, Fraction]:
-        saved = each[1].saved(measure)
-        return each[1].holds and 2 * saved >= most, saved
+    def preference(pair: tuple[T, Effect]) -> tuple[bool, Fraction]:
+        saved = pair[1].saved(measure)
+        return pair[1].holds and 2 * saved >= most, saved
 
-    return max(found, key=preference)
+    return max(pairs, key=preference)
 
 
 def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
@@ -256,10 +256,10 @@ class CostedProgram:
         return print_op(self.module)
 
 
-def bytes_of_runs(each: Collective) -> Fraction:
+def bytes_of_runs(collective: Collective) -> Fraction:
     """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
-    runs = 1 if each.times is None else each.times.high
-    return (each.wire_bytes or Fraction(0)) * runs
+    runs = 1 if collective.times is None else collective.times.high
+    return (collective.wire_bytes or Fraction(0)) * runs
 
 
 def bytes_of_report(report: Report) -> Fraction:
@@ -276,21 +276,21 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
     sliced, reshards = 0, []
     topology = machine.on(report.mesh)
     collectives = zip(counted_collectives(module), report.collectives, time.collectives, strict=True)
-    for op, each, timed in collectives:
-        runs = 1 if each.times is None else each.times.high
-        bandwidth = topology.link(each.axis_names).bandwidth
-        if timed.seconds and each.wire_bytes and bandwidth is not None:
-            latency += (timed.seconds - each.wire_bytes / bandwidth) * runs
+    for op, collective, timed in collectives:
+        runs = 1 if collective.times is None else collective.times.high
+        bandwidth = topology.link(collective.axis_names).bandwidth
+        if timed.seconds and collective.wire_bytes and bandwidth is not None:
+            latency += (timed.seconds - collective.wire_bytes / bandwidth) * runs
         if isinstance(op, CollectiveOp) and is_result_reshard(op):
-            of_results += bytes_of_runs(each)
+            of_results += bytes_of_runs(collective)
         if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
-            sliced += each.bytes_in or 0
-        if each.wire_bytes and each.is_activation:
-            sent, whole = bytes_of_runs(each), Fraction(_global_bytes(op) * runs)
-            reshards.append(Reshard(each.kind, each.axes, each.local_operands, sent, whole))
+            sliced += collective.bytes_in or 0
+        if collective.wire_bytes and collective.is_activation:
+            sent, whole = bytes_of_runs(collective), Fraction(_global_bytes(op) * runs)
+            reshards.append(Reshard(collective.kind, collective.axes, collective.local_operands, sent, whole))
             if bandwidth is not None:
                 penalty += whole / bandwidth
-    carried = sum(each.wire_bytes or 0 for each in report.carried)
+    carried = sum(carried.wire_bytes or 0 for carried in report.carried)
     slowest = topology.link(topology.links or axis_sizes(report.mesh)).bandwidth
     sending, computing = seconds_of_unknown_loops(report, time)
     compute = products.high + computing + fused
@@ -315,8 +315,8 @@ def seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fracti
     """The seconds of one run of collectives and products that run an unknown number of times."""
     collectives = zip(report.collectives, time.collectives, strict=True)
     products = zip(report.products, time.products, strict=True)
-    sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
-    computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
+    sending = (timed.seconds or Fraction(0) for collective, timed in collectives if collective.times is None)
+    computing = (timed.seconds or Fraction(0) for product, timed in products if product.times is None)
     return sum(sending, Fraction(0)), sum(computing, Fraction(0))
 
 

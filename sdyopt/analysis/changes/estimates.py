@@ -91,12 +91,18 @@ class Estimate:
     def seconds(self, changes: Sequence[Change]) -> list[Fraction | None]:
         """The seconds of the program after each of several changes; None if they are not known."""
         before = self._keys_before
-        found = [None if is_unpredicted(each) else self._after(each) for each in changes]
-        keys = [each[1] for each in found if each is not None]
-        self._prices.find({key: self._items[number].priced for each in keys for number, key in each.items()})
+        pairs = [None if is_unpredicted(change) else self._after(change) for change in changes]
+        keys = [pair[1] for pair in pairs if pair is not None]
+        self._prices.find(
+            {
+                key: self._items[number].priced
+                for pairs_by_number in keys
+                for number, key in pairs_by_number.items()
+            }
+        )
         seconds = self._outcome.figures.seconds
-        more = [None if each is None else self._more(before, *each) for each in found]
-        return [None if each is None else seconds + Fraction(each) for each in more]
+        more = [None if pair is None else self._more(before, *pair) for pair in pairs]
+        return [None if item is None else seconds + Fraction(item) for item in more]
 
     def _after(self, change: Change) -> tuple[Shardings, dict[int, Key]] | None:
         """The shardings after a change, and the new keys of the items that have other shardings then."""
@@ -120,7 +126,9 @@ class Estimate:
         values: dict[Value, None] = {}
         for number, key in keys.items():
             item, old, new = self._items[number], self._prices.of[before[number]], self._prices.of[key]
-            has_unreduced = any(each and each.unreduced_axes for each in (*before[number][1], *key[1]))
+            has_unreduced = any(
+                sharding and sharding.unreduced_axes for sharding in (*before[number][1], *key[1])
+            )
             if old != new and (has_unreduced or not item.is_predicted):
                 return None
             more += item.runs * (new.own - old.own)
@@ -135,13 +143,13 @@ class Estimate:
 
     def _of_reshards(self, value: Value, before: Sequence[Key], keys: dict[int, Key]) -> float:
         """The seconds of the reshards of a value, those that are equal once."""
-        found: dict[TensorSharding, float] = {}
+        floats_by_sharding: dict[TensorSharding, float] = {}
         for number in self._users[value]:
             item = self._items[number]
             for position, target, seconds in self._prices.of[keys.get(number, before[number])].reshards:
                 if item.operands[position] is value:
-                    found[target] = max(found.get(target, 0.0), item.runs * seconds)
-        return sum(found.values())
+                    floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), item.runs * seconds)
+        return sum(floats_by_sharding.values())
 
     @cached_property
     def _seconds_of_byte(self) -> float:

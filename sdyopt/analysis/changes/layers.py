@@ -53,14 +53,14 @@ class ReducedProgram(NamedTuple):
     def change(self, change: Change) -> Change:
         """The edits of a change that concern what is left."""
         edits = ((self._subject(edit.subject), edit) for edit in change.edits)
-        return change._replace(edits=tuple(each._replace(subject=new) for new, each in edits if new))
+        return change._replace(edits=tuple(edit._replace(subject=new) for new, edit in edits if new))
 
     def _subject(self, subject: Subject) -> Subject | None:
         if isinstance(subject, FunctionResult):
             index = self.results.get(subject.result_index)
             return None if index is None else FunctionResult(self.function, index)
-        found = self.values.get(subject)
-        return found if isinstance(found, OpResult | BlockArgument) else None
+        value = self.values.get(subject)
+        return value if isinstance(value, OpResult | BlockArgument) else None
 
 
 def runs_of(keys: Sequence[object]) -> Iterator[Run]:
@@ -123,7 +123,7 @@ def with_fewer_layers(module: Op) -> ReducedProgram | None:
 
 
 def _key(op: Op) -> object:
-    nested = [each.signature for region in op.regions for block in region.blocks for each in block.ops]
+    nested = [item.signature for region in op.regions for block in region.blocks for item in block.ops]
     return (op.signature, *nested)
 
 
@@ -135,7 +135,7 @@ def _replacements(ops: Sequence[Op]) -> dict[int, int]:
     longest = max(runs, key=lambda run: run.times * run.period)
     used = [_arguments(ops, longest, number) for number in range(longest.times)]
     middle = set().union(*used[1:-1]) - used[0] - used[-1]
-    found: dict[int, int] = {}
+    replacements: dict[int, int] = {}
     for run in runs:
         if abs(run.times - longest.times) > 2:
             continue
@@ -144,16 +144,16 @@ def _replacements(ops: Sequence[Op]) -> dict[int, int]:
             removed = list(range(1, run.times - 1))
         kept = [number for number in range(run.times) if number not in removed]
         for number in removed:
-            before = [each for each in kept if each < number] or kept[:1]
-            found |= zip(run.repetition(number), run.repetition(before[-1]), strict=True)
-    return found
+            before = [index for index in kept if index < number] or kept[:1]
+            replacements |= zip(run.repetition(number), run.repetition(before[-1]), strict=True)
+    return replacements
 
 
 def _arguments(ops: Sequence[Op], run: Run, number: int) -> set[Value]:
     return {
         operand
-        for each in run.repetition(number)
-        for operand in ops[each].operands
+        for index in run.repetition(number)
+        for operand in ops[index].operands
         if isinstance(operand, BlockArgument)
     }
 

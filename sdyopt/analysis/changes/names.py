@@ -134,7 +134,7 @@ class Names:
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
         edits = change.edits
-        first = next((each for each in written_in_jax(edits) if not each.how), edits[0])
+        first = next((edit for edit in written_in_jax(edits) if not edit.how), edits[0])
         text = first.text(self.jax(first.named), self._is_explicit)
         if lines := self._statements(edits):
             return first.text_at(lines)
@@ -142,7 +142,7 @@ class Names:
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"
         # Those of other layers have the same name, and so may what a step returns.
-        like = list(dict.fromkeys(self.jax(each.named) for each in edits))
+        like = list(dict.fromkeys(self.jax(edit.named) for edit in edits))
         like.remove(self.jax(first.named))
         others = len(like) - _SHOWN
         shown = ", ".join(like[:_SHOWN]) + (f" and {others} more" if others > 0 else "")
@@ -187,15 +187,15 @@ class Names:
             return result_text(*subject)
         if name := name_of(subject):
             # What is carried to the next step has its name, too.
-            places = [each for each in change.edits if not isinstance(each.subject, FunctionResult)]
-            names = dict.fromkeys(pattern_of(self.place(each)) for each in places)
+            places = [edit for edit in change.edits if not isinstance(edit.subject, FunctionResult)]
+            names = dict.fromkeys(pattern_of(self.place(place)) for place in places)
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             return f"{pattern_of(name) if several and len(names) == 1 else name}{more}"
         if first.is_boundary:
             return self.place(first)
         if first.replaced is not None:
-            edits = written_in_jax(each for each in change.edits if each.replaced is not None)
-            line, *others = dict.fromkeys(self._line(each.subject) for each in edits)
+            edits = written_in_jax(edit for edit in change.edits if edit.replaced is not None)
+            line, *others = dict.fromkeys(self._line(edit.subject) for edit in edits)
             more = f" and {counted(len(others), 'other line')}" if others else ""
             assert edits[0].replaced is not None
             kind = _SHORT_KINDS.get(constraint_text(edits[0].replaced).partition(" ")[0], "the constraint")
@@ -272,8 +272,8 @@ def written_in_jax(edits: Iterable[Edit]) -> list[Edit]:
 
     With explicit axes, JAX derives the shardings of other operations from them.
     """
-    found = list(edits)
-    return [each for each in found if each.replaced is None or _is_written(each)] or found
+    result = list(edits)
+    return [edit for edit in result if edit.replaced is None or _is_written(edit)] or result
 
 
 def _is_written(edit: Edit) -> bool:

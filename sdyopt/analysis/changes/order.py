@@ -11,22 +11,22 @@ from sdyopt.analysis.changes.trials import Trial
 _NEARLY = Fraction(1, 20)
 
 
-def without_equals(found: Sequence[Trial]) -> Iterable[Trial]:
+def without_equals(trials: Sequence[Trial]) -> Iterable[Trial]:
     """The changes without those of an annotation, or with the figures at a place, that one before has.
 
     Of those with one effect, the easiest one to write is left.
     """
     easiest: dict[object, Trial] = {}
-    for each in found:
-        key = _effect_of(each)
-        if key not in easiest or _difficulty(each) < _difficulty(easiest[key]):
-            easiest[key] = each
+    for trial in trials:
+        key = _effect_of(trial)
+        if key not in easiest or _difficulty(trial) < _difficulty(easiest[key]):
+            easiest[key] = trial
     seen: set[object] = set()
-    for each in (easiest[_effect_of(each)] for each in found):
-        keys: set[object] = {(_place(each), each.after)}
-        keys |= {(edit.subject, edit.sharding, edit.is_removal) for edit in each.change.edits}
+    for trial in (easiest[_effect_of(trial)] for trial in trials):
+        keys: set[object] = {(_place(trial), trial.after)}
+        keys |= {(edit.subject, edit.sharding, edit.is_removal) for edit in trial.change.edits}
         if not keys & seen:
-            yield each
+            yield trial
         seen |= keys
 
 
@@ -50,28 +50,28 @@ def _effect_of(trial: Trial) -> object:
 
 def _difficulty(trial: Trial) -> int:
     """How many of its constraints are written within a backward pass."""
-    return sum(bool(each.how) for each in trial.change.edits)
+    return sum(bool(edit.how) for edit in trial.change.edits)
 
 
-def each_place_once(found: Sequence[Trial]) -> list[Trial]:
+def each_place_once(trials: Sequence[Trial]) -> list[Trial]:
     """The best change of each place."""
     best: dict[object, Trial] = {}
-    for each in found:
-        best.setdefault(_place(each), each)
+    for trial in trials:
+        best.setdefault(_place(trial), trial)
     return list(best.values())
 
 
-def less_sent_first(found: Sequence[Trial], moves_whole: bool) -> list[Trial]:
+def less_sent_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
     """The changes, those that send more after those that do not and are nearly as fast.
 
     `moves_whole` is that of `Trial.saved`.
     """
-    rest, ordered = list(found), []
+    rest, ordered = list(trials), []
     while rest:
         first = rest[0]
         if first.sends_more:
             least = first.saved(moves_whole) - _NEARLY
-            near = (each for each in rest if not each.sends_more and each.saved(moves_whole) >= least)
+            near = (trial for trial in rest if not trial.sends_more and trial.saved(moves_whole) >= least)
             first = next(near, first)
         rest.remove(first)
         ordered.append(first)

@@ -29,18 +29,18 @@ class Originals:
 
     def value(self, value: Value) -> OpResult | BlockArgument | None:
         """The value of the written program that a value was; None if a pass created it."""
-        for each in (value, *self.values.predecessors(value)):
-            for original in self.values.originals(each):
+        for predecessor in (value, *self.values.predecessors(value)):
+            for original in self.values.originals(predecessor):
                 for earlier in (original, *self.values.predecessors(original)):
-                    found = self.values_before.get(earlier)
-                    if isinstance(found, OpResult | BlockArgument):
-                        return found
+                    result = self.values_before.get(earlier)
+                    if isinstance(result, OpResult | BlockArgument):
+                        return result
         return None
 
     def place(self, value: Value) -> Subject | None:
         """The place where the sharding of a value is written: at the constraint on it, or at itself."""
-        found = self.value(value)
-        return None if found is None else place_of(found)
+        result = self.value(value)
+        return None if result is None else place_of(result)
 
 
 class Gradients:
@@ -70,27 +70,27 @@ class Gradients:
 
         An edit that cannot be written is left out, such as one of a value within a backward pass.
         """
-        found = {edit.subject: edit for edit in map(_handed_on, edits)}
+        edits_by_value = {edit.subject: edit for edit in map(_handed_on, edits)}
         together: set[Subject] = set()
-        for subject, edit in list(found.items()):
+        for subject, edit in list(edits_by_value.items()):
             if isinstance(subject, OpResult):
                 for other in self._constrained_with(subject, edit):
-                    found.setdefault(other, edit._replace(subject=other))
+                    edits_by_value.setdefault(other, edit._replace(subject=other))
                     together.add(other)
         # A value that is recomputed in the backward pass has the line of the one that is constrained.
         lines = {
             _line(subject.op)
-            for subject in found
+            for subject in edits_by_value
             if isinstance(subject, OpResult) and source_location(subject.op.location).phase not in GRADIENTS
         }
         written = []
-        for subject, edit in found.items():
+        for subject, edit in edits_by_value.items():
             is_other = subject in together or (isinstance(subject, OpResult) and _line(subject.op) in lines)
             how = "" if is_other else self._how(edit)
             if how is not None:
                 written.append(edit._replace(how=how))
         # With explicit axes, JAX derives the shardings of most results.
-        if all(each.replaced is not None and is_derived(each.replaced) for each in written):
+        if all(edit.replaced is not None and is_derived(edit.replaced) for edit in written):
             return ()
         return tuple(written)
 
@@ -135,31 +135,31 @@ class Gradients:
     @cached_property
     def _statements(self) -> dict[object, list[OpResult]]:
         """The results of the constraints of each statement."""
-        found: dict[object, list[OpResult]] = {}
+        statements: dict[object, list[OpResult]] = {}
         for op in self._module.walk():
             if isinstance(op, ShardingConstraintOp) and (key := statement_of(op)) is not None:
-                found.setdefault(key, []).append(op.results[0])
-        return found
+                statements.setdefault(key, []).append(op.results[0])
+        return statements
 
     def value(self, gradient: Value) -> OpResult | BlockArgument | None:
         """The value whose gradient this is; None if it is none, or that of one of several."""
         if not isinstance(gradient, OpResult) or not _is_backward(gradient.op):
             return None
-        found = {
+        arguments = {
             operand: None
             for op in self._ops.get((_line(gradient.op), False), ())
             for operand in op.operands
             if operand.type is gradient.type and isinstance(operand, OpResult | BlockArgument)
         }
-        return next(iter(found)) if len(found) == 1 else None
+        return next(iter(arguments)) if len(arguments) == 1 else None
 
     @cached_property
     def _ops(self) -> dict[tuple[object, bool], list[Op]]:
         """The operations of a line and column, by whether they are of a backward pass."""
-        found: dict[tuple[object, bool], list[Op]] = {}
+        ops: dict[tuple[object, bool], list[Op]] = {}
         for op in self._with_lines():
-            found.setdefault((_line(op), _is_backward(op)), []).append(op)
-        return found
+            ops.setdefault((_line(op), _is_backward(op)), []).append(op)
+        return ops
 
     def _with_lines(self) -> Iterator[Op]:
         for op in self._module.walk():

@@ -45,7 +45,9 @@ def shardings_of_results(module: Op) -> Results:
 def changed_results(before: Results, after: Results, written: Iterable[Subject]) -> Iterator[tuple[str, int]]:
     """The results that are sharded otherwise after a change, without those that it writes."""
     known = {
-        (each.function.sym_name, each.result_index) for each in written if isinstance(each, FunctionResult)
+        (value.function.sym_name, value.result_index)
+        for value in written
+        if isinstance(value, FunctionResult)
     }
     for key, sharding in after.items():
         if key not in known and sharding is not None and not is_same_sharding(before.get(key), sharding):
@@ -56,18 +58,22 @@ def changed_results(before: Results, after: Results, written: Iterable[Subject])
 Sent = dict[tuple[str, str, str], Fraction]
 
 
-def place_of_collective(each: Collective) -> tuple[str, str, str]:
+def place_of_collective(collective: Collective) -> tuple[str, str, str]:
     """The line of a collective, or the weight without one, with its kind and axes."""
-    return each.location.path_text or each.moved or each.updated, each.kind, each.group
+    return (
+        collective.location.path_text or collective.moved or collective.updated,
+        collective.kind,
+        collective.group,
+    )
 
 
 def sent_by_place(report: Report) -> Sent:
     """The bytes that a device sends by place."""
-    found: Sent = {}
-    for each in report.collectives:
-        place = place_of_collective(each)
-        found[place] = found.get(place, Fraction(0)) + bytes_of_runs(each)
-    return found
+    amounts_by_row: Sent = {}
+    for collective in report.collectives:
+        place = place_of_collective(collective)
+        amounts_by_row[place] = amounts_by_row.get(place, Fraction(0)) + bytes_of_runs(collective)
+    return amounts_by_row
 
 
 class Outcome:
@@ -80,19 +86,21 @@ class Outcome:
     def sharding(self, of_class: ValueClass) -> TensorSharding | None:
         """The sharding of the first value of a class that still exists; None if none is found."""
         for op in of_class.ops:
-            for found in self._results.get((op.location, of_class.shape), ()):
-                return found
+            for sharding in self._results.get((op.location, of_class.shape), ()):
+                return sharding
         return None
 
     def boundary(self, subject: Subject) -> TensorSharding | None:
         """The sharding of an argument or a result of the program; None if it has none."""
         if isinstance(subject, FunctionResult):
-            found = self._functions.get(subject.function.sym_name)
-            sharding = None if found is None else found.result_attributes[subject.result_index].get(SHARDING)
+            result = self._functions.get(subject.function.sym_name)
+            sharding = (
+                None if result is None else result.result_attributes[subject.result_index].get(SHARDING)
+            )
         else:
             function = owning_op(subject)
-            found = self._functions.get(function.sym_name) if isinstance(function, FuncOp) else None
-            sharding = None if found is None else found.argument_attributes[subject.index].get(SHARDING)
+            result = self._functions.get(function.sym_name) if isinstance(function, FuncOp) else None
+            sharding = None if result is None else result.argument_attributes[subject.index].get(SHARDING)
         return sharding if isinstance(sharding, TensorSharding) else None
 
     @cached_property
@@ -106,35 +114,35 @@ class Outcome:
 
     def wire_bytes(self, role: Role) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""
-        locations = {op.location: None for each in role.classes for op in each.ops}
-        for each in role.classes:
-            for place in each.arguments:
+        locations = {op.location: None for value_class in role.classes for op in value_class.ops}
+        for value_class in role.classes:
+            for place in value_class.arguments:
                 assert isinstance(place.subject, BlockArgument)
                 locations |= {user.location: None for user in place.subject.users}
-        return sum((self._blamed.get(location, Fraction(0)) for location in locations), Fraction(0))
+        return sum((self._sent_for.get(location, Fraction(0)) for location in locations), Fraction(0))
 
     @cached_property
     def _results(self) -> dict[tuple[Location, tuple[int, ...]], list[TensorSharding]]:
-        found: dict[tuple[Location, tuple[int, ...]], list[TensorSharding]] = {}
+        results: dict[tuple[Location, tuple[int, ...]], list[TensorSharding]] = {}
         for op in self.module.walk():
             if isinstance(op, CollectiveOp):
                 continue
             for result in op.results:
                 if isinstance(result.type, RankedTensor) and (sharding := sharding_of(result)) is not None:
-                    found.setdefault((op.location, tuple(result.type.shape)), []).append(sharding)
-        return found
+                    results.setdefault((op.location, tuple(result.type.shape)), []).append(sharding)
+        return results
 
     @cached_property
-    def _blamed(self) -> dict[Location, Fraction]:
+    def _sent_for(self) -> dict[Location, Fraction]:
         """Wire bytes by the location of an operation before or after a collective."""
-        found: dict[Location, Fraction] = {}
-        for op, each in zip(counted_collectives(self.module), self.report.collectives, strict=True):
-            sent = bytes_of_runs(each)
+        sent_for: dict[Location, Fraction] = {}
+        for op, collective in zip(counted_collectives(self.module), self.report.collectives, strict=True):
+            sent = bytes_of_runs(collective)
             if not sent or not isinstance(op, CollectiveOp):
                 continue
             made = producer(op).defining_op
             around = [*([] if made is None else [made]), *consumers(op)[:4]]
             for location in dict.fromkeys(near.location for near in around):
                 if not isinstance(location, UnknownLoc):
-                    found[location] = found.get(location, Fraction(0)) + sent
-        return found
+                    sent_for[location] = sent_for.get(location, Fraction(0)) + sent
+        return sent_for

@@ -72,9 +72,11 @@ class Priced(NamedTuple):
         """What is equal for operations that take the same with the same shardings."""
         if self.op is None:
             return self.type
-        constants = tuple([None if each is None else _signatures(each) for each in self.constants])
+        constants = tuple(
+            [None if constant is None else _signatures(constant) for constant in self.constants]
+        )
         # In a computation on scalars, such as that of a reduction, only what is computed counts.
-        nested = tuple([each.signature for each in self.op.walk()]) if self.op.regions else ()
+        nested = tuple([op.signature for op in self.op.walk()]) if self.op.regions else ()
         return self.op.signature, self.rule, constants, nested
 
     def is_free(self, shardings: Sequence[TensorSharding | None]) -> bool:
@@ -83,7 +85,7 @@ class Priced(NamedTuple):
         return (
             is_simple
             and len(set(shardings)) < 2
-            and not any(each and each.unreduced_axes for each in shardings)
+            and not any(sharding and sharding.unreduced_axes for sharding in shardings)
         )
 
 
@@ -146,8 +148,8 @@ class _Program:
         self._positions: list[tuple[int, int]] = []
         returned: list[Value] = []
         result_shardings: list[TensorSharding | None] = []
-        for number, (key, each) in enumerate(priced.items()):
-            op, shardings = self._add(number, each, key[1])
+        for number, (key, item) in enumerate(priced.items()):
+            op, shardings = self._add(number, item, key[1])
             returned += op.results
             result_shardings += shardings
         self._rewriter.create(ReturnOp, returned, at_end_of=self._block)
@@ -186,7 +188,11 @@ class _Program:
             )
             return made, [target]
         copy = clone(priced.op, dict(zip(priced.op.operands, operands, strict=True)), {})
-        entries = {name: each for name, each in priced.op.attributes if name not in (SHARDING, SHARDING_RULE)}
+        entries = {
+            name: attribute
+            for name, attribute in priced.op.attributes
+            if name not in (SHARDING, SHARDING_RULE)
+        }
         results = self._of_results(copy, shardings[count:])
         if any(results):
             entries[SHARDING] = ShardingPerValue(tuple(filter(None, results)))
@@ -217,7 +223,8 @@ class _Program:
         if not any(shardings):
             return shardings
         return [
-            each or self._replicated(value.type) for each, value in zip(shardings, op.results, strict=True)
+            sharding or self._replicated(value.type)
+            for sharding, value in zip(shardings, op.results, strict=True)
         ]
 
     def _replicated(self, type: Type) -> TensorSharding:
@@ -255,7 +262,7 @@ class _Program:
             if place is None:
                 continue
             number, position = place
-            cost = sum(seconds[each] for each in op.walk())
+            cost = sum(seconds[item] for item in op.walk())
             if isinstance(op, CollectiveOp) and position is not None:
                 before = reshards.get((number, position), (None, 0.0))[1]
                 reshards[number, position] = op.out_sharding, before + cost
@@ -263,31 +270,36 @@ class _Program:
                 own[number] += cost
                 place = number, None
             places.update(dict.fromkeys(op.results, place))
-        found: list[list[tuple[int, TensorSharding, float]]] = [[] for _ in self._keys]
+        rows: list[list[tuple[int, TensorSharding, float]]] = [[] for _ in self._keys]
         for (number, position), (target, cost) in reshards.items():
             if cost:
-                found[number].append((position, target, cost))
-        pairs = zip(self._keys, own, found, strict=True)
+                rows[number].append((position, target, cost))
+        pairs = zip(self._keys, own, rows, strict=True)
         return {key: Price(alone, tuple(moved)) for key, alone, moved in pairs}
 
 
 def _without_boundary(passes: Pipeline) -> Pipeline:
     """The passes from the one that closes shardings on; those before it change those of arguments."""
     elements = passes.merged().elements
-    start = next((n for n, each in enumerate(elements) if isinstance(each, Pass) and each.flag == _FIRST), 0)
+    start = next(
+        (n for n, pipeline in enumerate(elements) if isinstance(pipeline, Pass) and pipeline.flag == _FIRST),
+        0,
+    )
     return Pipeline(passes.anchor, elements[start:])
 
 
 def _attributes(shardings: Sequence[TensorSharding | None]) -> ArrayAttr:
     return ArrayAttr(
-        tuple([EMPTY_DICT if each is None else dictionary({SHARDING: each}) for each in shardings])
+        tuple(
+            [EMPTY_DICT if sharding is None else dictionary({SHARDING: sharding}) for sharding in shardings]
+        )
     )
 
 
 def _signatures(constant: Op) -> Hashable:
     """What is equal for equal constants, or broadcasts of them."""
     made = (value.defining_op for value in constant.operands)
-    return constant.signature, *(each.signature for each in made if each is not None)
+    return constant.signature, *(op.signature for op in made if op is not None)
 
 
 def _numbered(number: int) -> Location:

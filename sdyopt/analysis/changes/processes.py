@@ -146,7 +146,7 @@ class TrialProcesses:
         self, changes: Sequence[Sequence[Edit]], jobs: int, limit: Fraction | None
     ) -> Iterator[Answer | None]:
         """The figures of the program after the edits of each change; None if there is no answer."""
-        requests = [pickle.dumps(([self._placed(each) for each in edits], limit)) for edits in changes]
+        requests = [pickle.dumps(([self._placed(edit) for edit in edits], limit)) for edits in changes]
         try:
             while len(self._processes) < jobs:
                 self._processes.append(started(_MODULE))
@@ -164,12 +164,12 @@ class TrialProcesses:
         try:
             _send(process.stdin, request)
             assert process.stdout is not None
-            found: Answer = pickle.load(process.stdout)
+            answer: Answer = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):  # it has ended
             return None
         finally:
             self._idle.put(process)
-        return found
+        return answer
 
     def _placed(self, edit: Edit) -> Placed:
         subject = edit.subject

@@ -48,13 +48,13 @@ class Propagated(NamedTuple):
 
     def shardings(self, changes: Sequence[Change]) -> Shardings | None:
         """The shardings after changes, by slot; None if they are not known."""
-        found: Annotations = {}
+        shardings_by_value: Annotations = {}
         for edit in written(changes).values():
             for subject, sharding in self._annotations(edit):
                 if subject is None:
                     return None
-                found[subject] = sharding
-        return self.again.shardings(found)
+                shardings_by_value[subject] = sharding
+        return self.again.shardings(shardings_by_value)
 
     def _annotations(self, edit: Edit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
         """The subjects whose annotations an edit changes; None for one that is not known."""
@@ -100,7 +100,9 @@ def owning_op_of(subject: Subject) -> Op:
 def propagated(copy: Op, copies: Mapping[Op, Op], pipeline: Pipeline) -> Propagated | None:
     """A copy of a program before propagation; None if its pipeline cannot propagate again."""
     elements = pipeline.merged().elements
-    index = next((number for number, each in enumerate(elements) if isinstance(each, Repropagating)), None)
+    index = next(
+        (number for number, pipeline in enumerate(elements) if isinstance(pipeline, Repropagating)), None
+    )
     if index is None or not isinstance(copy, ModuleOp):
         return None
     applied = _Applied()

@@ -61,7 +61,7 @@ class ValueClass:
     @property
     def places(self) -> list[Place]:
         # A result without an annotation gets what propagation finds, unless it is kept as an input.
-        results = [each for each in self.results if self.arguments or each.sharding is not None]
+        results = [result for result in self.results if self.arguments or result.sharding is not None]
         return [*self.arguments, *self.constraints, *results]
 
 
@@ -90,8 +90,8 @@ class Role(NamedTuple):
     @property
     def places(self) -> list[Place]:
         """The places of its annotations, written or possible; the first values, if it has neither."""
-        found = [place for each in self.classes for place in each.places]
-        return found or [Place(each.first, each.shape, None) for each in self.classes]
+        places = [place for value_class in self.classes for place in value_class.places]
+        return places or [Place(value_class.first, value_class.shape, None) for value_class in self.classes]
 
 
 def roles_of(module: Op) -> list[Role]:
@@ -99,14 +99,16 @@ def roles_of(module: Op) -> list[Role]:
     classes = _Classes()
     for function in entry_functions(functions_in(module)):
         classes.add(function)
-    found = classes.by_value()
-    _colour(found, classes.edges, classes.class_of)
+    result = classes.by_value()
+    _colour(result, classes.edges, classes.class_of)
     roles: dict[int, list[ValueClass]] = {}
     colours: dict[object, int] = {}
-    for each in found:
+    for value_class in result:
         # The same weight of each layer has one role, even if the first layer is used otherwise than the last.
-        roles.setdefault(colours.setdefault(_name_of(each), each.colour), []).append(each)
-    return [Role(tuple(each)) for each in roles.values()]
+        roles.setdefault(colours.setdefault(_name_of(value_class), value_class.colour), []).append(
+            value_class
+        )
+    return [Role(tuple(role)) for role in roles.values()]
 
 
 def _name_of(of_class: ValueClass) -> object:
@@ -160,40 +162,44 @@ class _Classes:
 
     def by_value(self) -> list[ValueClass]:
         """The classes in the order of the program; `class_of` finds them afterwards."""
-        self._found: dict[Value, ValueClass] = {}
+        self._classes: dict[Value, ValueClass] = {}
         for function in self._functions:
             self._add_boundary(function)
             for op in function.walk():
                 for value in _defined(op):
-                    if (each := self._class_for(value)) is not None and isinstance(value, OpResult):
-                        each.ops.append(op)
+                    if (value_class := self._class_for(value)) is not None and isinstance(value, OpResult):
+                        value_class.ops.append(op)
                         if isinstance(op, ShardingConstraintOp):
-                            each.constraints.append(Place(value, each.shape, op.sharding))
-        return list(dict.fromkeys(self._found.values()))
+                            value_class.constraints.append(Place(value, value_class.shape, op.sharding))
+        return list(dict.fromkeys(self._classes.values()))
 
     def _add_boundary(self, function: FuncOp) -> None:
         for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
-            if (each := self._class_for(argument)) is not None:
-                each.arguments.append(Place(argument, each.shape, _sharding(attributes.get(SHARDING))))
+            if (value_class := self._class_for(argument)) is not None:
+                value_class.arguments.append(
+                    Place(argument, value_class.shape, _sharding(attributes.get(SHARDING)))
+                )
         returned = function.entry.terminator
         if not isinstance(returned, ReturnOp):
             return
         for index, value in enumerate(returned.operands):
-            if (each := self._class_for(value)) is not None:
+            if (value_class := self._class_for(value)) is not None:
                 sharding = _sharding(function.result_attributes[index].get(SHARDING))
-                each.results.append(Place(FunctionResult(function, index), each.shape, sharding))
+                value_class.results.append(
+                    Place(FunctionResult(function, index), value_class.shape, sharding)
+                )
 
     def _class_for(self, value: Value) -> ValueClass | None:
         if not isinstance(value.type, RankedTensor) or not value.type.shape or DYNAMIC in value.type.shape:
             return None
         root = self._find(value)
-        if root not in self._found:
+        if root not in self._classes:
             assert isinstance(value, OpResult | BlockArgument)
-            self._found[root] = ValueClass(tuple(value.type.shape), value)
-        return self._found[root]
+            self._classes[root] = ValueClass(tuple(value.type.shape), value)
+        return self._classes[root]
 
     def class_of(self, value: Value) -> ValueClass | None:
-        return self._found.get(self._find(value))
+        return self._classes.get(self._find(value))
 
 
 def statement_of(op: ShardingConstraintOp) -> object:
@@ -235,7 +241,7 @@ def is_uniform(value: Value) -> bool:
     """Whether a value has no tensor of rank 1 or more to be computed from: equal constants are one value."""
     op = value.defining_op
     return op is not None and all(
-        not each.shape for each in op.operand_types if isinstance(each, RankedTensor)
+        not operand_type.shape for operand_type in op.operand_types if isinstance(operand_type, RankedTensor)
     )
 
 
@@ -246,23 +252,28 @@ def _shape(value: Value) -> object:
 def _colour(classes: Sequence[ValueClass], edges: Sequence[Op], class_of: ClassOf) -> None:
     """Gives each class its colour. Equal colours: what is used alike, up to the number of uses."""
     colours: dict[object, int] = {}
-    for each in classes:
-        counts = bool(each.arguments), bool(each.results), bool(each.constraints)
-        shardings = tuple(dict.fromkeys(place.sharding for place in each.places))
-        each.colour = colours.setdefault((each.shape, counts, shardings), len(colours))
+    for value_class in classes:
+        counts = bool(value_class.arguments), bool(value_class.results), bool(value_class.constraints)
+        shardings = tuple(dict.fromkeys(place.sharding for place in value_class.places))
+        value_class.colour = colours.setdefault((value_class.shape, counts, shardings), len(colours))
     around: list[tuple[str, list[tuple[int, ValueClass]]]] = []
     for op in edges:
         pairs = ((index, class_of(value)) for index, value in enumerate((*op.operands, *op.results)))
         # JAX numbers the copies of a function.
         name = op.callee.rstrip("0123456789_") if isinstance(op, CallOp) else op.signature.name
-        around.append((name, [(index, each) for index, each in pairs if each is not None]))
+        around.append(
+            (name, [(index, value_class) for index, value_class in pairs if value_class is not None])
+        )
     for _ in range(_ROUNDS):
-        seen: dict[ValueClass, set[object]] = {each: set() for each in classes}
-        for name, found in around:
-            signature = tuple((index, each.colour) for index, each in found)
-            for index, each in found:
-                seen[each].add((name, index, signature))
+        seen: dict[ValueClass, set[object]] = {value_class: set() for value_class in classes}
+        for name, result in around:
+            signature = tuple((index, value_class.colour) for index, value_class in result)
+            for index, value_class in result:
+                seen[value_class].add((name, index, signature))
         refined: dict[object, int] = {}
-        new = [refined.setdefault((each.colour, frozenset(seen[each])), len(refined)) for each in classes]
-        for each, colour in zip(classes, new, strict=True):
-            each.colour = colour
+        new = [
+            refined.setdefault((value_class.colour, frozenset(seen[value_class])), len(refined))
+            for value_class in classes
+        ]
+        for value_class, colour in zip(classes, new, strict=True):
+            value_class.colour = colour

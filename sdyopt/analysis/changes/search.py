@@ -157,7 +157,7 @@ class Search:
         likely = self.likely(self.trials, list(proposals(self.program)))
         tried = list(self.tries(self.trials, likely))
         # The search of the lines that all commands speak of is through, however small the budget is.
-        asked = chain.from_iterable(at_place(self.program, each) for each in self._costliest)
+        asked = chain.from_iterable(at_place(self.program, row) for row in self._costliest)
         return self._ordered([*tried, *self._beyond(asked, tried)])
 
     @property
@@ -169,19 +169,19 @@ class Search:
         for place, size in outcome.sent.items():
             lines.setdefault(place[0], {})[place] = size
         order = sorted(lines.values(), key=lambda places: -sum(places.values()))
-        return [max(places, key=lambda each: places[each]) for places in order[:_LINES]]
+        return [max(places, key=lambda place: places[place]) for places in order[:_LINES]]
 
     def _beyond(self, changes: Iterable[Change], tried: Sequence[Trial]) -> list[Trial]:
         """The trials of changes that are not tried yet."""
-        known = {each.change.key for each in tried}
-        usable = [each for each in changes if each.edits and not each.turns_sharding_off]
-        return self.trials_of([each for each in usable if each.key not in known])
+        known = {trial.change.key for trial in tried}
+        usable = [change for change in changes if change.edits and not change.turns_sharding_off]
+        return self.trials_of([change for change in usable if change.key not in known])
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
-        paying = [self.names.worded(each, self.trials) for each in trials if self.pays(each)]
+        paying = [self.names.worded(trial, self.trials) for trial in trials if self.pays(trial)]
         paying.sort(key=self.rank)
         if not self.is_above_memory:
-            paying.sort(key=lambda each: -each.saved(self.moves_whole))
+            paying.sort(key=lambda item: -item.saved(self.moves_whole))
         paying = list(without_equals(paying))
         if not self.is_above_memory:
             ordered = less_sent_first(paying, self.moves_whole)
@@ -206,15 +206,17 @@ class Search:
         while len(parts) < _MAX_TOGETHER and not self.is_over():
             after = self.trials.after(*parts)
             made = frozenset().union(*[part.subjects for part in parts])
-            further = [each.change for each in self.ranked[1:_LOOKED_AT]]
+            further = [trial.change for trial in self.ranked[1:_LOOKED_AT]]
             if after.outcome is not None:
                 further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
-            free = [each for each in further if not each.subjects & made and not each.turns_sharding_off]
+            free = [
+                change for change in further if not change.subjects & made and not change.turns_sharding_off
+            ]
             least = self.cost(best.after) - NOISE * self.cost(best.before)
-            wider = [joined([*parts, each]) for each in free if each.edits or each.words[0]]
+            wider = [joined([*parts, change]) for change in free if change.edits or change.words[0]]
             # What takes as long as the changes so far is no better.
             tried = self.trials_of(wider, least)
-            better = [each for each in tried if self.pays(each) and self.cost(each.after) < least]
+            better = [trial for trial in tried if self.pays(trial) and self.cost(trial.after) < least]
             if not better:
                 break
             best = min(better, key=self.rank)
@@ -238,15 +240,15 @@ class Search:
         """The best change with which the line of collectives sends less, or these collectives."""
         if self.can_try:
             self.ranked = self._with_tried(at_place(self.program, place))
-        return self.at_line(place[0]) or self._at(lambda each: each == place)
+        return self.at_line(place[0]) or self._at(lambda row: row == place)
 
     def _at(self, is_there: Callable[[tuple[str, str, str]], bool]) -> Trial | None:
         before = self.sent_at(None, is_there)
         most = (1 - _LEAST_AT_PLACE) * before
-        helping = [each for each in self.ranked if before and self.sent_at(each, is_there) <= most]
+        helping = [trial for trial in self.ranked if before and self.sent_at(trial, is_there) <= most]
         if not helping and before and self.together and self.sent_at(self.together, is_there) <= most:
             return self.together
-        return max(helping, key=lambda each: each.saved(self.moves_whole), default=None)
+        return max(helping, key=lambda item: item.saved(self.moves_whole), default=None)
 
     def sent_at(self, trial: Trial | None, is_there: Callable[[tuple[str, str, str]], bool]) -> Fraction:
         """What a device sends at some places, after a trial or without a change."""
@@ -257,7 +259,7 @@ class Search:
 
     def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
         """The changes that pay, those that are proposed for a place included."""
-        new = self._beyond([each for each in changes if each.key not in self._known], self.ranked)
+        new = self._beyond([change for change in changes if change.key not in self._known], self.ranked)
         return self._ordered([*self.ranked, *new]) if new else self.ranked
 
     def trials_of(self, changes: Iterable[Change], cut: Fraction | None = None) -> list[Trial]:
@@ -265,13 +267,13 @@ class Search:
 
         `cut` is that of `tries`.
         """
-        found = list({each.key: each for each in changes}.values())
-        new = [each for each in found if not self._is_known(each)][: self._further]
+        result = list({change.key: change for change in changes}.values())
+        new = [change for change in result if not self._is_known(change)][: self._further]
         self.limit += len(new)
         self._further -= len(new)
         for _ in self.tries(self.trials, new, cut, keeps_slower=self._keeps_slower):
             pass
-        return [self._known[each.key] for each in found if each.key in self._known]
+        return [self._known[change.key] for change in result if change.key in self._known]
 
     def _is_known(self, change: Change) -> bool:
         """Whether the trial of a change is known, with figures if they are needed."""
@@ -361,18 +363,18 @@ class Search:
         if memory is not None:
             self.memory = memory * small.figures.peak_bytes // trials.figures.peak_bytes
         self.limit = self.tried + self._budget.trials(work_of(reduced.module))
-        found: list[tuple[tuple[object, ...], Change]] = []
+        pairs: list[tuple[tuple[object, ...], Change]] = []
         for trial in self.tries(small, [Change(edits) for edits in original]):
             if trial.figures is not None:
                 change = original[trial.change.edits]
-                found.append((self.rank(trial._replace(change=change)), change))
+                pairs.append((self.rank(trial._replace(change=change)), change))
             if self.has_passed(self.seconds / 2):
                 # The other half is for the whole program.
                 break
-        found.sort(key=lambda each: each[0])
+        pairs.sort(key=lambda item: item[0])
         self.memory, self.reduced = memory, self.tried
         self.limit = self.tried + limit
-        return [change for _, change in found[: min(limit, _MAX_LIKELY)]]
+        return [change for _, change in pairs[: min(limit, _MAX_LIKELY)]]
 
     # --- Comparison -----------------------------------------------------------------------------------
 

@@ -272,10 +272,10 @@ class Trials:
         if not self.can_try:
             return self._make(self.module, self._machine, self._assumed)
         copy = self._changed((), self._copies)
-        found: list[Diagnostic] = []
-        with self._record.active(), handling(found.append):
+        diagnostics: list[Diagnostic] = []
+        with self._record.active(), handling(diagnostics.append):
             succeeded = run_pipeline(self._pipeline, copy, None)
-        for diagnostic in found:
+        for diagnostic in diagnostics:
             if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
                 emit(diagnostic)
         if not succeeded:
@@ -287,10 +287,10 @@ class Trials:
         """The program with collectives, and what becomes of its values; None if a pass fails."""
         try:
             with handling(lambda _: None):
-                found = self.with_collectives
+                with_collectives = self.with_collectives
         except (NotCompleted, DiagnosticError):
             return None
-        return Outcome(found, self.originals)
+        return Outcome(with_collectives, self.originals)
 
     @cached_property
     def figures(self) -> Figures | None:
@@ -416,8 +416,8 @@ class Trials:
         values: dict[Value, Value] = {}
         copy = Rewriter().clone(self.module, values)
         copies.update(zip(self.module.walk(), copy.walk(), strict=True))
-        found = propagated(copy, copies, self._pipeline)
-        return None if found is None else (found, Prices(found.module, found.after, self._machine))
+        result = propagated(copy, copies, self._pipeline)
+        return None if result is None else (result, Prices(result.module, result.after, self._machine))
 
     @cached_property
     def _estimate(self) -> Estimate | None:
@@ -435,7 +435,7 @@ class Trials:
         if limit is None or len(changes) <= count or self._estimate is None:
             return [True] * len(changes)
         seconds = self._estimate.seconds(changes[count:])
-        return [True] * count + [each is None or each < limit * (1 - NOISE / 2) for each in seconds]
+        return [True] * count + [second is None or second < limit * (1 - NOISE / 2) for second in seconds]
 
     # --- Many changes ---------------------------------------------------------------------------------
 
@@ -557,7 +557,7 @@ def main() -> None:
                 placed, limit = pickle.load(sys.stdin.buffer)
             except EOFError:
                 break
-            trial = trials._trial(Change(tuple(edit_at(ops, *each) for each in placed)), limit)
+            trial = trials._trial(Change(tuple(edit_at(ops, *item) for item in placed)), limit)
             pickle.dump(_answer(trial), sys.stdout.buffer)
             sys.stdout.buffer.flush()
 

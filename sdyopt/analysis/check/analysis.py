@@ -43,11 +43,11 @@ class Checking(Analysis[Options]):
         if self._memory is not None:
             report.device_memory = self._memory
         report.compiled = program.compiled(report)
-        found = self._checker.check(report, self._memory, self._trips)
-        program.shared(checks_of).append(found)
+        check = self._checker.check(report, self._memory, self._trips)
+        program.shared(checks_of).append(check)
         path = self.options.check
         if path == STDOUT:
-            self.texts.append(check_text(found, self.run.width))
+            self.texts.append(check_text(check, self.run.width))
         elif path is not None:
-            text = check_json(found) if path.endswith(".json") else check_text(found, DEFAULT_WIDTH)
+            text = check_json(check) if path.endswith(".json") else check_text(check, DEFAULT_WIDTH)
             self.run.write_file(path, text)

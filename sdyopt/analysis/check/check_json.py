@@ -43,7 +43,7 @@ def check_json(check: Check) -> str:
         "flops": round(flop_totals(report)[0].high),
         "useful_share": None if share is None else round(float(share), 4),
         "seconds": None if report.time is None else [*map(_seconds, time_range(report, report.time))],
-        "places": [_place(check, each) for each in check.places],
+        "places": [_place(check, place) for place in check.places],
         # The best change of the program, if it is that of no place.
         "elsewhere": None if check.elsewhere is None else _change(check.elsewhere[0]),
         "together": None if check.together is None else _change(check.together),
@@ -59,7 +59,7 @@ def _text(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return (
             "[\n  "
-            + ",\n  ".join(printable_json(json.dumps(each, ensure_ascii=False)) for each in value)
+            + ",\n  ".join(printable_json(json.dumps(item, ensure_ascii=False)) for item in value)
             + "\n ]"
         )
     return printable_json(json.dumps(value, ensure_ascii=False))

@@ -143,9 +143,9 @@ def _tight(text: str, width: int) -> str:
 
 def _end_of(parts: int, name: re.Match[str]) -> str:
     """`params…['mlp']['up']`: the argument, and the last parts of a name."""
-    found = _PART.findall(name[0])
-    root = name[0][: len(name[0]) - len("".join(found))]
-    return f"{root}…{''.join(found[-parts:])}"
+    result = _PART.findall(name[0])
+    root = name[0][: len(name[0]) - len("".join(result))]
+    return f"{root}…{''.join(result[-parts:])}"
 
 
 def shortened(text: str, width: int) -> str:
@@ -292,38 +292,38 @@ def reasons_text(part: Part, width: int = 1000) -> str:
 def reasons_of(part: Part) -> list[Part]:
     """The collectives of a part in groups of the same reason, those that send most first."""
     groups: dict[str, list[Collective]] = {}
-    for each in part.collectives:
-        groups.setdefault(_reason(each), []).append(each)
+    for collective in part.collectives:
+        groups.setdefault(_reason(collective), []).append(collective)
     parts = [part_of(group, wire_totals(group, lambda _: "")[""]) for group in groups.values()]
-    return sorted(parts, key=lambda each: -(each.total.high + each.total.per_iteration))
+    return sorted(parts, key=lambda part: -(part.total.high + part.total.per_iteration))
 
 
-def _reason(each: Collective) -> str:
+def _reason(collective: Collective) -> str:
     """What is equal if two collectives have the same reason, for whichever layers, weights and other uses."""
-    return re.sub(r" and \d+ more", "", reason_of(Part(each, Total(2), ["*"])))
+    return re.sub(r" and \d+ more", "", reason_of(Part(collective, Total(2), ["*"])))
 
 
 def reason_of(part: Part, most_names: int = 1) -> str:
     """The reason for the largest collective of a part of a place, with shardings as JAX writes them."""
-    each, names = part.largest, part.names
+    collective, names = part.largest, part.names
     more = len(names) - most_names
     of = ", ".join(names[:most_names]) + (f" and {more} more" if more > 0 else "")
-    needed = _NEEDED.match(each.cause)
-    if needed is not None and each.change:
-        if each.updated and needed[1].startswith(each.updated):
-            return f"{specs_of(each.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
-        return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed[1]}"
+    needed = _NEEDED.match(collective.cause)
+    if needed is not None and collective.change:
+        if collective.updated and needed[1].startswith(collective.updated):
+            return f"{specs_of(collective.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
+        return f"{f'{of}: ' if collective.moved else ''}{specs_of(collective.change)} for {needed[1]}"
     for long, short in _SHORTER:
-        each = replace(each, cause=re.sub(long, short, each.cause))
+        collective = replace(collective, cause=re.sub(long, short, collective.cause))
     # The collectives of a place are those of several layers.
-    cause = pattern_of(each.cause) if part.total.count > 1 else each.cause
-    if each.cause == TRANSPOSED_PVARY and part.names:
+    cause = pattern_of(collective.cause) if part.total.count > 1 else collective.cause
+    if collective.cause == TRANSPOSED_PVARY and part.names:
         # The gradient of what does not vary.
         return f"gradient of {of}: {cause}"
-    if not each.updated:
+    if not collective.updated:
         return cause
     # A result is the gradient itself.
-    return f"{of}: {cause}" if each.updated.startswith("result") else f"gradient of {of}: {cause}"
+    return f"{of}: {cause}" if collective.updated.startswith("result") else f"gradient of {of}: {cause}"
 
 
 def _unquoted(kind: str) -> str:

@@ -85,8 +85,10 @@ class Place:
     @property
     def name(self) -> str:
         """The line; without one, the argument that moves or is updated."""
-        each = self.largest
-        return each.location.file_text if each.location.line else (*self.parts[0].names, each.value)[0]
+        largest = self.largest
+        return (
+            largest.location.file_text if largest.location.line else (*self.parts[0].names, largest.value)[0]
+        )
 
 
 @dataclass(slots=True)
@@ -141,9 +143,9 @@ class Checker:
         is_inlined = not self._has_passes
         trials = trials_on(self._module, pipeline, self._machine, is_inlined, assumed=assumed)
         search = Search(trials, CHECK, jobs=self._jobs)
-        found = Check(report, places, memory, search.trials.can_try)
+        check = Check(report, places, memory, search.trials.can_try)
         if not search.can_try:
-            return found
+            return check
         of_change: dict[object, int] = {}
         for number, place in enumerate(places, 1):
             trial = search.at_line(place.key)
@@ -157,10 +159,10 @@ class Checker:
                 place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
         best = next(iter(search.ranked), None)
         if best is not None and best.change.key not in of_change:
-            found.elsewhere = best, search.names.subject(best.change)
-        found.together, found.trials = search.together, search.trials
-        found.tried, found.proposed = search.tried, search.proposed
-        return found
+            check.elsewhere = best, search.names.subject(best.change)
+        check.together, check.trials = search.together, search.trials
+        check.tried, check.proposed = search.tried, search.proposed
+        return check
 
 
 def costliest(places: Sequence[Place]) -> list[Place]:
@@ -175,31 +177,33 @@ def costliest(places: Sequence[Place]) -> list[Place]:
 def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
     lines: dict[str, list[Collective]] = {}
-    for each in collectives:
-        lines.setdefault(_key(each), []).append(each)
-    found = []
+    for collective in collectives:
+        lines.setdefault(_key(collective), []).append(collective)
+    result = []
     for line in lines.values():
         parts = [
-            part_of([each for each in line if kind_of(each) == kind], total)
+            part_of([collective for collective in line if kind_of(collective) == kind], total)
             for kind, total in wire_totals(line, kind_of).items()
         ]
         parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
         shown = {part.kind for part in parts}
-        phases = list(dict.fromkeys(each.location.phase for each in line if kind_of(each) in shown))
+        phases = list(
+            dict.fromkeys(collective.location.phase for collective in line if kind_of(collective) in shown)
+        )
         total = wire_totals(line, lambda _: "")[""]
-        found.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
-    found.sort(key=_cost, reverse=True)
-    return [place for place in found if place.total.high or place.total.unknown]
+        result.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
+    result.sort(key=_cost, reverse=True)
+    return [place for place in result if place.total.high or place.total.unknown]
 
 
-def _key(each: Collective) -> str:
+def _key(collective: Collective) -> str:
     """The line of a collective; without one, the weight."""
-    return place_of_collective(each)[0]
+    return place_of_collective(collective)[0]
 
 
-def kind_of(each: Collective) -> str:
+def kind_of(collective: Collective) -> str:
     """`all_gather along "x"`."""
-    return f"{each.kind} {along(each.group)}"
+    return f"{collective.kind} {along(collective.group)}"
 
 
 def along(group: str) -> str:
@@ -209,10 +213,12 @@ def along(group: str) -> str:
 
 def part_of(group: Sequence[Collective], total: Total) -> Part:
     """A part of a place: collectives of one kind, and what they send."""
-    largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-    return Part(largest, total, grouped_names(each.moved or each.updated for each in group), group)
+    largest = max(group, key=lambda item: wire_bytes_of_runs(item) or Fraction(0))
+    return Part(
+        largest, total, grouped_names(collective.moved or collective.updated for collective in group), group
+    )
 
 
-def _cost(each: Place | Part) -> Fraction:
+def _cost(place: Place | Part) -> Fraction:
     """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count."""
-    return each.total.high + each.total.per_iteration
+    return place.total.high + place.total.per_iteration

@@ -58,11 +58,11 @@ class Comparing(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         self._own.on_output(program)
         own = self._own.compared
-        found = compare(self._other, values_at_peak(own) if self._is_report else own)
+        comparison = compare(self._other, values_at_peak(own) if self._is_report else own)
         if (path := self.options.compare_output) is not None:
-            self.run.write_file(path, comparison_text(found, path))
+            self.run.write_file(path, comparison_text(comparison, path))
         else:
-            self.texts.append(text_comparison(found, self.run.width, self.options.rows))
+            self.texts.append(text_comparison(comparison, self.run.width, self.options.rows))
 
 
 class _Observe(AnalysisOptions):

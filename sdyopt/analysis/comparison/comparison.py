@@ -99,27 +99,27 @@ def compare(before: Program, after: Program) -> Comparison:
     is_gspmd = before.values.is_gspmd or after.values.is_gspmd
     costs = None if is_gspmd else cost_changes(before.report, after.report)
     reports = before.report, after.report
-    found = Comparison((before.title, after.title), before.values, after.values, costs, reports)
-    found.assumptions = before.report.assumption, after.report.assumption
-    found.matched = len({match.after for match in matching.matches})
-    found.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)
+    comparison = Comparison((before.title, after.title), before.values, after.values, costs, reports)
+    comparison.assumptions = before.report.assumption, after.report.assumption
+    comparison.matched = len({match.after for match in matching.matches})
+    comparison.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)
     if before.inputs is not None and after.inputs is not None:
-        found.annotations = _annotations(before.inputs, after.inputs)
+        comparison.annotations = _annotations(before.inputs, after.inputs)
     for match in matching.matches:
         change = ShardingChange(match.before, match.after)
         if not same_placement(match.before.sharding, match.after.sharding):
-            found.placements.append(change)
+            comparison.placements.append(change)
         elif _differs_in_openness(match):
-            found.openness.append(change)
-    causes = {_key(change.value) for change in found.annotations}
-    found.placements.sort(key=lambda change: _order(change, causes))
+            comparison.openness.append(change)
+    causes = {_key(change.value) for change in comparison.annotations}
+    comparison.placements.sort(key=lambda change: _order(change, causes))
     if before.values.is_partial or after.values.is_partial:
-        return found
-    found.only_before = [value for value in matching.only_before if not value.is_constant]
-    found.only_after = [value for value in matching.only_after if not value.is_constant]
-    found.copies = len(matching.only_before) + len(matching.only_after)
-    found.copies -= len(found.only_before) + len(found.only_after)
-    return found
+        return comparison
+    comparison.only_before = [value for value in matching.only_before if not value.is_constant]
+    comparison.only_after = [value for value in matching.only_after if not value.is_constant]
+    comparison.copies = len(matching.only_before) + len(matching.only_after)
+    comparison.copies -= len(comparison.only_before) + len(comparison.only_after)
+    return comparison
 
 
 def _annotations(before: ProgramValues, after: ProgramValues) -> list[ShardingChange]:

@@ -22,24 +22,24 @@ SCHEMA = "sdy-opt-comparison"
 VERSION = 1
 
 
-def json_comparison(found: Comparison) -> str:
+def json_comparison(comparison: Comparison) -> str:
     """The comparison as JSON text."""
     data = {
         "schema": SCHEMA,
         "version": VERSION,
-        "is_empty": found.is_empty,
-        "assumptions": list(found.assumptions),
-        "before": _program(found.titles[0], found.before),
-        "after": _program(found.titles[1], found.after),
-        "matched": found.matched,
-        "retyped": found.retyped,
-        "annotations": _changes(found.annotations),
-        "shardings": _changes(found.placements),
-        "openness": _changes(found.openness),
-        "only_before": list(map(_value, found.only_before)),
-        "only_after": list(map(_value, found.only_after)),
-        "copied_constants": found.copies,
-        "costs": None if found.costs is None else _json_costs(found.costs),
+        "is_empty": comparison.is_empty,
+        "assumptions": list(comparison.assumptions),
+        "before": _program(comparison.titles[0], comparison.before),
+        "after": _program(comparison.titles[1], comparison.after),
+        "matched": comparison.matched,
+        "retyped": comparison.retyped,
+        "annotations": _changes(comparison.annotations),
+        "shardings": _changes(comparison.placements),
+        "openness": _changes(comparison.openness),
+        "only_before": list(map(_value, comparison.only_before)),
+        "only_after": list(map(_value, comparison.only_after)),
+        "copied_constants": comparison.copies,
+        "costs": None if comparison.costs is None else _json_costs(comparison.costs),
     }
     return printable_json(json.dumps(data, indent=1, ensure_ascii=False)) + "\n"
 
@@ -123,22 +123,22 @@ def _pair(before: int, after: int) -> dict[str, int]:
     return {"before": before, "after": after}
 
 
-def text_comparison(found: Comparison, width: int = DEFAULT_WIDTH, rows: int | None = None) -> str:
+def text_comparison(comparison: Comparison, width: int = DEFAULT_WIDTH, rows: int | None = None) -> str:
     """The comparison as text of at most `width` columns; `rows` limits every table, None shows all."""
-    lines = text_section_lines(header_of(found), sections_of(found), max(width, MIN_WIDTH), rows)
+    lines = text_section_lines(header_of(comparison), sections_of(comparison), max(width, MIN_WIDTH), rows)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def markdown_comparison(found: Comparison) -> str:
+def markdown_comparison(comparison: Comparison) -> str:
     """The comparison as GitHub-flavoured Markdown."""
-    header = [f"{markdown_text(line)}  " for line in header_of(found)]
-    return "\n".join([*header, "", *folded_lines(sections_of(found))]) + "\n"
+    header = [f"{markdown_text(line)}  " for line in header_of(comparison)]
+    return "\n".join([*header, "", *folded_lines(sections_of(comparison))]) + "\n"
 
 
-def _html(found: Comparison) -> str:
+def _html(comparison: Comparison) -> str:
     from sdyopt.analysis.comparison.html_comparison import html_comparison
 
-    return html_comparison(found)
+    return html_comparison(comparison)
 
 
 _WRITERS: dict[str, Callable[[Comparison], str]] = {
@@ -154,8 +154,8 @@ def check_comparison_format(path: str) -> None:
     check_suffix(path, _WRITERS, "comparison")
 
 
-def comparison_text(found: Comparison, path: str) -> str:
+def comparison_text(comparison: Comparison, path: str) -> str:
     """The text of a comparison file, in the format of its suffix."""
-    text = _WRITERS[PurePath(path).suffix](found)
+    text = _WRITERS[PurePath(path).suffix](comparison)
     # Names of files in locations may be any bytes; readers of these formats require UTF-8.
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

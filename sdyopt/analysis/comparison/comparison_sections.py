@@ -24,20 +24,23 @@ _NO_TITLE = ""
 T = TypeVar("T")
 
 
-def header_of(found: Comparison) -> list[str]:
+def header_of(comparison: Comparison) -> list[str]:
     """The programs, and their meshes."""
-    before, after = found.titles
-    assumed, assumed_after = found.assumptions
+    before, after = comparison.titles
+    assumed, assumed_after = comparison.assumptions
     if assumed == assumed_after:
         lines = [f"before  {before}", f"after   {after}", *([assumed] if assumed else [])]
     else:
         lines = [*_header_of(before, assumed, "before"), *_header_of(after, assumed_after, "after ")]
-    if found.has_same_meshes:
-        return [*lines, f"mesh    {_meshes_text(found.after if found.after.meshes else found.before)}"]
+    if comparison.has_same_meshes:
+        return [
+            *lines,
+            f"mesh    {_meshes_text(comparison.after if comparison.after.meshes else comparison.before)}",
+        ]
     return [
         *lines,
-        f"mesh    before: {_meshes_text(found.before)}",
-        f"        after:  {_meshes_text(found.after)}",
+        f"mesh    before: {_meshes_text(comparison.before)}",
+        f"        after:  {_meshes_text(comparison.after)}",
     ]
 
 
@@ -45,43 +48,45 @@ def _header_of(title: str, assumption: str, name: str) -> list[str]:
     return [f"{name}  {title}", *([f"        {assumption}"] if assumption else [])]
 
 
-def sections_of(found: Comparison) -> list[Section]:
+def sections_of(comparison: Comparison) -> list[Section]:
     """Causes first: annotations, shardings, costs, and values of one program."""
-    return list(_sections(found))
+    return list(_sections(comparison))
 
 
-def _sections(found: Comparison) -> Iterator[Section]:
-    if found.is_empty:
-        yield Section(f"no difference: {_matched_text(found)}", _note(found))
+def _sections(comparison: Comparison) -> Iterator[Section]:
+    if comparison.is_empty:
+        yield Section(f"no difference: {_matched_text(comparison)}", _note(comparison))
         return
-    if found.annotations:
+    if comparison.annotations:
         yield _sharding_section(
-            found, f"{counted(len(found.annotations), 'annotation')} changed in the input", found.annotations
+            comparison,
+            f"{counted(len(comparison.annotations), 'annotation')} changed in the input",
+            comparison.annotations,
         )
-    placed = len(found.placements)
+    placed = len(comparison.placements)
     section = _sharding_section(
-        found, f"shardings: {placed} of {_matched_text(found)} changed", found.placements
+        comparison, f"shardings: {placed} of {_matched_text(comparison)} changed", comparison.placements
     )
-    section.sentences += _note(found)
-    if found.retyped:
-        section.sentences.append(f"{counted(found.retyped, 'value')} changed in type")
+    section.sentences += _note(comparison)
+    if comparison.retyped:
+        section.sentences.append(f"{counted(comparison.retyped, 'value')} changed in type")
     yield section
-    if found.openness:
+    if comparison.openness:
         yield _sharding_section(
-            found,
-            f"{counted(len(found.openness), 'value')} with the same slices changed in open dimensions, "
+            comparison,
+            f"{counted(len(comparison.openness), 'value')} with the same slices changed in open dimensions, "
             "priorities or replicated axes",
-            found.openness,
+            comparison.openness,
         )
-    if found.costs is not None:
-        yield from _costs(found.costs)
+    if comparison.costs is not None:
+        yield from _costs(comparison.costs)
     else:
         yield Section("communication, memory and compute are unknown for shardings of GSPMD")
-    for program, values in (("before", found.only_before), ("after", found.only_after)):
+    for program, values in (("before", comparison.only_before), ("after", comparison.only_after)):
         if values:
             yield _values_section(program, values)
-    if found.copies:
-        yield Section(f"{counted(found.copies, 'constant')} only in one program, as copies")
+    if comparison.copies:
+        yield Section(f"{counted(comparison.copies, 'constant')} only in one program, as copies")
 
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -98,15 +103,15 @@ def change_text(change: ShardingChange, mesh: Mesh | None) -> str:
     return f"{before} {ARROW} {after}"
 
 
-def _sharding_section(found: Comparison, heading: str, changes: Sequence[ShardingChange]) -> Section:
+def _sharding_section(comparison: Comparison, heading: str, changes: Sequence[ShardingChange]) -> Section:
     section = Section(heading)
-    mesh = found.after.mesh or found.before.mesh
-    has_functions = max(len(found.before.functions), len(found.after.functions)) > 1
+    mesh = comparison.after.mesh or comparison.before.mesh
+    has_functions = max(len(comparison.before.functions), len(comparison.after.functions)) > 1
 
     def rows() -> Iterator[Row]:
         for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
-            growth = [each.growth for each in group]
-            size = None if None in growth else sum([each or 0 for each in growth])
+            growth = [sharding_change.growth for sharding_change in group]
+            size = None if None in growth else sum([number or 0 for number in growth])
             value, count = group[0].value, str(len(group))
             note = f"{value.type}: {change_text(group[0], mesh)}"
             yield (
@@ -163,12 +168,14 @@ def _meshes_text(values: ProgramValues) -> str:
     return ", ".join([Mesh.assembly.text(mesh) for mesh in values.meshes.values()]) or "none"
 
 
-def _matched_text(found: Comparison) -> str:
-    return counted(found.matched, "value") + (" at the peak of memory" if found.before.is_partial else "")
+def _matched_text(comparison: Comparison) -> str:
+    return counted(comparison.matched, "value") + (
+        " at the peak of memory" if comparison.before.is_partial else ""
+    )
 
 
-def _note(found: Comparison) -> list[str]:
-    if not found.before.is_partial:
+def _note(comparison: Comparison) -> list[str]:
+    if not comparison.before.is_partial:
         return []
     return ["a report has no other shardings: compare with the program or a snapshot to see all"]
 
@@ -193,7 +200,7 @@ def _costs(costs: CostChanges) -> Iterator[Section]:
 
 def times_change(times: tuple[TimeRange | None, TimeRange | None]) -> str:
     """`1.00 s to 2.00 s → 1.50 s to 2.00 s`."""
-    old, new = ("unknown" if each is None else range_text(*each) for each in times)
+    old, new = ("unknown" if time is None else range_text(*time) for time in times)
     return old if old == new else f"{old} {ARROW} {new}"
 
 

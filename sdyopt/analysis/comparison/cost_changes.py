@@ -19,7 +19,7 @@ from sdyopt.base.dataclasses import dataclass, field
 Figure = int | None
 # The least and the greatest seconds.
 TimeRange = tuple[Fraction, Fraction]
-_Each = TypeVar("_Each", Collective, LiveValue, Product)
+_Item = TypeVar("_Item", Collective, LiveValue, Product)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
             ),
         ),
         (len(before.collectives), len(after.collectives)),
-        TotalChange(*peaks, _changes(*live, _value_tokens, lambda each: each.type, lambda each: each.bytes)),
+        TotalChange(*peaks, _changes(*live, _value_tokens, lambda live: live.type, lambda item: item.bytes)),
         (before.memory.arguments, after.memory.arguments),
         TotalChange(
             round(flop_totals(before)[0].high),
             round(flop_totals(after)[0].high),
-            _changes(before.products, after.products, _product_tokens, lambda each: each.kind, _flops),
+            _changes(before.products, after.products, _product_tokens, lambda product: product.kind, _flops),
         ),
         (_times(before), _times(after)),
     )
@@ -109,21 +109,21 @@ def _times(report: Report) -> TimeRange | None:
 
 
 def _changes(
-    before: Sequence[_Each],
-    after: Sequence[_Each],
-    tokens_of: Callable[[_Each], Tokens],
-    kind_of: Callable[[_Each], str],
-    figure_of: Callable[[_Each], Figure],
+    before: Sequence[_Item],
+    after: Sequence[_Item],
+    tokens_of: Callable[[_Item], Tokens],
+    kind_of: Callable[[_Item], str],
+    figure_of: Callable[[_Item], Figure],
 ) -> list[FigureChange]:
     """The parts that differ, summed by kind and line."""
     tokens, other_tokens = list(map(tokens_of, before)), list(map(tokens_of, after))
     pairs = pair_anywhere(tokens, other_tokens, len(tokens[0]) if tokens else 0)
     old_of = {other: before[index] for index, other in pairs}
     unpaired = set(range(len(before))) - {index for index, _ in pairs}
-    parts: list[tuple[_Each | None, _Each | None]] = []
-    parts += [(old_of.get(number), each) for number, each in enumerate(after)]
+    parts: list[tuple[_Item | None, _Item | None]] = []
+    parts += [(old_of.get(number), product) for number, product in enumerate(after)]
     parts += [(before[index], None) for index in sorted(unpaired)]
-    groups: dict[object, list[tuple[_Each | None, _Each | None]]] = {}
+    groups: dict[object, list[tuple[_Item | None, _Item | None]]] = {}
     for old, new in parts:
         figures = old and figure_of(old), new and figure_of(new)
         if old is None or new is None or figures[0] != figures[1]:
@@ -136,9 +136,9 @@ def _changes(
 
 
 def _change(
-    group: Sequence[tuple[_Each | None, _Each | None]],
-    kind_of: Callable[[_Each], str],
-    figure_of: Callable[[_Each], Figure],
+    group: Sequence[tuple[_Item | None, _Item | None]],
+    kind_of: Callable[[_Item], str],
+    figure_of: Callable[[_Item], Figure],
 ) -> FigureChange:
     old, new = group[0]
     shown = new or old
@@ -167,31 +167,31 @@ def _location_key(location: SourceLocation) -> str:
     return location.name_stack or location.path_text
 
 
-def _collective_kind(each: Collective) -> str:
-    return f"{each.kind} {each.group}"
+def _collective_kind(collective: Collective) -> str:
+    return f"{collective.kind} {collective.group}"
 
 
-def _collective_tokens(each: Collective) -> Tokens:
-    kind, where = _collective_kind(each), _location_key(each.location)
-    same = kind, each.local_operands, each.times, _wire_bytes(each)
-    return (same, where), same, (kind, where), (kind, each.local_operands)
+def _collective_tokens(collective: Collective) -> Tokens:
+    kind, where = _collective_kind(collective), _location_key(collective.location)
+    same = kind, collective.local_operands, collective.times, _wire_bytes(collective)
+    return (same, where), same, (kind, where), (kind, collective.local_operands)
 
 
-def _wire_bytes(each: Collective) -> Figure:
-    size = wire_bytes_of_runs(each)
+def _wire_bytes(collective: Collective) -> Figure:
+    size = wire_bytes_of_runs(collective)
     return None if size is None else round(size)
 
 
-def _value_tokens(each: LiveValue) -> Tokens:
-    where = _location_key(each.location)
-    return (each.type, each.bytes, where), (each.type, each.bytes), (each.type, where), each.type
+def _value_tokens(live: LiveValue) -> Tokens:
+    where = _location_key(live.location)
+    return (live.type, live.bytes, where), (live.type, live.bytes), (live.type, where), live.type
 
 
-def _product_tokens(each: Product) -> Tokens:
-    where = _location_key(each.location)
-    same = each.kind, each.times, _flops(each)
-    return (same, where), same, (each.kind, where), (each.kind, each.global_flops)
+def _product_tokens(product: Product) -> Tokens:
+    where = _location_key(product.location)
+    same = product.kind, product.times, _flops(product)
+    return (same, where), same, (product.kind, where), (product.kind, product.global_flops)
 
 
-def _flops(each: Product) -> Figure:
-    return None if each.flops is None or each.times is None else each.flops * each.times.high
+def _flops(product: Product) -> Figure:
+    return None if product.flops is None or product.times is None else product.flops * product.times.high

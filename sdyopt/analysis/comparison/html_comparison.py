@@ -26,25 +26,25 @@ _ANCHORS = {
 }
 
 
-def html_comparison(found: Comparison) -> str:
+def html_comparison(comparison: Comparison) -> str:
     """The page of a comparison."""
     axes = [
         axis.name
-        for values in (found.after, found.before)
+        for values in (comparison.after, comparison.before)
         for mesh in values.meshes.values()
         for axis in mesh.axes
     ]
-    before, after = found.titles
+    before, after = comparison.titles
     page = Page(f"{before} {ARROW} {after}", list(dict.fromkeys(axes)))
     sections = [
         (_ANCHORS.get(section.heading.partition(":")[0], f"changes-{number}"), section)
-        for number, section in enumerate(sections_of(found))
+        for number, section in enumerate(sections_of(comparison))
     ]
     shown = [page.section(anchor, section, section.tables) for anchor, section in sections]
     body = [
         h.header[
             h.h1["comparison"],
-            (h.p[page.coloured(line)] for line in header_of(found)),
+            (h.p[page.coloured(line)] for line in header_of(comparison)),
             h.nav(aria_label="sections")[
                 h.a(href="#summary")["summary"],
                 (
@@ -56,7 +56,7 @@ def html_comparison(found: Comparison) -> str:
         h.main("#main", tabindex="-1")[
             h.section("#summary")[
                 h.h2(".hidden")["summary"],
-                _summary(page, found, found.costs) if found.costs is not None else None,
+                _summary(page, comparison, comparison.costs) if comparison.costs is not None else None,
             ],
             shown,
         ],
@@ -70,8 +70,8 @@ def _short(section: Section) -> str:
     return section.heading.partition(":")[0]
 
 
-def _summary(page: Page, found: Comparison, costs: CostChanges) -> h.Node:
-    old, new = found.reports
+def _summary(page: Page, comparison: Comparison, costs: CostChanges) -> h.Node:
+    old, new = comparison.reports
     collectives = _numbers(*costs.collectives)
     parts = costs.wire_bytes.parts
     causes = [part for part in parts if part.growth][:3]
@@ -150,7 +150,7 @@ def _fits(old: Report, new: Report) -> h.Node:
     if memory is None:
         return None
     fits = [report.memory.peak <= memory for report in (old, new)]
-    badges = [fits_badge(each, bytes_text(memory)) for each in fits]
+    badges = [fits_badge(fit, bytes_text(memory)) for fit in fits]
     return badges[1] if fits[0] == fits[1] else ["before: ", badges[0], " after: ", badges[1]]
 
 
@@ -169,20 +169,22 @@ def _bars(page: Page, old: Report, new: Report) -> Iterator[h.Node]:
         yield page.bar(parts, f"what is sent {name}, by kind and axes")
 
 
-def _kind(each: Collective) -> str:
-    return f"{each.kind} {each.group}"
+def _kind(collective: Collective) -> str:
+    return f"{collective.kind} {collective.group}"
 
 
 def _by_axes(page: Page, old: Report, new: Report) -> h.Node:
     """The cost of each axis before and after."""
-    before, after = (wire_totals(report.collectives, lambda each: each.group) for report in (old, new))
+    before, after = (
+        wire_totals(report.collectives, lambda collective: collective.group) for report in (old, new)
+    )
     groups = list(dict.fromkeys([*after, *before]))
     if not groups:
         return None
     columns = ("axes", "before", "after", "change")
 
     def row(group: str) -> h.Node:
-        totals = [each.get(group, Total()) for each in (before, after)]
+        totals = [totals_by_name.get(group, Total()) for totals_by_name in (before, after)]
         texts = [total_text(total) if total.count else "none" for total in totals]
         change = signed(round(totals[1].high - totals[0].high), bytes_text)
         cells = zip(columns[1:], (*texts, change), strict=True)

@@ -45,7 +45,7 @@ class _Matcher:
         self._before, self._after = before, after
         self._functions = {function.name: function for function in before.functions}
         self._other_functions = {function.name: function for function in after.functions}
-        self._found: list[Match] = []
+        self._matches: list[Match] = []
         self._matched: set[FunctionValues] = set()
 
     def matching(self) -> Matching:
@@ -53,10 +53,10 @@ class _Matcher:
             self._match_from(*pair)
         for pair in self._rest():
             self._match_from(*pair)
-        matched = {value for match in self._found for value in (match.before, match.after)}
+        matched = {value for match in self._matches for value in (match.before, match.after)}
         order = {value: number for number, value in enumerate(self._after)}
         return Matching(
-            sorted(self._found, key=lambda match: order[match.after]),
+            sorted(self._matches, key=lambda match: order[match.after]),
             [value for value in self._before if value not in matched],
             [value for value in self._after if value not in matched],
         )
@@ -88,7 +88,7 @@ class _Matcher:
                 continue
             self._matched.update(pair)
             matches = list(_match_functions(*pair))
-            self._found += matches
+            self._matches += matches
             for match in reversed(matches):
                 callee = self._functions.get(match.before.callee)
                 other_callee = self._other_functions.get(match.after.callee)
@@ -249,12 +249,12 @@ def _longest_increasing(pairs: Sequence[Pair]) -> list[Pair]:
             top_pairs.append(number)
         else:
             tops[pile], top_pairs[pile] = other, number
-    found: list[Pair] = []
+    result: list[Pair] = []
     number = top_pairs[-1] if top_pairs else -1
     while number >= 0:
-        found.append(pairs[number])
+        result.append(pairs[number])
         number = previous[number]
-    return found[::-1]
+    return result[::-1]
 
 
 def _ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
@@ -305,7 +305,7 @@ def pair_anywhere(
     """
     old = sorted(set(range(len(before))) - {index for index, _ in pairs})
     new = sorted(set(range(len(after))) - {other for _, other in pairs})
-    found: list[Pair] = []
+    result: list[Pair] = []
     for level in range(levels):
         waiting: dict[Hashable, list[int]] = {}
         for other in reversed(new):
@@ -315,7 +315,7 @@ def pair_anywhere(
             for index in old
             if (token := before[index][level]) is not None and waiting.get(token)
         ]
-        found += level_pairs
+        result += level_pairs
         old = sorted(set(old) - {index for index, _ in level_pairs})
         new = sorted(set(new) - {other for _, other in level_pairs})
-    return found
+    return result

@@ -146,13 +146,13 @@ class _Collector:
         self._sharding_of: dict[TensorSharding, ValueSharding] = {}
 
     def values(self) -> ProgramValues:
-        found = ProgramValues(self._source_name, alive=self._structure.full.alive)
+        program_values = ProgramValues(self._source_name, alive=self._structure.full.alive)
         for op in self._module.walk():
             if isinstance(op, MeshOp):
-                found.meshes[op.sym_name] = op.mesh
+                program_values.meshes[op.sym_name] = op.mesh
             elif isinstance(op, FunctionOpInterface):
-                found.functions.append(self._function(op))
-        return found
+                program_values.functions.append(self._function(op))
+        return program_values
 
     def _function(self, function: FunctionOpInterface) -> FunctionValues:
         entry = function.regions[0].entry
@@ -165,13 +165,13 @@ class _Collector:
         results = [name_of_result(function, index) for index in range(len(function.result_attributes))]
         self._structure.add_function(function, labels, results)
         name = symbol_name(function) or ""
-        found = FunctionValues(name, not is_private(function))
+        function_values = FunctionValues(name, not is_private(function))
         for argument, location in zip(arguments, locations, strict=True):
             sharding = self._sharding(argument) or gspmd_argument(function, argument.index)
-            found.arguments.append(
+            function_values.arguments.append(
                 self._value(argument, Role.ARGUMENT, name, location, sharding, function, ())
             )
-        found.results.extend(self._results(function, name))
+        function_values.results.extend(self._results(function, name))
         paths: dict[Op, tuple[str, ...]] = {function: ()}
         for op in function.walk():
             # The regions of other operations, such as a reduction, compute with scalars.
@@ -180,10 +180,10 @@ class _Collector:
             if isinstance(op, CONTROL_FLOW):
                 paths[op] = (*path, op.signature.name)
             if op.results and not is_transparent(op):
-                found.body.extend(self._op_values(op, name, path))
+                function_values.body.extend(self._op_values(op, name, path))
             if isinstance(op, ManualComputationOp):
-                found.body.extend(self._manual_inputs(op, name, path))
-        return found
+                function_values.body.extend(self._manual_inputs(op, name, path))
+        return function_values
 
     def _results(self, function: FunctionOpInterface, name: str) -> Iterator[ProgramValue]:
         structure, returned = self._structure, self._structure.returned(function)
@@ -271,10 +271,10 @@ class _Collector:
         return None if sharding is None else self._value_sharding(sharding)
 
     def _value_sharding(self, sharding: TensorSharding) -> ValueSharding:
-        if (found := self._sharding_of.get(sharding)) is None:
-            found = ValueSharding(sharding, self._shapes.mesh(sharding.mesh_or_ref))
-            self._sharding_of[sharding] = found
-        return found
+        if (value_sharding := self._sharding_of.get(sharding)) is None:
+            value_sharding = ValueSharding(sharding, self._shapes.mesh(sharding.mesh_or_ref))
+            self._sharding_of[sharding] = value_sharding
+        return value_sharding
 
     def _type(self, type: Type) -> str:
         if (text := self._types.get(type)) is None:

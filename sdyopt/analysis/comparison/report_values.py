@@ -35,7 +35,7 @@ def values_at_peak(program: Program) -> Program:
     """A program with the values that its report has, which are comparable with those of another report."""
     mesh = program.values.mesh
     function = FunctionValues("", is_public=True)
-    function.body = [_value(each, mesh) for each in program.report.memory.live_at_peak]
+    function.body = [_value(live, mesh) for live in program.report.memory.live_at_peak]
     values = ProgramValues(program.values.name, program.values.meshes, [function], is_partial=True)
     return replace(program, values=values, inputs=None)
 

@@ -95,7 +95,7 @@ class Compiler:
                 # A program that does not fit has its buffers, too: how many bytes they need is the answer.
                 if failure and _EXHAUSTED not in failure:
                     raise NotValidated(failure)
-                texts = {name: _largest(Path(folder), each, failure) for name, each in _FILES.items()}
+                texts = {name: _largest(Path(folder), names, failure) for name, names in _FILES.items()}
         except OSError as problem:
             raise NotValidated(f"no room for what the compiler writes: {problem.strerror}") from None
         compiled = CompiledText(compiler=versions[0], **texts)
@@ -169,7 +169,7 @@ def _remove_oldest(folder: Path) -> None:
     """Removes results until the others have at most _MAX_CACHE bytes."""
     states = [(path.stat(), path) for path in folder.glob("*.json.gz")]
     total = 0
-    for state, path in sorted(states, key=lambda each: (-each[0].st_mtime_ns, each[1])):
+    for state, path in sorted(states, key=lambda state: (-state[0].st_mtime_ns, state[1])):
         total += state.st_size
         if total > _MAX_CACHE:
             path.unlink(missing_ok=True)

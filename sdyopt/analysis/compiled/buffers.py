@@ -118,11 +118,11 @@ def _at_peak(held: list[_Held], steps: dict[str, tuple[int, int]]) -> list[Buffe
         live += changes[step]
         if live > most:
             most, peak = live, step
-    found: dict[int, BufferValue] = {}
+    buffers_by_number: dict[int, BufferValue] = {}
     for (name, size, offset, _, type), (start, end) in zip(held, ranges, strict=True):
-        if start <= peak <= end and size > found.get(offset, BufferValue("", 0, "", "")).bytes:
-            found[offset] = BufferValue(name, size, _type_text(type), TEMPORARY)
-    return list(found.values())
+        if start <= peak <= end and size > buffers_by_number.get(offset, BufferValue("", 0, "", "")).bytes:
+            buffers_by_number[offset] = BufferValue(name, size, _type_text(type), TEMPORARY)
+    return list(buffers_by_number.values())
 
 
 def _type_text(type: str) -> str:

@@ -51,13 +51,13 @@ class Compilation:
         mesh = list(axis_sizes(report.mesh).values()) or [report.devices]
         text = self.text = Compiler(self._worker, target).compile(self._text, mesh, report.devices)
         program = read_hlo(_HLO, text.hlo, report.devices)
-        self.comparison = found = compare_hlo(report, program)
-        figures = compiled_report(found)
+        self.comparison = comparison = compare_hlo(report, program)
+        figures = compiled_report(comparison)
         figures.device_memory, figures.topology = report.device_memory, report.topology
         figures.memory = _memory(read_buffers(text.assignment, text.live_ranges), program)
         # How often devices repeat a product does not depend on the compiler.
         figures.products, figures.is_sharded = report.products, report.is_sharded
-        sections, data = different_sections(found), comparison_data(found)
+        sections, data = different_sections(comparison), comparison_data(comparison)
         return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
 
 

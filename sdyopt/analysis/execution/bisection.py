@@ -72,10 +72,10 @@ class Bisection:
         start = _start(steps, index)
         relevant = steps[start:index]
         flag = steps[index - 1].flag
-        found = self._smallest(programs[start], relevant)
-        if found is None:
+        row = self._smallest(programs[start], relevant)
+        if row is None:
             return Culprit(flag, relevant, programs[start], None, difference)
-        unit, program, validation = found
+        unit, program, validation = row
         return Culprit(flag, relevant, program, unit.root, validation)
 
     # --- Passes -------------------------------------------------------------------------------
@@ -90,15 +90,15 @@ class Bisection:
         while candidates:
             tried = candidates[len(candidates) // 2]
             try:
-                found = self._difference(programs, tried, name)
+                function_validation = self._difference(programs, tried, name)
             except NotValidated:
                 candidates.remove(tried)
                 continue
-            if found is None:
-                candidates = [each for each in candidates if each > tried]
+            if function_validation is None:
+                candidates = [candidate for candidate in candidates if candidate > tried]
             else:
-                wrong, difference = tried, found
-                candidates = [each for each in candidates if each < tried]
+                wrong, difference = tried, function_validation
+                candidates = [candidate for candidate in candidates if candidate < tried]
         return wrong, difference
 
     def _difference(self, programs: Sequence[ModuleOp], index: int, name: str) -> FunctionValidation | None:
@@ -175,10 +175,10 @@ def _start(steps: Sequence[PassStep], wrong: int) -> int:
 
 
 def _wrong(combined: UnitsProgram, validation: FunctionValidation) -> list[Unit]:
-    found = {
+    units = {
         combined.units[r.index]: None for r in validation.results if not r.is_equal and not r.is_unstable
     }
-    return list(found)
+    return list(units)
 
 
 def _size(unit: Unit) -> int:
@@ -237,7 +237,7 @@ class PassStep:
 def _text(element: Pass | Pipeline) -> str:
     if isinstance(element, Pipeline):
         return f"{element.anchor}({','.join(map(_text, element.elements))})"
-    changed = tuple(each for each in element.options() if getattr(element, each.name) != each.default)
+    changed = tuple(option for option in element.options() if getattr(element, option.name) != option.default)
     return element.flag + write_options(changed, element)
 
 

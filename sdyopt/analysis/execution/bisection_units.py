@@ -48,15 +48,15 @@ class Unit:
     def inputs(self) -> list[Value]:
         """The values from outside that the operations use."""
         inside: set[Value] = set()
-        found: dict[Value, None] = {}
+        values: dict[Value, None] = {}
         for op in self.ops:
             for inner in op.walk():
-                found |= dict.fromkeys(value for value in inner.operands if value not in inside)
+                values |= dict.fromkeys(value for value in inner.operands if value not in inside)
                 inside.update(inner.results)
                 for region in inner.regions:
                     for block in region.blocks:
                         inside.update(block.arguments)
-        return list(found)
+        return list(values)
 
     def with_producers(self, depth: int) -> Unit:
         """This unit with the operations of its block that define its inputs, up to a depth."""
@@ -91,7 +91,7 @@ def _in_order(ops: dict[Op, None]) -> tuple[Op, ...]:
 
 def units_of(module: ModuleOp) -> list[Unit]:
     """The units of a program, outer before inner ones. Of equal ones there is only the first."""
-    found: dict[object, Unit] = {}
+    units: dict[object, Unit] = {}
     for op in _outside_manual_computations(module):
         if isinstance(op, _NO_UNITS) or op.is_terminator or not op.results:
             continue
@@ -101,8 +101,8 @@ def units_of(module: ModuleOp) -> list[Unit]:
         reducing = [user for user in users if isinstance(user, _REDUCING)]
         unit = Unit((op, reducing[0])) if len(users) == 1 and reducing else Unit((op,))
         if any(map(_is_sharded, (*unit.inputs, *unit.root.results))):
-            found.setdefault(unit.key, unit)
-    return list(found.values())
+            units.setdefault(unit.key, unit)
+    return list(units.values())
 
 
 def _outside_manual_computations(module: ModuleOp) -> Iterator[Op]:

@@ -88,7 +88,7 @@ def _function_location(module: ModuleOp, name: str) -> Location:
     function = function_named(module, name) if name else None
     op: Op = module if function is None else function
     # The functions of JAX have no location: that of the first operation with a line stands for it.
-    located = (each.location for each in op.walk() if resolve_file_location(each.location) is not None)
+    located = (item.location for item in op.walk() if resolve_file_location(item.location) is not None)
     return next(located, op.location)
 
 

@@ -152,16 +152,16 @@ def program_of(module: ModuleOp, name: str) -> tuple[ModuleOp, FuncOp]:
 def _reachable(module: ModuleOp, entry: FuncOp) -> set[Op]:
     """The functions that a function refers to, by calls or in any other way, and itself."""
     by_name = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
-    found: set[Op] = {entry}
+    reachable: set[Op] = {entry}
     worklist: list[FuncOp] = [entry]
     while worklist:
         for op in worklist.pop().walk():
             for reference in nested_attributes(op.signature.attributes):
                 function = by_name.get(reference.root) if isinstance(reference, SymbolRef) else None
-                if function is not None and function not in found:
-                    found.add(function)
+                if function is not None and function not in reachable:
+                    reachable.add(function)
                     worklist.append(function)
-    return found
+    return reachable
 
 
 _WHOLE = "sdy-partition-pipeline"
@@ -177,13 +177,13 @@ def partitioning_of(before: ModuleOp, after: ModuleOp) -> Pipeline:
     if _collectives(after) <= _collectives(before):
         return pipeline
     flags = [_flags(element) for element in pipeline.elements]
-    (position,) = [position for position, each in enumerate(flags) if _ONCE in each]
+    (position,) = [position for position, names in enumerate(flags) if _ONCE in names]
     return Pipeline(pipeline.anchor, pipeline.elements[position + 1 :])
 
 
 def _flags(element: Pass | Pipeline) -> list[str]:
     passes = [element] if isinstance(element, Pass) else element.passes()
-    return [each.flag for each in passes]
+    return [item.flag for item in passes]
 
 
 def _collectives(module: ModuleOp) -> int:

@@ -110,7 +110,7 @@ def _run(
     with process:
         assert process.stdout is not None and process.stderr is not None
         printed = [(process.stdout, bytearray()), (process.stderr, bytearray())]
-        readers = [Thread(target=_read, args=(process, *each), daemon=True) for each in printed]
+        readers = [Thread(target=_read, args=(process, *pair), daemon=True) for pair in printed]
         for reader in readers:
             reader.start()
         end = monotonic() + timeout

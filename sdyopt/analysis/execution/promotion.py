@@ -52,7 +52,11 @@ def _has_promoted_type(op: Op) -> bool:
 
 
 def _is_promoted(type: Type) -> bool:
-    return any(each in _FORMATS for each in nested_attributes(type) if isinstance(each, FloatType))
+    return any(
+        nested_attribute in _FORMATS
+        for nested_attribute in nested_attributes(type)
+        if isinstance(nested_attribute, FloatType)
+    )
 
 
 def _target(op: Op) -> str:
@@ -68,9 +72,9 @@ def promote(module: ModuleOp) -> None:
     rewriter, attributes = Rewriter(), AttributeRewriter(_promoted)
 
     def promoted_type(type: Type) -> Type:
-        found = attributes.rewrite(type)
-        assert isinstance(found, Type)
-        return found
+        promoted_type = attributes.rewrite(type)
+        assert isinstance(promoted_type, Type)
+        return promoted_type
 
     for op in list(module.walk()):
         for region in op.regions:
@@ -155,10 +159,10 @@ class AttributeRewriter:
 
     def rewrite(self, attribute: Attribute) -> Attribute:
         """The attribute with its sub-elements replaced; itself if there is nothing to replace."""
-        found = self._done.get(attribute)
-        if found is None:
-            found = self._done[attribute] = self._replace(attribute) or self._rebuilt(attribute)
-        return found
+        rewrite = self._done.get(attribute)
+        if rewrite is None:
+            rewrite = self._done[attribute] = self._replace(attribute) or self._rebuilt(attribute)
+        return rewrite
 
     def _rebuilt(self, attribute: Attribute) -> Attribute:
         if isinstance(attribute, DictAttr):

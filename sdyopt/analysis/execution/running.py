@@ -57,14 +57,14 @@ class Execution:
         for local, attribute in zip(types, attributes, strict=True):
             check_is_array(local)
             assert isinstance(local, RankedTensor)
-            found = attribute.get(SHARDING) if self.devices > 1 else None
-            mesh = known.mesh(found) if isinstance(found, TensorSharding) else None
+            result = attribute.get(SHARDING) if self.devices > 1 else None
+            mesh = known.mesh(result) if isinstance(result, TensorSharding) else None
             whole = local
-            if isinstance(found, TensorSharding) and mesh is not None and found.rank == local.rank:
-                counts = [sharded_size(dim.axes, mesh) for dim in found.dims]
+            if isinstance(result, TensorSharding) and mesh is not None and result.rank == local.rank:
+                counts = [sharded_size(dim.axes, mesh) for dim in result.dims]
                 shape = tuple([size * count for size, count in zip(local.shape, counts, strict=True)])
                 whole = RankedTensor(shape, local.element, local.encoding)
-                placed.append(placement(whole, found, mesh, local, self.devices))
+                placed.append(placement(whole, result, mesh, local, self.devices))
             else:
                 placed.append(placement(whole, None, None, local, self.devices))
         return placed

@@ -170,8 +170,8 @@ class _Function:
     def validate(self) -> FunctionValidation:
         """Runs both programs and compares the results."""
         type: FunctionType = self._before_entry.function_type
-        for each in (*type.inputs, *type.results):
-            check_is_array(each)
+        for value_type in (*type.inputs, *type.results):
+            check_is_array(value_type)
         if any(
             isinstance(value, DenseResource)
             for op in self._before.walk()
@@ -226,8 +226,8 @@ class _Function:
             raise NotValidated(f"it has {len(types)} {word}s before the passes and {len(local)} after them")
         known, placed = LocalTypes(self._after), []
         for index, (type, local_type, attribute) in enumerate(zip(types, local, attributes, strict=True)):
-            found = attribute.get(SHARDING)
-            sharding = found if isinstance(found, TensorSharding) else None
+            result = attribute.get(SHARDING)
+            sharding = result if isinstance(result, TensorSharding) else None
             mesh = None if sharding is None else known.mesh(sharding)
             if sharding is not None and (not isinstance(type, RankedTensor) or sharding.rank != type.rank):
                 sharding = None
@@ -305,7 +305,7 @@ def placement(
         shards = [list(shard_indices(dim.axes, mesh)) if dim.axes else None for dim in sharding.dims]
         if sharding.unreduced_axes:
             groups, reduction = replica_groups(sharding.unreduced_axes, mesh), sharding.reduction
-    if any(each is not None and len(each) != devices for each in shards):
+    if any(shard is not None and len(shard) != devices for shard in shards):
         raise NotValidated("its meshes have different numbers of devices")
     return {
         "shape": list(type.shape),

@@ -65,7 +65,7 @@ class Question:
         mapping = list(self.absence.site.rule.tensors)[
             self.absence.position if position is None else position
         ]
-        return next((dim for dim, each in enumerate(mapping.dims) if factor in each.factors), -1)
+        return next((dim for dim, item in enumerate(mapping.dims) if factor in item.factors), -1)
 
     def annotation(self) -> str:
         """` in with_sharding_constraint on %0 (train.py:3)`, where the culprit is annotated; "" at itself."""
@@ -77,7 +77,7 @@ class Question:
 
 def add_absences(
     parent: Sentence,
-    found: Iterable[Absence],
+    result: Iterable[Absence],
     record: ShardingRecord,
     run: Run,
     names: Names,
@@ -85,7 +85,7 @@ def add_absences(
 ) -> None:
     """Adds the axes that a value lacks, each with its reasons and advice. Equal reasons are merged."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[Absence]] = {}
-    for absence in found:
+    for absence in result:
         key = axis_text(absence.axis), absence.dim, reasons_of(absence, record, run, names)
         groups.setdefault(key, []).append(absence)
     more = len(groups) - _SHOWN_ABSENCES
@@ -98,8 +98,8 @@ def add_absences(
         )
         for number, reason in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
-        refusals = (each for absence in absences for each in absence.refusals)
-        if any(each.reason is Reason.CLOSED for each in refusals):
+        refusals = (refusal for absence in absences for refusal in absence.refusals)
+        if any(refusal.reason is Reason.CLOSED for refusal in refusals):
             node.add("in JAX, each dimension of an annotation is closed, except P.UNCONSTRAINED")
         if advice is not None:
             advice.add_to(node, absences[0], record, run, names)
@@ -109,12 +109,14 @@ def add_absences(
 
 def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
-    found = list(dict.fromkeys((each.neighbor_dim, names.subject(run, each.neighbor)) for each in absences))
+    pairs = list(
+        dict.fromkeys((absence.neighbor_dim, names.subject(run, absence.neighbor)) for absence in absences)
+    )
     parts, last = [], -1
-    for dim, name in found[:_SHOWN_NEIGHBORS]:
+    for dim, name in pairs[:_SHOWN_NEIGHBORS]:
         parts.append(name if dim == last else f"dimension {dim} of {name}")
         last = dim
-    more = len(found) - _SHOWN_NEIGHBORS
+    more = len(pairs) - _SHOWN_NEIGHBORS
     return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
 
 
@@ -125,8 +127,8 @@ def reasons_of(absence: Absence, record: ShardingRecord, run: Run, names: Names)
     assert absence.refusals, "every absence has a reason"
     # Reasons in the value itself come first.
     refusals = sorted(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
-    found = [_reason(Question(record, run, names, absence, refusal)) for refusal in refusals]
-    return tuple(dict.fromkeys(found))[:_SHOWN_REASONS]
+    texts = [_reason(Question(record, run, names, absence, refusal)) for refusal in refusals]
+    return tuple(dict.fromkeys(texts))[:_SHOWN_REASONS]
 
 
 def _reason(question: Question) -> str:
@@ -150,15 +152,15 @@ def _other_factor(question: Question) -> str:
     refusal = question.refusal
     assert refusal.other_factor is not None
     dim = question.dim_of_culprit(refusal.other_factor)
-    found = precedence(question.record, question.run, question.absence, refusal)
+    result = precedence(question.record, question.run, question.absence, refusal)
     own = question.run.final.get(question.culprit)
-    if own is None or not any(overlap(each.axes, refusal.conflicting) for each in own.dims):
+    if own is None or not any(overlap(dim.axes, refusal.conflicting) for dim in own.dims):
         return (
             f"the same step gives {axis_refs_text(refusal.conflicting)} to another part of dimension {dim} "
             f"of {question.culprit_name}, which cannot be sharded before its more major parts are"
         )
     text = f"{axis_refs_text(refusal.conflicting)} already shards dimension {dim} of {question.culprit_name}"
-    return text if found is None else f"{text}: {_rule_text(found, question)}"
+    return text if result is None else f"{text}: {_rule_text(result, question)}"
 
 
 def _other_axes(question: Question) -> str:
@@ -170,16 +172,18 @@ def _other_axes(question: Question) -> str:
     text = f"dimension {dim} of {question.culprit_name} is sharded along {axes}"
     if not refusal.conflicting:
         text = f"dimension {dim} of {question.culprit_name} is sharded along other axes"
-    found = precedence(question.record, question.run, question.absence, refusal)
+    result = precedence(question.record, question.run, question.absence, refusal)
     text = f"{text}, and neither list is a prefix of the other"
-    return text if found is None else f"{text}; {_sources_text(question, found)}"
+    return text if result is None else f"{text}; {_sources_text(question, result)}"
 
 
-def _sources_text(question: Question, found: Precedence) -> str:
+def _sources_text(question: Question, result: Precedence) -> str:
     """The origin of the axis of the culprit: `"y" comes from the input %b and the input %c`."""
-    axis = found.winner.axis
-    annotations = [each.annotation for each in sources(question.record, question.run, question.culprit, axis)]
-    listed = list(dict.fromkeys([annotation_text(each, question.names) for each in annotations]))
+    axis = result.winner.axis
+    annotations = [
+        source.annotation for source in sources(question.record, question.run, question.culprit, axis)
+    ]
+    listed = list(dict.fromkeys([annotation_text(annotation, question.names) for annotation in annotations]))
     shown = listed[:_SHOWN_SOURCES]
     more = f" and {len(listed) - len(shown)} more" if len(listed) > len(shown) else ""
     return f"{axis_text(axis)} comes from {' and '.join(shown)}{more}"
@@ -262,9 +266,9 @@ _REASONS: dict[Reason, Callable[[Question], str]] = {
 # --- Who was first ----------------------------------------------------------------------------------
 
 
-def _rule_text(found: Precedence, question: Question) -> str:
-    winner = found.winner
-    if found.rule is Rule.ANNOTATION:
+def _rule_text(result: Precedence, question: Question) -> str:
+    winner = result.winner
+    if result.rule is Rule.ANNOTATION:
         return f"{annotation_text(winner.origin, question.names)} is annotated with it"
     step = winner.step
     assert step is not None
@@ -278,7 +282,7 @@ def _rule_text(found: Precedence, question: Question) -> str:
         Rule.EARLIER_TENSOR: f"{came}, from the earlier operand",
         Rule.LOWER_FACTOR: f"{came}, where its dimension comes first",
         Rule.ORDER: f"{came}, which is visited first",
-    }[found.rule]
+    }[result.rule]
 
 
 def _along(run: Run, site: Site) -> str:

@@ -107,7 +107,7 @@ class Advice:
             node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
             return
         tried = unwritable = 0
-        found: list[tuple[Edit, Effect]] = []
+        pairs: list[tuple[Edit, Effect]] = []
         for edit in dict.fromkeys(proposals):
             if not self._gradients.constrained((edit,)):
                 unwritable += 1
@@ -117,10 +117,10 @@ class Advice:
             tried += 1
             effect = self._effect(edit, proposals, absence)
             if effect is not None:
-                found.append((edit, effect))
-        if sure := [(edit, effect) for edit, effect in found if effect.is_worth_it]:
+                pairs.append((edit, effect))
+        if sure := [(edit, effect) for edit, effect in pairs if effect.is_worth_it]:
             # What no partitioner does otherwise comes first, of edits that make as many figures worse.
-            edit, effect = min(sure, key=lambda each: (each[1].cost[0], not each[1].holds, each[1].cost))
+            edit, effect = min(sure, key=lambda item: (item[1].cost[0], not item[1].holds, item[1].cost))
             self._add(node, edit, effect, absence, names)
         elif unwritable and not tried:
             node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
@@ -128,7 +128,7 @@ class Advice:
             node.add("no help was found: there was no sharding to try")
         else:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
-            why = "XLA may turn the gain into a loss" if found else "without success"
+            why = "XLA may turn the gain into a loss" if pairs else "without success"
             node.add(f"no help was found: {count} tried, {why}")
 
     # --- Collectives ------------------------------------------------------------------------------
@@ -150,15 +150,15 @@ class Advice:
             node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
             return
 
-        def is_there(each: tuple[str, str, str]) -> bool:
-            return each == place
+        def is_there(row: tuple[str, str, str]) -> bool:
+            return row == place
 
-        def is_on_line(each: tuple[str, str, str]) -> bool:
-            return each[0] == place[0]
+        def is_on_line(row: tuple[str, str, str]) -> bool:
+            return row[0] == place[0]
 
         is_cheaper = search.sent_at(trial, is_there) < search.sent_at(None, is_there)
         counted_ones = is_there if is_cheaper else is_on_line
-        sent, left_bytes = (bytes_text(search.sent_at(each, counted_ones)) for each in (None, trial))
+        sent, left_bytes = (bytes_text(search.sent_at(item, counted_ones)) for item in (None, trial))
         word = "possible, at a cost" if trial.effect.is_worse else "help"
         help = node.add(f"{word}: {trial.text}")
         help.add(f"tried: this line sends {left_bytes} in place of {sent}; in all, {trial.effect.text}")
@@ -181,7 +181,7 @@ class Advice:
         if recorded is None or subject is None:
             return False
         _, record, copies = recorded
-        return any(_has(each, absence) for each in _shardings(record, copy_of(subject, copies)))
+        return any(_has(sharding, absence) for sharding in _shardings(record, copy_of(subject, copies)))
 
     @cached_property
     def _unchanged(self) -> _Recorded | None:
@@ -199,7 +199,7 @@ class Advice:
     def _add(self, node: Sentence, edit: Edit, effect: Effect, absence: Absence, names: Names) -> None:
         written = self._gradients.constrained((edit,))
         # A statement of the forward pass constrains the gradient, too.
-        edit = next((each for each in written if not _is_gradient(each)), written[0])
+        edit = next((edit for edit in written if not _is_gradient(edit)), written[0])
         name = self._name_of(edit, names)
         if edit.how:
             name = f"the gradient from {name}"
@@ -219,7 +219,7 @@ class Advice:
         """Whether figures of the program include what a subject is in."""
         op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
         function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
-        functions = [each for each in self._module.walk() if isinstance(each, FuncOp)]
+        functions = [op for op in self._module.walk() if isinstance(op, FuncOp)]
         return function is None or is_private(function) or function in entry_functions(functions)
 
     def _source_line(self, subject: Subject, names: Names) -> str:
@@ -268,9 +268,9 @@ def _shardings(record: ShardingRecord, subject: Subject) -> Iterator[TensorShard
         return
     for run in reversed(record.runs):
         values = record.values.descendants(subject)
-        found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
-        if subjects := [each for each in found if each is not None]:
-            yield from (run.final.get(each) for each in subjects)
+        result = [run.subject_of.get(value) or run.subject_of_owner.get(value) for value in values]
+        if subjects := [value for value in result if value is not None]:
+            yield from (run.final.get(subject) for subject in subjects)
             return
 
 
@@ -305,7 +305,7 @@ class _Proposals:
             if culprit is None or refusal.culprit is None:
                 continue
             mapping = absence.site.tensors[refusal.culprit]
-            dims = [number for number, each in enumerate(mapping.dims) if refusal.factor in each.factors]
+            dims = [number for number, item in enumerate(mapping.dims) if refusal.factor in item.factors]
             if culprit != absence.subject and dims:
                 yield from self._with_axis(culprit, dims[0], absence.axis)
             for axis in refusal.conflicting:
@@ -321,28 +321,28 @@ class _Proposals:
         yield from self._change(
             subject, [*names[:dim], [*names[dim], axis.name], *names[dim + 1 :]], neighbor
         )
-        like = [each.name for each in neighbor.dims[self.absence.neighbor_dim].axes]
-        kept = [[each for each in names_of if each not in like] for names_of in names]
+        like = [axis.name for axis in neighbor.dims[self.absence.neighbor_dim].axes]
+        kept = [[name for name in names_of if name not in like] for names_of in names]
         yield from self._change(subject, [*kept[:dim], list(dict.fromkeys(like)), *kept[dim + 1 :]], neighbor)
 
     def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[Edit]:
         """The annotations that give the culprit an axis, without it or with another one in its place."""
         if dimension_of(self.run.final.get(culprit), axis) < 0:
             return
-        found = [
-            each
-            for each in sources(self.record, self.run, culprit, axis)
-            if each.annotation.kind in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT)
+        result = [
+            source
+            for source in sources(self.record, self.run, culprit, axis)
+            if source.annotation.kind in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT)
         ]
-        for source in found[:1]:
+        for source in result[:1]:
             annotated = self.run.initial.get(source.subject) or self.run.final.get(source.subject)
             dim = dimension_of(annotated, axis)
             mesh = None if annotated is None else self.advice.mesh(annotated.mesh_or_ref)
             if annotated is None or mesh is None or dim < 0:
                 continue
             names = _axis_names(annotated, len(annotated.dims), axis.name)
-            used = {name for each in names for name in each} | {axis.name}
-            others = [each.name for each in mesh.axes if each.size > 1 and each.name not in used]
+            used = {name for texts in names for name in texts} | {axis.name}
+            others = [axis.name for axis in mesh.axes if axis.size > 1 and axis.name not in used]
             for replaced in ([], *([other] for other in others)):
                 dims = [*names[:dim], [*names[dim], *replaced], *names[dim + 1 :]]
                 yield from self._change(source.subject, dims, annotated)
@@ -364,8 +364,8 @@ class _Proposals:
 
     def place(self, subject: Subject) -> Subject | None:
         """The place of the sharding of a subject: an annotation that it has, or itself."""
-        found = self.advice.subject(subject, self.record, self.run)
-        return None if found is None else place_of(found)
+        value = self.advice.subject(subject, self.record, self.run)
+        return None if value is None else place_of(value)
 
 
 def _axis_names(sharding: TensorSharding | None, rank: int, left_out: str) -> list[list[str]]:

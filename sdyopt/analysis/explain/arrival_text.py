@@ -34,12 +34,12 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> N
     """Adds the steps by which an axis came, the closest first, and the annotation that it comes from."""
     *steps, last = arrival.chain()
     hidden = len(steps) - _FIRST_STEPS - _LAST_STEPS
-    for number, each in enumerate(steps):
+    for number, item in enumerate(steps):
         if hidden > 1 and _FIRST_STEPS <= number < _FIRST_STEPS + hidden:
             if number == _FIRST_STEPS:
                 parent.add(f"… {hidden} more steps, along {_operations(steps[number : number + hidden])}")
             continue
-        text, source_line = step_text(each, run, names)
+        text, source_line = step_text(item, run, names)
         parent.add(text, source_line)
     annotation = last.annotation
     assert annotation is not None
@@ -49,13 +49,13 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> N
     parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
 
 
-def add_other_sources(parent: Sentence, found: Sequence[Source], arrival: Arrival, names: Names) -> None:
+def add_other_sources(parent: Sentence, sources: Sequence[Source], arrival: Arrival, names: Names) -> None:
     """Adds the annotations that an axis would come from without the one that its steps lead to."""
     own = arrival.origin
-    others = [each.annotation for each in found if each.annotation[:3] != own[:3]]
+    others = [source.annotation for source in sources if source.annotation[:3] != own[:3]]
     if others:
         # A line may write several annotations.
-        texts = (where_annotated(each, names).removeprefix("in ") for each in others)
+        texts = (where_annotated(annotation, names).removeprefix("in ") for annotation in others)
         shown = list(islice(dict.fromkeys(islice(texts, _READ_SOURCES)), _SHOWN_SOURCES))
         more = len(others) - len(shown)
         parent.add(f"also from: {', '.join(shown)}{f' and {more} more annotations' if more else ''}")
@@ -145,7 +145,7 @@ def _of_priority(priority: int) -> str:
 def dimension_of_factor(step: Step, position: int, factor: int) -> int:
     """The dimension of an operand or result that has a factor."""
     mapping = list(step.site.rule.tensors)[position]
-    return next(dim for dim, each in enumerate(mapping.dims) if factor in each.factors)
+    return next(dim for dim, item in enumerate(mapping.dims) if factor in item.factors)
 
 
 # --- Annotations ------------------------------------------------------------------------------------

@@ -147,13 +147,15 @@ def _cause(
         values.append(last_of_chain(op))
         current = producer(op)
         values += [user.results[0] for user in current.users if isinstance(user, CollectiveOp)]
-    earlier = [each for value in values for each in (value, *record.values.predecessors(value))]
-    for each in earlier:
-        if each in record.reshards:
-            return record.reshards[each]
-    ops = [each.op for each in earlier if isinstance(each, OpResult) and names.input_name(each) is not None]
-    constraints = [each for each in ops if isinstance(each, ShardingConstraintOp)]
-    reshards = [each for each in ops if isinstance(each, ReshardOp)]
+    earlier = [predecessor for value in values for predecessor in (value, *record.values.predecessors(value))]
+    for item in earlier:
+        if item in record.reshards:
+            return record.reshards[item]
+    ops = [
+        value.op for value in earlier if isinstance(value, OpResult) and names.input_name(value) is not None
+    ]
+    constraints = [op for op in ops if isinstance(op, ShardingConstraintOp)]
+    reshards = [op for op in ops if isinstance(op, ReshardOp)]
     return constraints[0] if constraints else reshards[0] if reshards else None
 
 
@@ -190,7 +192,7 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
 
 def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     plan = cause.plan
-    mesh_or_ref = common_mesh_or_ref(plan.shardings, lambda each: find_mesh(each, module))
+    mesh_or_ref = common_mesh_or_ref(plan.shardings, lambda mesh: find_mesh(mesh, module))
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, module)
     source_line = names.source_line(plan.op)
     if mesh is None:
@@ -200,12 +202,12 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     types = (*plan.signature.operand_types, *plan.signature.result_types)
     sizes = [_elements(type) for type in types]
     made = already_common_axes(plan.rule, project(plan.rule, plan.planned, mesh, closed_if_missing=True))
-    found = alternatives(plan.rule, tensors, sizes, mesh, made=made)
+    result = alternatives(plan.rule, tensors, sizes, mesh, made=made)
     name = operation_name(plan, names)
-    if not found:
+    if not result:
         root.add(f"{name} {_without_conflict(plan, cause.position, mesh, tensors, module)}", source_line)
         return
-    lost = _lost_axes(tensors[cause.position], found[0].axes)
+    lost = _lost_axes(tensors[cause.position], result[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost, made)
     if not _is_planned(plan, chosen):
         root.add(f"{name} {_taken(plan, cause.position)}", source_line)
@@ -221,9 +223,12 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     node = root.add(reason, source_line)
     shapes = LocalShapes(module)
     node.add(f"chosen: {_alternative(plan, chosen, cost_of(plan, chosen.axes, mesh, shapes), names)}")
-    costs = [(cost_of(plan, each.axes, mesh, shapes), each) for each in others[:_SHOWN_ALTERNATIVES]]
-    for cost, each in costs:
-        node.add(f"instead: {_alternative(plan, each, cost, names)}")
+    costs = [
+        (cost_of(plan, alternative.axes, mesh, shapes), alternative)
+        for alternative in others[:_SHOWN_ALTERNATIVES]
+    ]
+    for cost, alternative in costs:
+        node.add(f"instead: {_alternative(plan, alternative, cost, names)}")
 
 
 def operation_name(plan: Planned, names: Names) -> str:
@@ -236,8 +241,10 @@ def _without_conflict(
     plan: Planned, position: int, mesh: Mesh, tensors: Sequence[TensorProjection], module: Op
 ) -> str:
     """What is resharded at an operation whose tensors have the same axes for each factor."""
-    sharded = [each for each in plan.shardings if each is not None and not each.is_fully_replicated]
-    if len({find_mesh(each.mesh_or_ref, module) for each in sharded}) > 1:
+    sharded = [
+        sharding for sharding in plan.shardings if sharding is not None and not sharding.is_fully_replicated
+    ]
+    if len({find_mesh(sharding.mesh_or_ref, module) for sharding in sharded}) > 1:
         return "is on a mesh with another device order"
     tensor = tensors[position]
     for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
@@ -246,8 +253,8 @@ def _without_conflict(
             if sharding.overflow_axes:
                 axes = axis_refs_text(sharding.axes + sharding.overflow_axes)
                 where = _dims_of(plan.rule, factor, without=position)
-                others = [dim for each in plan.rule.tensors for dim in each.dims if factor in dim.factors]
-                is_whole = any(len(each.factors) == 1 for each in others)
+                others = [dim for tensor in plan.rule.tensors for dim in tensor.dims if factor in dim.factors]
+                is_whole = any(len(mapping.factors) == 1 for mapping in others)
                 what = "the size of" if is_whole else "a part of"
                 return (
                     f"splits dimension {number} of {_position(plan.rule, position)}, which has "
@@ -279,7 +286,7 @@ def _whole_dimension(plan: Planned, position: int, tensor: TensorProjection) -> 
     """The first dimension that is sharded, though the operation needs all of it; -1 if there is none."""
     for number, dim in enumerate(list(plan.rule.tensors)[position].dims):
         is_sharded = any(
-            each in plan.rule.need_replication and tensor.factors[each].axes for each in dim.factors
+            factor in plan.rule.need_replication and tensor.factors[factor].axes for factor in dim.factors
         )
         before, after = plan.shardings[position], plan.planned[position]
         if is_sharded and before is not None and (after is None or not after.dims[number].axes):
@@ -323,8 +330,8 @@ def _dims_of(rule: OpShardingRule, factor: int, without: int = -1) -> str:
     """`dimension 0 of operand 0 and dimension 0 of the result`: the dimensions with a factor."""
     parts = []
     for position, mapping in enumerate(rule.tensors):
-        for dim, each in enumerate(mapping.dims):
-            if factor in each.factors and position != without:
+        for dim, item in enumerate(mapping.dims):
+            if factor in item.factors and position != without:
                 parts.append(f"dimension {dim} of {_position(rule, position)}")
     return " and ".join(parts)
 

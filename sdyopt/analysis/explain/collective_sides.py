@@ -58,9 +58,9 @@ def sides_of(
     if not isinstance(op, CollectiveOp) or source is None:
         return []
     if isinstance(op, AllReduceOp | ReduceScatterOp):
-        found = summed_dimensions(op, shapes)
-        if found:
-            return [Side(value, axis, dim) for value, dim, axes in found for axis in axes]
+        rows = summed_dimensions(op, shapes)
+        if rows:
+            return [Side(value, axis, dim) for value, dim, axes in rows for axis in axes]
     if isinstance(cause, Reshard):
         return list(_sides_of_plan(cause.plan, cause.position))
     new_sharding = shapes.sharding(last_of_chain(op))
@@ -69,14 +69,14 @@ def sides_of(
     if cause is None and use is not None and isinstance(new_sharding, TensorSharding):
         cause = Required(use.owner, use.index, new_sharding)
     taken = _taken(cause) if isinstance(cause, Required) else None
-    lost, gained = ([Side(source, axis, dim) for dim, axis in each] for each in _changed(old, new))
+    lost, gained = ([Side(source, axis, dim) for dim, axis in pairs] for pairs in _changed(old, new))
     if taken is None:
         return lost
     return [
         *lost,
-        *(each._replace(value=taken, is_absent=True) for each in lost),
-        *(each._replace(value=taken) for each in gained),
-        *(each._replace(is_absent=True) for each in gained),
+        *(side._replace(value=taken, is_absent=True) for side in lost),
+        *(side._replace(value=taken) for side in gained),
+        *(side._replace(is_absent=True) for side in gained),
     ]
 
 
@@ -94,7 +94,7 @@ def _axes_of(sharding: TensorSharding | None) -> _Axes:
 
 def _changed(old: _Axes, new: _Axes) -> tuple[_Axes, _Axes]:
     """What is only before a reshard, and what is only after it."""
-    return [each for each in old if each not in new], [each for each in new if each not in old]
+    return [pair for pair in old if pair not in new], [item for item in new if item not in old]
 
 
 def _sides_of_plan(plan: Planned, position: int) -> Iterator[Side]:
@@ -122,8 +122,8 @@ def _against(plan: Planned, position: int, axis: AxisRef, factors: Set[int]) -> 
             return
     have = {position, *(other for other, _ in others)}
     for other, mapping in enumerate(tensors):
-        for dim, each in enumerate(mapping.dims):
-            if other not in have and not factors.isdisjoint(each.factors):
+        for dim, item in enumerate(mapping.dims):
+            if other not in have and not factors.isdisjoint(item.factors):
                 yield Side(plan.values[other], axis, dim, is_absent=True)
                 return
 
@@ -132,7 +132,7 @@ def _others(plan: Planned, position: int, axis: AxisRef) -> Iterator[tuple[int, 
     """The other operands and results that are sharded along an axis, and the dimensions."""
     for other, sharding in enumerate(plan.shardings):
         if plan.values[other] is not plan.values[position]:
-            yield from ((other, dim) for dim, each in _axes_of(sharding) if each.overlaps(axis))
+            yield from ((other, dim) for dim, item in _axes_of(sharding) if item.overlaps(axis))
 
 
 def _taken(cause: Required) -> Value | FunctionResult | None:
@@ -157,18 +157,18 @@ def add_sides(
     seen: set[tuple[Subject, AxisRef, bool]] = set()
     came: list[tuple[Run, Arrival]] = []
     for side in sides:
-        found = _found(side, record)
-        if found is None or len(seen) == _SHOWN_SIDES:
+        pair = _record_of(side, record)
+        if pair is None or len(seen) == _SHOWN_SIDES:
             continue
-        run, subject = found
+        run, subject = pair
         of = names.subject(run, subject)
         if isinstance(side.value, OpResult) and side.value.op.parent is not None:
             # A scan slices its weights.
             weight = origins.name(side.value)
             of = f"{weight} ({of})" if weight not in ("", of) else of
         if side.is_absent:
-            missing = [each for each in absences(run, subject) if each.axis.overlaps(side.axis)]
-            same = [each for each in missing if each.dim == side.dim] or missing
+            missing = [absence for absence in absences(run, subject) if absence.axis.overlaps(side.axis)]
+            same = [absence for absence in missing if absence.dim == side.dim] or missing
             if same and (subject, side.axis, True) not in seen:
                 seen.add((subject, side.axis, True))
                 node = root.add(f"{axis_ref_text(side.axis)} does not shard dimension {side.dim} of {of}")
@@ -184,20 +184,20 @@ def add_sides(
     return came
 
 
-def _found(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
+def _record_of(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
     """What propagation saw of the value of a side, or of the value before collectives of it."""
     value = side.value
     while True:
-        found = subject_of(value, record)
-        if found is not None and (side.is_absent or _has(found[0].final.get(found[1]), side.axis)):
-            return found
+        subject = subject_of(value, record)
+        if subject is not None and (side.is_absent or _has(subject[0].final.get(subject[1]), side.axis)):
+            return subject
         if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
             return None
         value = value.op.operand_at(0)
 
 
 def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
-    return any(each.overlaps(axis) for _, each in _axes_of(sharding))
+    return any(item.overlaps(axis) for _, item in _axes_of(sharding))
 
 
 def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
@@ -205,9 +205,9 @@ def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[R
     if isinstance(value, FunctionResult):
         return next(((run, value) for run in reversed(record.runs) if value in run.final), None)
     values = record.values
-    for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
+    for item in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
         for run in reversed(record.runs):
-            subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
+            subject = run.subject_of.get(item) or run.subject_of_owner.get(item)
             if subject is not None:
                 return run, subject
     return None

@@ -111,9 +111,11 @@ class Explainer:
             return [self._explain_collective(target.number)]
         if isinstance(target, ResultTarget):
             results = [(target.function, target.number), *target.others]
-            returned = [self._inputs.returned[each] for each in results]
-            found = {subject: run for each in results for subject, run in self._result(*each).items()}
-            return self._explain_values(returned, found, ValueTarget(returned, line=target.pattern))
+            returned = [self._inputs.returned[result] for result in results]
+            runs_by_value = {
+                subject: run for result in results for subject, run in self._result(*result).items()
+            }
+            return self._explain_values(returned, runs_by_value, ValueTarget(returned, line=target.pattern))
         if isinstance(target, OutputTarget):
             values = output_values(self._module, target)
             trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
@@ -137,8 +139,8 @@ class Explainer:
 
     def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
         """The answer about what propagation saw of a value."""
-        if (found := subject_of(value, self.record)) is not None:
-            return explain_subject(self.record, *found, self.names, self.advice)
+        if (subject := subject_of(value, self.record)) is not None:
+            return explain_subject(self.record, *subject, self.names, self.advice)
         state = f"{self.names.value(value)}: {jax_type(type_text(value))}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_words(sharding)}"
@@ -151,11 +153,11 @@ class Explainer:
     def _explain_values(
         self,
         values: Sequence[Value],
-        found: dict[Subject, Run] | None = None,
+        runs_by_subject: dict[Subject, Run] | None = None,
         target: ValueTarget | None = None,
     ) -> list[Sentence]:
         line, called = (target.line, target.called) if target else ("", frozenset())
-        subjects = dict(found or {})
+        subjects = dict(runs_by_subject or {})
         of_called: set[Subject] = set()
         if not subjects:
             for value in values:
@@ -166,27 +168,29 @@ class Explainer:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(values) > 1:
             # Of a line, what a person wrote there comes before what it calls, and what JAX derives from it.
-            phase = {each: _phase(run, each) for each, run in subjects.items()}
+            phase = {value: _phase(run, value) for value, run in subjects.items()}
             is_many = len(subjects) > _MAX_VALUES
 
-            def order(each: Subject) -> tuple[bool, bool, int, int, bool, bool, int]:
-                owner = subjects[each].edge_owners.get(each, each)
+            def order(subject: Subject) -> tuple[bool, bool, int, int, bool, bool, int]:
+                owner = subjects[subject].edge_owners.get(subject, subject)
                 is_derived = isinstance(owner, OpResult) and _is_derived(owner.op)
                 is_saved = is_many and self._is_only_for_gradients(owner)
-                is_scalar = is_many and _size(each) < 2
-                depth, size = (_depth(owner), -_size(each)) if is_many else (0, 0)
+                is_scalar = is_many and _size(subject) < 2
+                depth, size = (_depth(owner), -_size(subject)) if is_many else (0, 0)
                 return (
-                    *(each in of_called, is_scalar, phase[each]),
+                    *(subject in of_called, is_scalar, phase[subject]),
                     *(depth, is_saved, is_many and is_derived, size),
                 )
 
-            subjects = {each: subjects[each] for each in sorted(subjects, key=order)}
+            subjects = {subject: subjects[subject] for subject in sorted(subjects, key=order)}
         elif len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
         if target is not None and target.is_list:
             # Copies of a value have its name.
-            listed = [self._listed(each, run) for each, run in subjects.items()]
-            different_ones = list({(each.text, each.source_line): each for each in listed}.values())
+            listed = [self._listed(value, run) for value, run in subjects.items()]
+            different_ones = list(
+                {(sentence.text, sentence.source_line): sentence for sentence in listed}.values()
+            )
             count = counted(len(different_ones), "value")
             return [Sentence(f"{count} of {line}, with their names for --explain"), *different_ones]
         # Copies of a value often have the same answer.
@@ -224,20 +228,20 @@ class Explainer:
         name = name_of(subject) if isinstance(subject, BlockArgument) and is_input(subject) else ""
         if not name or not collectives_of(self._module):
             return
-        found = [
-            (number, each)
-            for number, each in enumerate(report_on(self._module).collectives)
-            if each.moved == name and bytes_of_runs(each)
+        pairs = [
+            (number, collective)
+            for number, collective in enumerate(report_on(self._module).collectives)
+            if collective.moved == name and bytes_of_runs(collective)
         ]
-        if found:
-            number, most = max(found, key=lambda each: bytes_of_runs(each[1]))
-            sent = bytes_text(sum((bytes_of_runs(each) for _, each in found), Fraction(0)))
+        if pairs:
+            number, most = max(pairs, key=lambda item: bytes_of_runs(item[1]))
+            sent = bytes_text(sum((bytes_of_runs(collective) for _, collective in pairs), Fraction(0)))
             first = f"#{number} {most.kind} along {most.axes}"
-            if len(found) == 1:
+            if len(pairs) == 1:
                 node = tree.add(f"a use needs another sharding: {first} sends {sent} of it")
             else:
                 node = tree.add(
-                    f"uses need other shardings: {len(found)} collectives send {sent} of it, most {first}"
+                    f"uses need other shardings: {len(pairs)} collectives send {sent} of it, most {first}"
                 )
             node.add(
                 f"{specs_of(most.change)}; see --explain=#{number}"
@@ -247,7 +251,7 @@ class Explainer:
 
     def _hidden_text(self, hidden: Sequence[tuple[Subject, Run]], line: str) -> str:
         """The number of values that are not explained, and how to list those of a line."""
-        phases = Counter(_PHASES[_phase(run, each)] for each, run in hidden)
+        phases = Counter(_PHASES[_phase(run, value)] for value, run in hidden)
         parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
         of = f" ({parts})" if line and len(phases) > 1 else ""
         how = f"; --explain='{line} all' lists them" if line and "*" not in line else ""
@@ -266,7 +270,7 @@ class Explainer:
             return False
         values = self.record.values.successors(subject)
         users = [
-            user for each in values for user in each.users if user.signature.name != "sdy.data_flow_edge"
+            user for value in values for user in value.users if user.signature.name != "sdy.data_flow_edge"
         ]
         return all(source_location(user.location).phase in GRADIENTS for user in users)
 
@@ -288,22 +292,22 @@ class Explainer:
         """
         for run in reversed(self.record.runs):
             values = self.record.values.descendants(value)
-            found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
-            if subjects := {each for each in found if each is not None}:
+            result = [run.subject_of.get(value) or run.subject_of_owner.get(value) for value in values]
+            if subjects := {value for value in result if value is not None}:
                 in_order = run.final if len(subjects) > 1 else subjects
-                return {each: run for each in in_order if each in subjects}
+                return {value: run for value in in_order if value in subjects}
         return {}
 
     def _without_dead_copies(self, subjects: dict[Subject, Run]) -> dict[Subject, Run]:
         """The subjects of a value without copies that nothing uses, such as results of a cloned function."""
-        used = {each: run for each, run in subjects.items() if self._is_used(run, each)}
+        used = {value: run for value, run in subjects.items() if self._is_used(run, value)}
         return used or subjects
 
     def _is_used(self, run: Run, subject: Subject) -> bool:
         if isinstance(subject, FunctionResult):
             return True
         owner = run.edge_owners.get(subject, subject)
-        return any(each.has_uses for each in self.record.values.successors(owner))
+        return any(successor.has_uses for successor in self.record.values.successors(owner))
 
     def _result(self, function: str, number: int) -> dict[Subject, Run]:
         subject = FunctionResult(self._inputs.functions[function], number)
@@ -366,7 +370,7 @@ def _depth(subject: Subject | Value) -> int:
     """The number of loops and private functions around what computes a value."""
     if not isinstance(subject, OpResult):
         return 0
-    inside = [each for each in subject.op.ancestors() if isinstance(each, WhileOp)]
+    inside = [ancestor for ancestor in subject.op.ancestors() if isinstance(ancestor, WhileOp)]
     function = subject.op.parent_of_type(FuncOp)
     return len(inside) + (function is not None and is_private(function))
 
@@ -399,11 +403,11 @@ def explain_subject(
             for arrival in arrivals(record, run, subject, axis):
                 node = Sentence(f"shards dimension {arrival.dim}")
                 add_arrival(node, arrival, run, names)
-                found = sources(record, run, subject, arrival.axis)
-                add_other_sources(node, found, arrival, names)
+                result = sources(record, run, subject, arrival.axis)
+                add_other_sources(node, result, arrival, names)
                 alike.setdefault(tree_text(node, _COMPARED_WIDTH), ([], node))[0].append(arrival)
         for same, node in alike.values():
-            axes = ", ".join(axis_text(each.axis) for each in same)
+            axes = ", ".join(axis_text(arrival.axis) for arrival in same)
             text = f"{axes} shard{'s' if len(same) == 1 else ''} dimension {same[0].dim}"
             root.children.append(Sentence(text, "", node.children))
     for truncated, why in record.truncations.get(subject, ()):
@@ -424,7 +428,7 @@ def _start_of_loop(run: Run, subject: Subject, names: Names) -> str:
     return names.value(block_or_result(owner.op.operands[owner.index]))
 
 
-def _shown(found: Sequence[Absence]) -> Sequence[Absence]:
+def _shown(result: Sequence[Absence]) -> Sequence[Absence]:
     """The absences to show: those without a corresponding dimension only if there are no others."""
-    shown = [absence for absence in found if absence.obstacle is not Obstacle.NO_DIMENSION]
-    return shown or found
+    shown = [absence for absence in result if absence.obstacle is not Obstacle.NO_DIMENSION]
+    return shown or result

@@ -59,8 +59,8 @@ class Names:
         """The function in the source that a subject is in; "" if it is unknown."""
         if isinstance(subject, FunctionResult):
             return subject.function.sym_name
-        found = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
-        return "" if found is None else found.function
+        input_name = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
+        return "" if input_name is None else input_name.function
 
     def subject(self, run: Run, subject: Subject) -> str:
         """`params['w']`, `%0`, `%arg0 of @f` or `result 0 of @main`."""
@@ -116,12 +116,12 @@ class Names:
             return name
         if described := self.described(value):
             return " at ".join(described)
-        found = self.input_name(value)
-        if found is None:
+        input_name = self.input_name(value)
+        if input_name is None:
             return _description(value)
-        if found.function in ("", self.function):
-            return found.name
-        return f"{found.name} of @{found.function}"
+        if input_name.function in ("", self.function):
+            return input_name.name
+        return f"{input_name.name} of @{input_name.function}"
 
     def input_name(self, value: Value) -> InputName | None:
         """The name in the source of a value, of what it replaced, or of what it is a copy of."""
@@ -135,8 +135,8 @@ class Names:
     def _in_source(self, value: Value) -> Value | None:
         """The value of the source that is a value, or that it replaced, or that it is a copy of."""
         values = self._record.values
-        for each in (value, *values.predecessors(value)):
-            for original in values.originals(each):
+        for predecessor in (value, *values.predecessors(value)):
+            for original in values.originals(predecessor):
                 for earlier in (original, *values.predecessors(original)):
                     if earlier in self._inputs.of_value:
                         return earlier

@@ -93,19 +93,19 @@ def find_target(text: str, inputs: InputNames) -> Target:
     if named := find_named(inputs.module, stripped):
         pattern = stripped if "[*]" in stripped else ""
         chosen = named if pattern else named[:1]
-        arguments = [each for each in chosen if not isinstance(each, NamedResult)]
+        arguments = [value for value in chosen if not isinstance(value, NamedResult)]
         if arguments:
             return ValueTarget(arguments, line=pattern)
-        results = [each for each in chosen if isinstance(each, NamedResult)]
+        results = [value for value in chosen if isinstance(value, NamedResult)]
         (function, number), *others = [
-            (symbol_name(each.function) or "", each.result_index) for each in results
+            (symbol_name(result.function) or "", result.result_index) for result in results
         ]
         return ResultTarget(function, number, others, pattern)
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
-        found = _values_of_line(source, match["file"], int(match["line"]), inputs)
-        return found._replace(line=f"{match['file']}:{match['line']}", is_list=match["all"] is not None)
+        values = _values_of_line(source, match["file"], int(match["line"]), inputs)
+        return values._replace(line=f"{match['file']}:{match['line']}", is_list=match["all"] is not None)
     if PurePath(stripped).suffix in _FILES and not stripped.startswith(("%", "@")):
         error = error_at_range(source, 0, len(text), "the line of this file is missing")
         raise about(error.help(f"write {stripped}:LINE, such as {stripped}:12"), source)
@@ -114,7 +114,7 @@ def find_target(text: str, inputs: InputNames) -> Target:
         similar = similar_names(inputs.module, stripped)
         more = f" and {len(similar) - _LISTED} more" if len(similar) > _LISTED else ""
         listed = f"choose from {', '.join(similar[:_LISTED])}{more}"
-        has_word = any(stripped in each for each in similar)
+        has_word = any(stripped in name for name in similar)
         raise about(error.help(listed if has_word else nearest(stripped, names) or listed), source)
     return _ValueParser(source, inputs).parse()
 
@@ -203,27 +203,29 @@ class _ValueParser:
         candidates = {
             value: known for value, known in named.items() if function is None or known.function == function
         }
-        found = {value: known for value, known in candidates.items() if known.name in (name, f"{name}#0")}
-        functions = list(dict.fromkeys(known.function for known in found.values()))
+        input_names_by_value = {
+            value: known for value, known in candidates.items() if known.name in (name, f"{name}#0")
+        }
+        functions = list(dict.fromkeys(known.function for known in input_names_by_value.values()))
         if len(functions) > 1:
-            choices = ", ".join(f"'@{each} {name}'" for each in functions[:_LISTED])
+            choices = ", ".join(f"'@{function} {name}'" for function in functions[:_LISTED])
             message = f"{len(functions)} functions have a value of this name"
             raise self._error(self._parser.error_since(start, message, f"choose from {choices}"))
-        if not found:
+        if not input_names_by_value:
             names = list(dict.fromkeys(known.name for known in candidates.values()))
             where = "the source" if function is None else f"@{function}"
             similar = _similar_names(name, names)
             after = f"'output {name}' is the value with this name after the passes"
             help = f"{similar}; {after}" if similar else after
             raise self._error(self._parser.error_since(start, f"no value of this name in {where}", help))
-        return list(found)
+        return list(input_names_by_value)
 
 
 def _similar_names(name: str, names: Sequence[str]) -> str:
     """A help line with the nearest numbers or the nearest name, else the first names."""
     if name[1:].isdecimal():
-        numbered = [each for each in names if each[1:].isdecimal()]
-        numbered.sort(key=lambda each: (abs(int(each[1:]) - int(name[1:])), int(each[1:])))
+        numbered = [name for name in names if name[1:].isdecimal()]
+        numbered.sort(key=lambda item: (abs(int(item[1:]) - int(name[1:])), int(item[1:])))
         if numbered:
             nearby = ", ".join(numbered[:3])
             return f"write the name that the value has in the source; the nearest are {nearby}"
@@ -253,13 +255,13 @@ def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) ->
                     own.update(op.results)
     if values:
         return ValueTarget(list(values), values.keys() - own)
-    known = {name: found for name, found in lines.items() if PurePath(name).parts[-len(parts) :] == parts}
+    known = {name: numbers for name, numbers in lines.items() if PurePath(name).parts[-len(parts) :] == parts}
     end = len(source.text)
     if not known:
         names = list(dict.fromkeys(PurePath(name).name for name in lines))
         error = error_at_range(source, 0, end, "no operation is from this file")
         raise about(error.help(nearest_or_all(PurePath(file).name, names[:_LISTED])), source)
-    all_lines = {number for found in known.values() for number in found}
+    all_lines = {number for numbers in known.values() for number in numbers}
     numbers = sorted(all_lines, key=lambda number: (abs(number - line), number))
     error = error_at_range(source, 0, end, "no value is computed on this line")
     help = f"the nearest lines are {', '.join(map(str, sorted(numbers[:3])))}"
@@ -293,23 +295,23 @@ def output_values(module: Op, target: OutputTarget) -> Sequence[Value]:
     }
     functions = list(dict.fromkeys(function for function, _ in names.values()))
     if target.function is not None and target.function not in functions:
-        help = nearest_or_all(f"@{target.function}", [f"@{each}" for each in functions], _LISTED)
+        help = nearest_or_all(f"@{target.function}", [f"@{function}" for function in functions], _LISTED)
         raise _error(target, "the program after the passes has no values in a function of this name", help)
     candidates = {value: known for value, known in names.items() if target.function in (None, known[0])}
     # The name of a group of results, such as %3 for %3#0 and %3#1, stands for the first one.
-    found = {
+    pairs_by_value = {
         value: known for value, known in candidates.items() if known[1] in (target.name, f"{target.name}#0")
     }
-    if not found:
+    if not pairs_by_value:
         choices = list(dict.fromkeys(name for _, name in candidates.values()))
         help = nearest_or_all(target.name, choices, _LISTED)
         raise _error(target, "no value of this name in the program after the passes", help)
-    in_functions = list(dict.fromkeys(function for function, _ in found.values()))
+    in_functions = list(dict.fromkeys(function for function, _ in pairs_by_value.values()))
     if len(in_functions) > 1:
-        choices = [f"'@{each} output {target.name}'" for each in in_functions[:_LISTED]]
+        choices = [f"'@{name} output {target.name}'" for name in in_functions[:_LISTED]]
         message = f"{len(in_functions)} functions have a value of this name"
         raise _error(target, message, f"choose from {', '.join(choices)}")
-    return list(found)
+    return list(pairs_by_value)
 
 
 def _error(target: OutputTarget, message: str, help: str) -> DiagnosticError:

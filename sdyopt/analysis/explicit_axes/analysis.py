@@ -27,11 +27,11 @@ class Migrating(Analysis[Options]):
         lines = UserLines.before_passes(program.op)
 
         def line(op: Op) -> str:
-            found = lines.chosen(calls.completed(source_location(op.location), op))
-            return found.file_text or op.signature.name
+            place = lines.chosen(calls.completed(source_location(op.location), op))
+            return place.file_text or op.signature.name
 
-        found = needs_by_line(ExplicitTyping(program.op).needs, line)
-        self._text = "".join(f"{text}\n" for text in _text(found))
+        needs = needs_by_line(ExplicitTyping(program.op).needs, line)
+        self._text = "".join(f"{text}\n" for text in _text(needs))
 
     def on_output(self, program: Program) -> None:
         self.texts.append(self._text)
@@ -43,17 +43,17 @@ _Needs = Counter[tuple[str, str, str, str]]
 
 def needs_by_line(needs: Sequence[Need], line: Callable[[Op], str]) -> _Needs:
     """What each line needs, in the order of the program."""
-    return Counter((line(each.op), each.what, each.write, each.reason) for each in needs)
+    return Counter((line(need.op), need.what, need.write, need.reason) for need in needs)
 
 
-def _text(found: _Needs) -> Iterator[str]:
-    if not found:
+def _text(needs: _Needs) -> Iterator[str]:
+    if not needs:
         yield _NONE
         return
-    places = counted(len({where for where, *_ in found}), "line")
+    places = counted(len({where for where, *_ in needs}), "line")
     verb = "needs" if places == "1 line" else "need"
     yield f"{places} {verb} an out_sharding or a reshard if axes are explicit; JAX derives the rest"
-    for number, ((where, what, write, reason), count) in enumerate(found.items(), 1):
+    for number, ((where, what, write, reason), count) in enumerate(needs.items(), 1):
         times = f", {count} times" if count > 1 else ""
         yield replace_unprintable(f"{number}. {where}  {what}{times}: {write}")
         yield replace_unprintable(f"   {reason}")

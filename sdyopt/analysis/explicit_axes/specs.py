@@ -51,16 +51,16 @@ def axes_text(axes: Sequence[str]) -> str:
 def without_repetition(dims: Sequence[tuple[str, ...]]) -> Dims:
     """The axes of each dimension, without those of an earlier one."""
     used: set[str] = set()
-    found = []
+    result = []
     for axes in dims:
-        found.append(() if used.intersection(axes) else tuple(axes))
-        used.update(found[-1])
-    return tuple(found)
+        result.append(() if used.intersection(axes) else tuple(axes))
+        used.update(result[-1])
+    return tuple(result)
 
 
-def conflict_of(found: Sequence[tuple[str, ...]], spec: Dims, used: set[str]) -> str:
+def conflict_of(names: Sequence[tuple[str, ...]], spec: Dims, used: set[str]) -> str:
     """Why an elementwise operation cannot have an operand of this type, too; "" if it can."""
-    for dim, (have, axes) in enumerate(zip(found, spec, strict=True)):
+    for dim, (have, axes) in enumerate(zip(names, spec, strict=True)):
         if have and axes and have != axes:
             return f"dimension {dim} of its operands is sharded along {axes_text(have)} and {axes_text(axes)}"
         if axes and not have and used.intersection(axes):
@@ -78,7 +78,7 @@ def reshaped(
     Dimensions that are split keep their axes in the first part, if these divide it; of those that are merged,
     only the first may be sharded, or all of them.
     """
-    found: list[tuple[str, ...]] = [()] * len(new)
+    names: list[tuple[str, ...]] = [()] * len(new)
     is_possible = True
     for before, after in _groups(old, new):
         sharded = [dim for dim in before if spec[dim]]
@@ -96,13 +96,13 @@ def reshaped(
         # Of several dimensions, the minor ones may be sharded only if all of them are.
         is_major = sharded == large[: len(sharded)] and len(sharded) in (1, len(large))
         if fits and is_major and not (is_merge and is_split):
-            found[target] = axes
+            names[target] = axes
         else:
             is_possible = False
             major = spec[large[0]] if large else ()
             if major and new[target] % prod(sizes[axis] for axis in major) == 0:
-                found[target] = major
-    return tuple(found), is_possible
+                names[target] = major
+    return tuple(names), is_possible
 
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:

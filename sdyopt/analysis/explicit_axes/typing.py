@@ -72,13 +72,13 @@ class ExplicitTyping:
         self._calls: dict[tuple[FuncOp, tuple[Spec, ...]], list[Spec]] = {}
         for function in entry_functions(functions_in(module)):
             attributes = function.argument_attributes
-            self._function(function, [written_spec(each.get(SHARDING)) for each in attributes])
+            self._function(function, [written_spec(attribute.get(SHARDING)) for attribute in attributes])
 
     def spec(self, value: Value) -> Spec:
         """The sharding of a value: replicated, if nothing shards it."""
         rank = value.type.rank if isinstance(value.type, RankedTensor) else 0
-        found = self._specs.get(value, ((),) * rank)
-        return found if found is None or len(found) == rank else ((),) * rank
+        spec = self._specs.get(value, ((),) * rank)
+        return spec if spec is None or len(spec) == rank else ((),) * rank
 
     # --- Functions and regions ------------------------------------------------------------------------
 
@@ -141,14 +141,14 @@ class ExplicitTyping:
         kept = self.needs[before:]
         del self.needs[before:]
         self._block(op.body.blocks[0], carried)
-        self.needs += [each for each in kept if each.op is op]
+        self.needs += [need for need in kept if need.op is op]
         return carried
 
     def _branches(self, op: Op) -> list[Spec]:
-        found: list[Spec] = []
+        branches: list[Spec] = []
         for region in op.regions:
-            found = found or self._block(region.blocks[0], ())
-        return found
+            branches = branches or self._block(region.blocks[0], ())
+        return branches
 
     def _manual(self, op: Op) -> list[Spec]:
         assert isinstance(op, ManualComputationOp)
@@ -186,20 +186,20 @@ class ExplicitTyping:
     def _elementwise(self, op: Op) -> list[Spec]:
         known = [spec for value in op.operands if (spec := self.spec(value)) is not None and spec]
         shape = shape_of(op.results[0])
-        found: list[tuple[str, ...]] = [()] * len(shape)
+        names: list[tuple[str, ...]] = [()] * len(shape)
         used: set[str] = set()
         for spec in known:
-            conflict = conflict_of(found, spec, used) if len(spec) == len(found) else ""
+            conflict = conflict_of(names, spec, used) if len(spec) == len(names) else ""
             if conflict:
                 self._need(
-                    op, _name(op), f"jax.reshard(…, {spec_text(tuple(found))}) of an operand", conflict
+                    op, _name(op), f"jax.reshard(…, {spec_text(tuple(names))}) of an operand", conflict
                 )
                 continue
-            for dim, axes in enumerate(spec[: len(found)]):
-                found[dim] = found[dim] or axes
+            for dim, axes in enumerate(spec[: len(names)]):
+                names[dim] = names[dim] or axes
                 used.update(axes)
         is_unknown = not known and any(self.spec(value) is None for value in op.operands)
-        return [None if is_unknown else tuple(found)] * len(op.results)
+        return [None if is_unknown else tuple(names)] * len(op.results)
 
     def _dot(self, op: Op) -> list[Spec]:
         assert isinstance(op, DotGeneralOp)
@@ -229,16 +229,16 @@ class ExplicitTyping:
                 if dim not in {right for _, right in (*batches, *contracted)}
             ),
         ]
-        found = without_repetition(free)
-        if list(found) != free:
+        names = without_repetition(free)
+        if list(names) != free:
             reasons.append("an axis would shard two dimensions of its result")
         if reasons and "contracts" not in reasons[0]:
             self._need(
-                op, _name(op), f"jax.reshard of an operand, or out_sharding={spec_text(found)}", reasons[0]
+                op, _name(op), f"jax.reshard of an operand, or out_sharding={spec_text(names)}", reasons[0]
             )
         elif reasons:
-            self._need(op, _name(op), f"out_sharding={spec_text(found)}", reasons[0])
-        return [found]
+            self._need(op, _name(op), f"out_sharding={spec_text(names)}", reasons[0])
+        return [names]
 
     def _gather(self, op: Op) -> list[Spec]:
         assert isinstance(op, GatherOp)
@@ -253,15 +253,15 @@ class ExplicitTyping:
             for dim, axes in enumerate(indices)
             if dim not in batching and dim != numbers.index_vector_dim
         ]
-        found = self._by_factors(op)
+        names = self._by_factors(op)
         if indexed or any(by_index):
             reason = (
                 f"it indexes a dimension that is sharded along {axes_text(operand[indexed[0]])}"
                 if indexed
                 else f"its indices are sharded along {axes_text(next(filter(None, by_index)))}"
             )
-            self._need(op, "gather", f".at[…].get(out_sharding={spec_text(found)})", reason)
-        return [found]
+            self._need(op, "gather", f".at[…].get(out_sharding={spec_text(names)})", reason)
+        return [names]
 
     def _scatter(self, op: Op) -> list[Spec]:
         assert isinstance(op, ScatterOp)
@@ -291,37 +291,37 @@ class ExplicitTyping:
         if spec is None:
             return [None]
         sizes = self._sizes
-        found, is_possible = reshaped(spec, old, new, sizes)
+        names, is_possible = reshaped(spec, old, new, sizes)
         if not is_possible:
             self._need(
                 op,
                 "reshape",
-                f"out_sharding={spec_text(found)}",
+                f"out_sharding={spec_text(names)}",
                 f"{shape_text(old, spec)} to {shape_text(new)} splits or merges sharded dimensions",
             )
-        return [found]
+        return [names]
 
     def _slice(self, op: Op) -> list[Spec]:
         spec, shape = self.spec(op.operand_at(0)), shape_of(op.results[0])
         if spec is None:
             return [None]
         sizes = self._sizes
-        found = tuple(
+        names = tuple(
             [
                 axes if size % prod(sizes[axis] for axis in axes) == 0 else ()
                 for axes, size in zip(spec, shape, strict=True)
             ]
         )
-        if found != spec:
-            lost = next(dim for dim, axes in enumerate(spec) if axes != found[dim])
+        if names != spec:
+            lost = next(dim for dim, axes in enumerate(spec) if axes != names[dim])
             self._need(
                 op,
                 "slice",
-                f"jax.reshard(…, {spec_text(found)}) of its operand",
+                f"jax.reshard(…, {spec_text(names)}) of its operand",
                 f"{shape[lost]} rows of dimension {lost}, which is sharded along {axes_text(spec[lost])}, "
                 "cannot be sharded so",
             )
-        return [found]
+        return [names]
 
     def _update(self, op: Op) -> list[Spec]:
         operand, update = (self.spec(value) for value in op.operands[:2])
@@ -346,24 +346,24 @@ class ExplicitTyping:
         if not known:
             return [None]
         # What is sharded more is kept.
-        found = max(known, key=lambda spec: sum(map(bool, spec)))
-        if any(spec != found for spec in known):
+        names = max(known, key=lambda spec: sum(map(bool, spec)))
+        if any(spec != names for spec in known):
             self._need(
                 op,
                 "concatenate",
-                f"jax.reshard(…, {spec_text(found)}) of an operand",
+                f"jax.reshard(…, {spec_text(names)}) of an operand",
                 "its operands are sharded along different axes",
             )
-        return [found]
+        return [names]
 
     def _convolution(self, op: Op) -> list[Spec]:
-        found = self._by_factors(op)
+        names = self._by_factors(op)
         kernel = self.spec(op.operand_at(1))
-        if found is not None and kernel is not None and any(kernel):
+        if names is not None and kernel is not None and any(kernel):
             self._need(
-                op, "conv_general_dilated", f"out_sharding={spec_text(found)}", "its kernel is sharded"
+                op, "conv_general_dilated", f"out_sharding={spec_text(names)}", "its kernel is sharded"
             )
-        return [found]
+        return [names]
 
     def _broadcast(self, op: Op) -> list[Spec]:
         assert isinstance(op, BroadcastInDimOp)
@@ -371,10 +371,10 @@ class ExplicitTyping:
         if spec is None:
             return [None]
         old, new = shape_of(op.operand_at(0)), shape_of(op.results[0])
-        found: list[tuple[str, ...]] = [()] * len(new)
+        names: list[tuple[str, ...]] = [()] * len(new)
         for dim, target in enumerate(op.broadcast_dimensions):
-            found[target] = spec[dim] if old[dim] == new[target] else ()
-        return [tuple(found)]
+            names[target] = spec[dim] if old[dim] == new[target] else ()
+        return [tuple(names)]
 
     def _top_k(self, op: Op) -> list[Spec]:
         spec = self.spec(op.operand_at(0))
@@ -386,8 +386,8 @@ class ExplicitTyping:
         assert isinstance(op, ReduceWindowOp)
         sizes = op.window_dimensions
         wide = [dim for dim, size in enumerate(sizes) if size > 1]
-        found = [self._whole(op, dim) for dim in wide]
-        return [found[-1] if found else self.spec(op.operand_at(0))] * len(op.results)
+        names = [self._whole(op, dim) for dim in wide]
+        return [names[-1] if names else self.spec(op.operand_at(0))] * len(op.results)
 
     def _whole(self, op: Op, dim: int) -> Spec:
         """The type of an operand of which an operation needs all of a dimension."""
@@ -412,8 +412,8 @@ class ExplicitTyping:
         if rule is None:
             return [((),) * len(shape_of(value)) for value in op.results]
         mapping = rule.operands[0]
-        for dim, each in enumerate(mapping.dims):
-            if any(factor in rule.need_replication for factor in each.factors):
+        for dim, item in enumerate(mapping.dims):
+            if any(factor in rule.need_replication for factor in item.factors):
                 self._whole(op, dim)
         return [self._by_factors(op, number) for number in range(len(op.results))]
 

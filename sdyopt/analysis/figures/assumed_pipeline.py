@@ -58,8 +58,8 @@ def _is_from_jax(module: Op) -> bool:
         name.startswith("jax.")
         for function in functions
         if isinstance(function, FuncOp)
-        for each in (*function.argument_attributes, *function.result_attributes)
-        for name, _ in each
+        for dictionary in (*function.argument_attributes, *function.result_attributes)
+        for name, _ in dictionary
     )
 
 
@@ -78,7 +78,9 @@ def reason_to_leave(module: Op) -> str:
         return "has collectives"
     if any(issubclass(kind, DataFlowEdgeOp | NamedComputationOp) for kind in kinds):
         return "is from between the passes of Shardy's pipeline"
-    if not any(op.dialect_name == "sdy" or any(SHARDING in each for each in _attributes(op)) for op in ops):
+    if not any(
+        op.dialect_name == "sdy" or any(SHARDING in attribute for attribute in _attributes(op)) for op in ops
+    ):
         return "has no shardings of Shardy"
     return ""
 

@@ -75,15 +75,15 @@ def carried_results(function: FuncOp) -> dict[int, int]:
     `jax.buffer_donor`, and the result is the first one of this type that is left, as in JAX; rather the one
     with the name of the argument: `result[0]['w']` for `params['w']`.
     """
-    found = aliased_results(function)
-    taken = set(found.values())
+    numbering = aliased_results(function)
+    taken = set(numbering.values())
     free: dict[Type, list[int]] = {}
     for number, type in enumerate(function.function_type.results):
         if number not in taken:
             free.setdefault(type, []).append(number)
     left = []
-    for index, each in enumerate(function.argument_attributes):
-        if BUFFER_DONOR not in each or index in found:
+    for index, dictionary in enumerate(function.argument_attributes):
+        if BUFFER_DONOR not in dictionary or index in numbering:
             continue
         numbers = free.get(function.function_type.inputs[index], [])
         name = _key_path(name_of(function.entry.arguments[index]))
@@ -91,12 +91,12 @@ def carried_results(function: FuncOp) -> dict[int, int]:
         if (fitting := next(named, None)) is None:
             left.append(index)
         else:
-            found[index] = fitting
+            numbering[index] = fitting
             numbers.remove(fitting)
     for index in left:
         if others := free.get(function.function_type.inputs[index]):
-            found[index] = others.pop(0)
-    return found
+            numbering[index] = others.pop(0)
+    return numbering
 
 
 def _key_path(name: str) -> str:
@@ -115,7 +115,8 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             if isinstance(after, TensorSharding) and not is_same_sharding(before, after):
                 location = source_location(argument.location)
                 taken, made = (
-                    bytes_of(argument.type, shapes.shape_of(argument.type, each)) for each in (before, after)
+                    bytes_of(argument.type, shapes.shape_of(argument.type, sharding))
+                    for sharding in (before, after)
                 )
                 yield Carried(
                     location.name_stack or names[argument],

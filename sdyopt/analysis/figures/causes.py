@@ -59,20 +59,20 @@ def consumers(op: Op) -> list[Op]:
 
     They are in the order of the program, so that the first is in the phase that the collective is for.
     """
-    found: dict[Op, None] = {}
+    ops: dict[Op, None] = {}
     pending = [op]
     while pending:
         user = pending.pop()
         if user is op or isinstance(user, CollectiveOp):
             pending.extend(user.results[0].users)  # the oldest last, which is popped first
         else:
-            found[user] = None
-    return sorted(found, key=lambda user: _order(user, op.parent)) if len(found) > 1 else list(found)
+            ops[user] = None
+    return sorted(ops, key=lambda user: _order(user, op.parent)) if len(ops) > 1 else list(ops)
 
 
 def _order(op: Op, block: Block | None) -> int:
     """The position of an operation, or of the one around it that is in a block."""
-    here = next(each for each in (op, *op.ancestors()) if each.parent is block)
+    here = next(ancestor for ancestor in (op, *op.ancestors()) if ancestor.parent is block)
     if block is not None and not block.is_ordered:
         block.number()
     return here.order
@@ -90,9 +90,9 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
         return location
     locations = ((user, source_location(user.location)) for user in consumers(op))
     # In a program of JAX, a return has the line that lowers the program.
-    users = [each for user, each in locations if not (isinstance(user, FuncReturnOp) and each.name_stack)]
+    users = [place for user, place in locations if not (isinstance(user, FuncReturnOp) and place.name_stack)]
     # A line of the text of the program is worse than any line that it states, which has a name stack.
-    stated = [each for each in users if each.line and each.name_stack]
+    stated = [user for user in users if user.line and user.name_stack]
     if location.line and is_computed and (location.name_stack or not stated):
         return _seen_from(location, stated[:1])
     for of_user in (*stated, *users):
@@ -119,18 +119,18 @@ class Updates:
         elif op not in self._known:
             visited = {op: None}
             pending = [op]
-            found = False
-            while pending and not found:
+            is_true = False
+            while pending and not is_true:
                 for source in _sources(pending.pop()):
                     if self._known.get(source, False) or _is_gradient(source):
-                        found = True
+                        is_true = True
                     elif (
                         source not in visited and source not in self._known and not _is_differentiated(source)
                     ):
                         visited[source] = None
                         pending.append(source)
             # What a gradient does not reach has no source that it reaches.
-            self._known |= {op: True} if found else dict.fromkeys(visited, False)
+            self._known |= {op: True} if is_true else dict.fromkeys(visited, False)
         return self._known[op]
 
 
@@ -146,12 +146,14 @@ def _sources(op: Op) -> Iterator[Op]:
     """The operations that compute the operands of one, or what its regions return."""
     blocks = (block for region in op.regions for block in region.blocks)
     returned = [block.terminator for block in blocks if block.terminator is not None]
-    for each in (op, *returned):
-        for value in each.operands:
+    for item in (op, *returned):
+        for value in item.operands:
             if (source := value.defining_op) is not None:
                 yield source
-            elif isinstance(value, BlockArgument) and each is op and (around := op.parent_op) is not None:
-                yield from (found for outer in around.operands if (found := outer.defining_op) is not None)
+            elif isinstance(value, BlockArgument) and item is op and (around := op.parent_op) is not None:
+                yield from (
+                    defining_op for outer in around.operands if (defining_op := outer.defining_op) is not None
+                )
 
 
 def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> SourceLocation:
@@ -207,7 +209,7 @@ def _is_transposed_pvary(op: Op) -> bool:
     return source is not None and source.frames == location.frames and bool(source.frames)
 
 
-def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
+def is_repeated_exchange(op: Op, keys: set[Hashable]) -> bool:
     """Whether the partitioner merges a collective with one of those in `found`; if not, it is added.
 
     That is so if both are in place of operations, and send the same elements of the same operand: the halos
@@ -216,9 +218,9 @@ def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
     if not replaced_by(op.parent_op):
         return False
     key = _exchange_key(op, op.parent_op)
-    if key in found:
+    if key in keys:
         return True
-    found.add(key)
+    keys.add(key)
     return False
 
 
@@ -294,17 +296,17 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
         return f"the result of {name} is a partial sum along {axis_refs_text(axes)}{of}"
     if replaced := replaced_by(value.op):
         return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
-    found = list(_reduced(value.op, axes, shapes))
-    if not found:
+    rows = list(_reduced(value.op, axes, shapes))
+    if not rows:
         return ""
-    named = [(weight, sharded) for operand, _, sharded in found if (weight := origins.name(operand))]
+    named = [(weight, sharded) for operand, _, sharded in rows if (weight := origins.name(operand))]
     verb = _VERBS.get(type(value.op), "reduces over")
     if named:
         weight, sharded = named[-1]
         return f"{name} {verb} a dimension of {weight} that is sharded along {axis_refs_text(sharded)}"
-    _, dim, sharded = found[0]
+    _, dim, sharded = rows[0]
     along = axis_refs_text(sharded)
-    if len(found) > 1 and isinstance(value.op, DotGeneralOp):
+    if len(rows) > 1 and isinstance(value.op, DotGeneralOp):
         return f"{name} contracts a dimension that is sharded along {along} on both sides"
     return f"{name} {verb} dimension {dim} of an operand, which is sharded along {along}"
 
@@ -342,19 +344,19 @@ def summed_dimensions(op: CollectiveOp, shapes: LocalShapes) -> list[tuple[Value
     terms = _terms(producer(op), axes, shapes)
     return [
         (operand, dim, tuple([axis for axis in sharded if overlap((axis,), axes)]))
-        for found in terms
-        for operand, dim, sharded in found
+        for term in terms
+        for operand, dim, sharded in term
     ]
 
 
 def _weights_summed_up(
     value: Value, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins
 ) -> list[str]:
-    found = dict[str, None]()
+    texts = dict[str, None]()
     for reduced in _terms(value, axes, shapes):
         names = [name for operand, _, _ in reduced if (name := origins.name(operand))]
-        found |= dict.fromkeys(names[-1:])
-    return list(found)
+        texts |= dict.fromkeys(names[-1:])
+    return list(texts)
 
 
 def _terms(

@@ -183,7 +183,7 @@ class CollectiveTimes:
                 if table["kind"] == kind and isinstance(table["group"], int):
                     rows.setdefault(table["group"], []).extend(table["rows"])
             self._series[key] = {
-                group: smoothed(found) for group, found in sorted(rows.items()) if len(found) >= _MIN_ROWS
+                group: smoothed(floats) for group, floats in sorted(rows.items()) if len(floats) >= _MIN_ROWS
             }
             if not self._series[key] and kind in _INSTEAD:
                 self._series[key] = self._of(machine, _INSTEAD[kind])

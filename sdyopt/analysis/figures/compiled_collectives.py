@@ -85,14 +85,14 @@ def compiled(
     """The collectives as the compiler of a machine does them; without one, as TPU and GPU both do."""
     changes = [change for behavior, change in _CHANGES if behavior.holds(machine.compiler)]
     program = Program(counts, machine, {})
-    found = []
+    result = []
     for op, collective in pairs:
         for change in changes:
             if (changed := change(op, collective, program)) is not None:
                 reasons = filter(None, (collective.compiled, changed.compiled))
                 collective = replace(changed, compiled="; ".join(reasons))
-        found.append(collective)
-    return found
+        result.append(collective)
+    return result
 
 
 def _after_loops(op: Op, collective: Collective, program: Program) -> Collective | None:
@@ -318,7 +318,7 @@ def _is_of_default_precision(product: Op) -> bool:
     if product.signature.attributes.get("algorithm") is not None:
         return False
     parts = config.elements if isinstance(config, ArrayAttr) else ()
-    return all(isinstance(each, Precision) and each.value == "DEFAULT" for each in parts)
+    return all(isinstance(part, Precision) and part.value == "DEFAULT" for part in parts)
 
 
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (

@@ -35,7 +35,7 @@ class DeadResults:
 
     def contains(self, op: Op) -> bool:
         """Whether an operation, or one that it is nested in, is dead."""
-        return bool(self.ops) and any(each in self.ops for each in (op, *op.ancestors()))
+        return bool(self.ops) and any(ancestor in self.ops for ancestor in (op, *op.ancestors()))
 
     def _add(self, value: Value) -> None:
         if value not in self.values:

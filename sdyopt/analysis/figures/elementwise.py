@@ -18,7 +18,7 @@ from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts) -> Elementwise:
     """The elementwise operations of a program, over all runs; those of unknown size or number are counted."""
-    found = Elementwise()
+    elementwise = Elementwise()
     chains: dict[Op, set[Op]] = {}
     for op in module.walk():
         if not _is_in_chain(op):
@@ -31,12 +31,12 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
                 _join(chains, op, before)
         times = counts.times(op)
         sizes = [_bytes(value, shapes) for value in (*dict.fromkeys(op.operands), *op.results)]
-        found.count += 1
+        elementwise.count += 1
         if times is None or None in sizes:
-            found.unknown += 1
+            elementwise.unknown += 1
         else:
-            found.alone += times.high * sum(size or 0 for size in sizes)
-    for chain in {id(each): each for each in chains.values()}.values():
+            elementwise.alone += times.high * sum(size or 0 for size in sizes)
+    for chain in {id(chain): chain for chain in chains.values()}.values():
         first = next(iter(chain))
         times = counts.times(first)
         read = dict.fromkeys(value for op in chain for value in op.operands if value.defining_op not in chain)
@@ -44,8 +44,8 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
             value for op in chain for value in op.results if any(user not in chain for user in value.users)
         ]
         if times is not None:
-            found.fused += times.high * sum(_bytes(value, shapes) or 0 for value in (*read, *written))
-    return found
+            elementwise.fused += times.high * sum(_bytes(value, shapes) or 0 for value in (*read, *written))
+    return elementwise
 
 
 def _join(chains: dict[Op, set[Op]], first: Op, second: Op) -> None:

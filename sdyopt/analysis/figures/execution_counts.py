@@ -113,15 +113,15 @@ class ExecutionCounts:
 
     def loop(self, op: Op) -> WhileOp | None:
         """The innermost loop that an operation runs in, also one around the calls of its function."""
-        for each in op.ancestors():
-            if isinstance(each, WhileOp):
-                return each
-            if isinstance(each, FuncOp):
-                if each not in self._loop_around:
-                    self._loop_around[each] = None  # for recursion
-                    loops = map(self.loop, self._call_sites.get(each, ()))
-                    self._loop_around[each] = next(filter(None, loops), None)
-                return self._loop_around[each]
+        for ancestor in op.ancestors():
+            if isinstance(ancestor, WhileOp):
+                return ancestor
+            if isinstance(ancestor, FuncOp):
+                if ancestor not in self._loop_around:
+                    self._loop_around[ancestor] = None  # for recursion
+                    loops = map(self.loop, self._call_sites.get(ancestor, ()))
+                    self._loop_around[ancestor] = next(filter(None, loops), None)
+                return self._loop_around[ancestor]
         return None
 
     def call_sites(self, function: FuncOp) -> Sequence[CallOp | CompositeOp]:
@@ -287,13 +287,13 @@ def callee_of(op: CallOp | CompositeOp) -> FuncOp | None:
 
 def functions_in(module: Op) -> list[FuncOp]:
     """The functions of a program and of its nested modules. Their bodies are not visited."""
-    found: list[FuncOp] = []
+    functions: list[FuncOp] = []
     for op in (op for region in module.regions for block in region.blocks for op in block.ops):
         if isinstance(op, FuncOp):
-            found.append(op)
+            functions.append(op)
         elif op.regions:
-            found += functions_in(op)
-    return found
+            functions += functions_in(op)
+    return functions
 
 
 def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:
@@ -369,7 +369,9 @@ class CallLocations:
         """`location`; if it has no line, that of the first call of the function that is or contains `op`."""
         if location.line or op is None:
             return location
-        function = next((each for each in (op, *op.ancestors()) if isinstance(each, FuncOp)), None)
+        function = next(
+            (ancestor for ancestor in (op, *op.ancestors()) if isinstance(ancestor, FuncOp)), None
+        )
         call = None if function is None else self._call_location(function)
         if call is None:
             return location

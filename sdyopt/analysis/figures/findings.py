@@ -28,13 +28,17 @@ def finding(
 
     It has a note on each contributor, and `limit_note` at the limit.
     """
-    lines = [each for each in contributors if each.location.line]
+    lines = [contributor for contributor in contributors if contributor.location.line]
     error = DiagnosticError.at(file_location(lines[0].location) if lines else limit, message)
-    for each in contributors:
-        text = f"{each.what}; {each.cause}" if each.cause else each.what
+    for contributor in contributors:
+        text = f"{contributor.what}; {contributor.cause}" if contributor.cause else contributor.what
         # The location of a function argument has a name, but no line.
-        name = "" if each.location.line or not each.location.name_stack else f"{each.location.name_stack}: "
-        error.note(name + text, file_location(each.location))
+        name = (
+            ""
+            if contributor.location.line or not contributor.location.name_stack
+            else f"{contributor.location.name_stack}: "
+        )
+        error.note(name + text, file_location(contributor.location))
     return error.note(limit_note, limit)
 
 

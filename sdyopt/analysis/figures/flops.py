@@ -85,13 +85,15 @@ def _share_in_input(op: ConvolutionOp) -> Fraction:
     The others are padding, or in the gaps of a dilated input, as in the gradient of a strided convolution.
     """
     shapes = [
-        each.shape
-        for each in (*op.operand_types, *op.signature.result_types)
-        if isinstance(each, RankedShapedType)
+        value_type.shape
+        for value_type in (*op.operand_types, *op.signature.result_types)
+        if isinstance(value_type, RankedShapedType)
     ]
     dims = op.dimension_numbers
     count = len(dims.input_spatial_dimensions)
-    steps = [list(each or (1,) * count) for each in (op.window_strides, op.lhs_dilation, op.rhs_dilation)]
+    steps = [
+        list(numbers or (1,) * count) for numbers in (op.window_strides, op.lhs_dilation, op.rhs_dilation)
+    ]
     padding = padding_pairs(op.signature, op.padding) or ((0, 0),) * count
     share = Fraction(1)
     for position in range(count):
@@ -102,7 +104,7 @@ def _share_in_input(op: ConvolutionOp) -> Fraction:
         )
         if DYNAMIC in sizes or 0 in sizes:
             return Fraction(1)
-        stride, gap, spread = (each[position] for each in steps)
+        stride, gap, spread = (step[position] for step in steps)
         share *= Fraction(
             sum(
                 _in_input(sizes, stride, gap, element * spread - padding[position][0])

@@ -455,5 +455,5 @@ def is_read_by_products_only(value: Value) -> bool:
 
 def _is_default_product(op: Op) -> bool:
     return isinstance(op, ConvolutionOp | DotGeneralOp | DotOp) and all(
-        each.value == "DEFAULT" for each in op.precision_config or ()
+        enum.value == "DEFAULT" for enum in op.precision_config or ()
     )

@@ -14,23 +14,23 @@ def independent_products(collective: Op, products: Sequence[Op]) -> list[int]:
     if not isinstance(block, Block):
         return []
     dependent = _reached(collective, _before) | _reached(collective, _after)
-    found = []
-    for number, each in enumerate(products):
-        op = _in_block(each, block)
+    result = []
+    for number, item in enumerate(products):
+        op = _in_block(item, block)
         if op is not None and op not in dependent:
-            found.append(number)
-    return found
+            result.append(number)
+    return result
 
 
 def _reached(start: Op, neighbors: Callable[[Op], Iterator[Op]]) -> set[Op]:
     """The operations of a block that are reached, with the first."""
-    found, pending = {start}, [start]
+    reached, pending = {start}, [start]
     while pending:
         for op in neighbors(pending.pop()):
-            if op not in found:
-                found.add(op)
+            if op not in reached:
+                reached.add(op)
                 pending.append(op)
-    return found
+    return reached
 
 
 def _before(op: Op) -> Iterator[Op]:

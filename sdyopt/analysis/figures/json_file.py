@@ -134,39 +134,39 @@ class JsonReader:
 
     def entries(self, path: Path) -> Iterator[Path]:
         """The paths of the elements of a list."""
-        found = self.at(path)
-        if not isinstance(found, list):
+        result = self.at(path)
+        if not isinstance(result, list):
             raise self.file.error(f"{_named(path)} must be a list", path)
-        for number in range(len(found)):
+        for number in range(len(result)):
             yield (*path, number)
 
     def keys(self, path: Path) -> list[str]:
         """The keys of an object."""
-        found = self.at(path)
-        if not isinstance(found, dict):
+        result = self.at(path)
+        if not isinstance(result, dict):
             raise self.file.error(f"{_named(path)} must be an object", path)
-        return list(found)
+        return list(result)
 
     def text(self, path: Path) -> str:
         """The string at a path."""
-        found = self.at(path)
-        if not isinstance(found, str):
+        text = self.at(path)
+        if not isinstance(text, str):
             raise self.file.error(f"{_named(path)} must be a string", path)
-        return found
+        return text
 
     def integer(self, path: Path) -> int:
         """The integer at a path, at least 0."""
-        found = self.at(path)
-        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+        integer = self.at(path)
+        if isinstance(integer, bool) or not isinstance(integer, int) or integer < 0:
             raise self.file.error(f"{_named(path)} must be an integer, at least 0", path)
-        return found
+        return integer
 
     def figure(self, path: Path) -> Fraction:
         """The number at a path, at least 0, not necessarily an integer."""
-        found = self.at(path)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
+        result = self.at(path)
+        if isinstance(result, bool) or not isinstance(result, int | float) or not 0 <= result < inf:
             raise self.file.error(f"{_named(path)} must be a number, at least 0", path)
-        return Fraction(found)
+        return Fraction(result)
 
     def optional_integer(self, path: Path) -> int | None:
         """The integer at a path, at least 0; None for null."""

@@ -80,7 +80,7 @@ class _Kernels:
     def __init__(self, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> None:
         self._shapes, self._counts = shapes, counts
         self._looks_up = CompilerBehavior.LOOKS_UP_SHARDS.holds(compiler)
-        self._found = Kernels()
+        self._summed = Kernels()
         self._kernels: dict[Op, _Kernel] = {}
         self._free: set[Op] = set()
         self._sizes: dict[Value, int] = {}
@@ -121,7 +121,7 @@ class _Kernels:
                         kernel = self._joined(kernel, kernels[before])
         for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
             self._add(kernel)
-        return self._found
+        return self._summed
 
     def _is_free(self, op: Op) -> bool:
         kind, free = type(op), self._free
@@ -144,17 +144,17 @@ class _Kernels:
         flops, size = (
             re.search(rf'"{key}":\s*([0-9]{{1,24}})\b', text) for key in ("flops", "bytes_accessed")
         )
-        self._found.custom_flops += times.high * int(flops[1] if flops else 0)
-        self._found.custom_bytes += times.high * int(size[1] if size else 0)
-        self._found.unsized += times.high
+        self._summed.custom_flops += times.high * int(flops[1] if flops else 0)
+        self._summed.custom_bytes += times.high * int(size[1] if size else 0)
+        self._summed.unsized += times.high
 
     def _add_slice(self, op: Op) -> None:
         """Adds the kernel that copies the shard of a device, and the one that looks up which it is."""
         times = self._counts.times(op)
         size = self._bytes(op.results[0])
         if times is not None and size and self._looks_up:
-            self._found.add(KernelSize(2 * size, _elements(op.results[0], size), False), times.high)
-            self._found.unsized += times.high
+            self._summed.add(KernelSize(2 * size, _elements(op.results[0], size), False), times.high)
+            self._summed.unsized += times.high
 
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
         """The union, in the larger kernel."""
@@ -186,9 +186,9 @@ class _Kernels:
             return
         elements = [_elements(value, value_size) for value, value_size in zip(values, sizes, strict=True)]
         kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
-        found = self._found
-        found.add(kind, times.high)
-        found.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
+        kernels = self._summed
+        kernels.add(kind, times.high)
+        kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
     def _read(self, ops: set[Op]) -> Iterator[Value]:
         """What a kernel reads; the result of a slice for what it slices."""

@@ -35,7 +35,7 @@ def loop_left(op: Op, counts: ExecutionCounts) -> WhileOp | None:
     while (loop := loop_around(around, counts, in_branches=False)) is not None:
         # A loop that never runs is removed with its collectives.
         is_run = counts.trip_count(loop) != 0
-        if not is_run or not all(is_invariant(each, loop, counts) for each in op.operands):
+        if not is_run or not all(is_invariant(operand, loop, counts) for operand in op.operands):
             break
         left = around = loop
     return left
@@ -84,7 +84,7 @@ def sum_over_iterations(value: Value, loop: WhileOp) -> Value | None:
         value = user.results[0]
     if not isinstance(user, AddOp) or user.parent is not loop.body.blocks[0]:
         return None
-    other = next((each for each in user.operands if each is not value), None)
+    other = next((operand for operand in user.operands if operand is not value), None)
     if not isinstance(other, BlockArgument) or other.block is not loop.body.blocks[0]:
         return None
     if only_user(other) is not user:

@@ -190,11 +190,11 @@ def memory_size(flag: str, size: str | None) -> int | None:
     """The bytes of a size of memory that is the value of a flag; None for none. Raises UsageError."""
     if not size:
         return None
-    found = parse_quantity(int(size) if size.isascii() and size.isdecimal() else size, BYTES)
-    if not found:
+    quantity = parse_quantity(int(size) if size.isascii() and size.isdecimal() else size, BYTES)
+    if not quantity:
         number = re.fullmatch(r"([0-9]+(?:[.][0-9]+)?) *([KMGT])", size, re.IGNORECASE | re.ASCII)
         help = "such as 16GiB"
         if number is not None:
             help = f"write {number[1]}{number[2].upper()}iB"
         raise UsageError(f"for the --{flag} option: '{size}' is not a size of memory", help)
-    return int(found)
+    return int(quantity)

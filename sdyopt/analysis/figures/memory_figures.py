@@ -213,38 +213,42 @@ def memory_figures(
     """
     dead = DeadResults(module, counts)
     live = LiveMemory(shapes, dead, compiler)
-    found, highest = Memory(), Peak()
-    functions = [each for each in entry_functions(functions_in(module)) if not each.is_declaration]
+    memory, highest = Memory(), Peak()
+    functions = [
+        entry_function
+        for entry_function in entry_functions(functions_in(module))
+        if not entry_function.is_declaration
+    ]
     for function in functions:
         peak = live.function(function)
-        if peak.bytes >= found.peak:
+        if peak.bytes >= memory.peak:
             highest = peak
             returned = function.entry.last
-            found.arguments = sum(map(live.bytes, function.entry.arguments))
+            memory.arguments = sum(map(live.bytes, function.entry.arguments))
             assert returned is not None
-            found.results = sum(map(live.bytes, returned.operands))
-            found.peak = peak.bytes
-            found.peak_location = _peak_location(peak, texts.located)
+            memory.results = sum(map(live.bytes, returned.operands))
+            memory.peak = peak.bytes
+            memory.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
-            found.live_at_peak = [
+            memory.live_at_peak = [
                 texts.with_weight(texts.live_value(value, size), value)
                 for size, value in sized[:MAX_LIVE_VALUES]
                 if size
             ]
-            found.replicated = sum(
+            memory.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
-            found.kinds = _Kinds(sized, texts)
-            found.curve = _Curve(peak.curve, texts.located)
-    found.constants = sum(
+            memory.kinds = _Kinds(sized, texts)
+            memory.curve = _Curve(peak.curve, texts.located)
+    memory.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
         if is_constant(type(op)) and counts.times(op) != NEVER and not dead.contains(op)
     )
-    found.unknown_values = len(live.unknown_values)
+    memory.unknown_values = len(live.unknown_values)
     if not compiler:
-        found.by_compiler = _Peaks(found.peak, functions, shapes, dead)
-    return found, lambda points: _timeline(highest, live, texts, points)
+        memory.by_compiler = _Peaks(memory.peak, functions, shapes, dead)
+    return memory, lambda points: _timeline(highest, live, texts, points)
 
 
 # At each point of a timeline, so many of the largest groups of values are known.
@@ -267,14 +271,14 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
     ]
     counts = [0] * (len(shown) + 1)
     groups: dict[tuple[str, str, str, SourceLocation, str, str], dict[int, list[int]]] = {}
-    for each in buffers:
-        start, end = bisect_left(shown, each.start), bisect_right(shown, each.end)
-        if not each.bytes or start >= end:
+    for buffer in buffers:
+        start, end = bisect_left(shown, buffer.start), bisect_right(shown, buffer.end)
+        if not buffer.bytes or start >= end:
             continue
         counts[start] += 1
         counts[end] -= 1
-        if each.bytes * _SMALLEST_PART > peak.bytes:
-            value = texts.live_value(each.value, each.bytes)
+        if buffer.bytes * _SMALLEST_PART > peak.bytes:
+            value = texts.live_value(buffer.value, buffer.bytes)
             at = value.location._replace(column=0, name_stack="", frames=(), path="")
             at = at if at.line else NO_LOCATION
             key = pattern_of(value.name), value.type, value.sharding, at, value.role, value.what
@@ -282,13 +286,13 @@ def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Ti
             for point, sign in ((start, 1), (end, -1)):
                 change = changes.setdefault(point, [0, 0])
                 change[0] += sign
-                change[1] += sign * each.bytes
-    found = [LiveGroup(*key, _running(changes, len(shown))) for key, changes in groups.items()]
+                change[1] += sign * buffer.bytes
+    live_groups = [LiveGroup(*key, _running(changes, len(shown))) for key, changes in groups.items()]
     points = [
         MemoryPoint(total, texts.located(source_location(op.location), op))
         for op, total in (ops[index] for index in shown)
     ]
-    return Timeline(points, list(accumulate(counts[:-1])), _largest(found, len(shown)))
+    return Timeline(points, list(accumulate(counts[:-1])), _largest(live_groups, len(shown)))
 
 
 def _flattened(peak: Peak) -> tuple[list[tuple[Op, int]], list[Buffer]]:
@@ -307,7 +311,8 @@ def _flattened(peak: Peak) -> tuple[list[tuple[Op, int]], list[Buffer]]:
                 add(inner, outside + total - inner.bytes)
             last.append(len(ops) - 1)
         buffers.extend(
-            Buffer(each.value, first[each.start], last[each.end], each.bytes) for each in peak.buffers
+            Buffer(buffer.value, first[buffer.start], last[buffer.end], buffer.bytes)
+            for buffer in peak.buffers
         )
 
     add(peak, 0)
@@ -316,12 +321,12 @@ def _flattened(peak: Peak) -> tuple[list[tuple[Op, int]], list[Buffer]]:
 
 def _running(changes: dict[int, list[int]], end: int) -> list[tuple[int, int, int]]:
     """The sums of changes up to each point where there are some."""
-    found, number, size = [], 0, 0
+    running, number, size = [], 0, 0
     for point in sorted(changes):
         number, size = number + changes[point][0], size + changes[point][1]
         if point < end:
-            found.append((point, number, size))
-    return found
+            running.append((point, number, size))
+    return running
 
 
 def _largest(groups: Sequence[LiveGroup], end: int) -> list[LiveGroup]:
@@ -332,7 +337,7 @@ def _largest(groups: Sequence[LiveGroup], end: int) -> list[LiveGroup]:
         for (start, _, size), stop in zip(group.changes, [*ends, end], strict=True):
             for point in range(start, stop) if size else ():
                 at_point[point].append((-size, number))
-    kept = {number for found in at_point for _, number in nsmallest(LIVE_AT_POINT, found)}
+    kept = {number for pairs in at_point for _, number in nsmallest(LIVE_AT_POINT, pairs)}
     most = {number: max(size for _, _, size in groups[number].changes) for number in kept}
     return [groups[number] for number in sorted(kept, key=lambda number: (-most[number], number))]
 
@@ -342,11 +347,11 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
     sizes: dict[Value, int] = {}
     here: Peak | None = peak
     while here is not None:
-        for each in here.live:
-            size = live.bytes(each.value)
-            sizes.setdefault(each.value, size if aligned(size) == each.bytes else each.bytes)
+        for buffer in here.live:
+            size = live.bytes(buffer.value)
+            sizes.setdefault(buffer.value, size if aligned(size) == buffer.bytes else buffer.bytes)
         here = here.nested
-    return sorted(((size, value) for value, size in sizes.items()), key=lambda found: -found[0])
+    return sorted(((size, value) for value, size in sizes.items()), key=lambda entry: -entry[0])
 
 
 def _users(value: Value) -> Iterator[Op]:
@@ -377,23 +382,26 @@ class _Peaks(Mapping[str, int]):
         self._common, self._functions, self._shapes, self._dead = peak, functions, shapes, dead
 
     @cached_property
-    def _found(self) -> dict[str, int]:
+    def _bytes_by_name(self) -> dict[str, int]:
         return {compiler: self._peak(compiler) for compiler in (TPU, GPU)}
 
     def _peak(self, compiler: str) -> int:
-        if all(each.holds(compiler) == each.holds("") for each in CompilerBehavior):
+        if all(
+            compiler_behavior.holds(compiler) == compiler_behavior.holds("")
+            for compiler_behavior in CompilerBehavior
+        ):
             return self._common
         live = LiveMemory(self._shapes, self._dead, compiler)
         return max([live.function(function).bytes for function in self._functions], default=0)
 
     def __getitem__(self, compiler: str) -> int:
-        return self._found[compiler]
+        return self._bytes_by_name[compiler]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._bytes_by_name)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._bytes_by_name)
 
 
 class _Kinds(Mapping[str, int]):
@@ -403,22 +411,22 @@ class _Kinds(Mapping[str, int]):
         self._sized, self._texts = sized, texts
 
     @cached_property
-    def _found(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+    def _bytes_by_name(self) -> dict[str, int]:
+        numbering: dict[str, int] = {}
         for size, value in self._sized:
             if size:
                 kind = self._texts.what(value, self._texts.origins.role(value)[0])
-                found[kind] = found.get(kind, 0) + size
-        return dict(sorted(found.items(), key=lambda entry: -entry[1]))
+                numbering[kind] = numbering.get(kind, 0) + size
+        return dict(sorted(numbering.items(), key=lambda entry: -entry[1]))
 
     def __getitem__(self, kind: str) -> int:
-        return self._found[kind]
+        return self._bytes_by_name[kind]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._bytes_by_name)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._bytes_by_name)
 
 
 def _replicated_bytes(size: int, replicas: int | None) -> Fraction:

@@ -80,12 +80,12 @@ def kept_count(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int
     # Each digit is split until both shardings have digits of the same sizes, and those of one axis are equal
     # or do not overlap.
     while True:
-        found = sum(map(len, ends.values()))
+        number = sum(map(len, ends.values()))
         for old, new in dims:
             for digits, others in ((old, new), (new, old)):
                 if not _add_ends(digits, others, ends):
                     return None
-        if sum(map(len, ends.values())) == found:
+        if sum(map(len, ends.values())) == number:
             break
     if any(end % start for of_axis in ends.values() for start, end in pairwise(sorted(of_axis))):
         return None

@@ -87,10 +87,10 @@ def lay_out_on_nodes(sizes: dict[str, int], node: int) -> Layout:
     stride = 1
     for name, size in reversed(sizes.items()):
         within = min(size, max(1, node // stride))
-        found = [Part(NODE, within, stride, node, wraps=False)] if within > 1 else []
+        result = [Part(NODE, within, stride, node, wraps=False)] if within > 1 else []
         if (between := -(-size // within)) > 1:
-            found.append(Part(NETWORK, between, max(1, stride * within // node), between, wraps=False))
-        parts[name] = tuple(found)
+            result.append(Part(NETWORK, between, max(1, stride * within // node), between, wraps=False))
+        parts[name] = tuple(result)
         stride *= size
     return Layout(_in_order(parts, sizes))
 
@@ -118,16 +118,16 @@ def lay_out_on_torus(
     used = dict.fromkeys(dimensions, 1)
     parts: dict[str, tuple[Part, ...]] = {}
     for name, along in reversed(list(zip(names, assigned, strict=True))):
-        found = []
+        result = []
         for dimension, size in along.items():
             if size > 1:
                 whole = dimensions[dimension]
                 wraps = dimension in _TORUS and is_closed and whole % wrap == 0
-                found.append(Part(dimension, size, used[dimension], whole, wraps))
+                result.append(Part(dimension, size, used[dimension], whole, wraps))
                 used[dimension] *= size
         if between[name] > 1:
-            found.append(Part(SLICES, between[name], 1, between[name], wraps=False))
-        parts[name] = tuple(found)
+            result.append(Part(SLICES, between[name], 1, between[name], wraps=False))
+        parts[name] = tuple(result)
     return Layout(_in_order(parts, sizes))
 
 
@@ -142,12 +142,12 @@ def _common(left: int, size: int) -> int:
 
 def _first(dimensions: dict[str, int], devices: int) -> dict[str, int]:
     """The dimensions of the first devices of a slice, in the order core, x, y, z."""
-    left, found = devices, dict.fromkeys(dimensions, 1)
+    left, first = devices, dict.fromkeys(dimensions, 1)
     for name in (CORE, *_TORUS):
         if name in dimensions:
-            found[name] = min(dimensions[name], left)
-            left = -(-left // found[name])
-    return found
+            first[name] = min(dimensions[name], left)
+            left = -(-left // first[name])
+    return first
 
 
 def _assigned(sizes: Sequence[int], dimensions: dict[str, int], kind: str) -> list[dict[str, int]]:
@@ -160,7 +160,7 @@ def _assigned(sizes: Sequence[int], dimensions: dict[str, int], kind: str) -> li
 def _one_after_the_other(sizes: Sequence[int], dimensions: dict[str, int]) -> list[dict[str, int]]:
     order = [name for name in (CORE, *_TORUS) if name in dimensions]
     free = {name: dimensions[name] for name in order}
-    found: list[dict[str, int]] = []
+    numbering: list[dict[str, int]] = []
     for size in reversed(sizes):
         along: dict[str, int] = {}
         for name in order:
@@ -169,19 +169,19 @@ def _one_after_the_other(sizes: Sequence[int], dimensions: dict[str, int]) -> li
                 along[name] = share
                 free[name] //= share
                 size //= share
-        found.append(along)
-    return found[::-1]
+        numbering.append(along)
+    return numbering[::-1]
 
 
 def _whole_dimensions(sizes: Sequence[int], dimensions: dict[str, int]) -> list[dict[str, int]] | None:
     """Each axis along as many whole dimensions as possible, the last axis first; None if there are none."""
     free = list(dimensions)
-    found: list[dict[str, int]] = []
+    numbering: list[dict[str, int]] = []
     # The two cores of a chip are the closest.
     free.sort(key=lambda name: name != CORE)
     for size in reversed(sizes):
         if size == 1:
-            found.append({})
+            numbering.append({})
             continue
         candidates = (
             names
@@ -192,15 +192,15 @@ def _whole_dimensions(sizes: Sequence[int], dimensions: dict[str, int]) -> list[
         names = next(candidates, None)
         if names is None:
             return None
-        found.append({name: dimensions[name] for name in reversed(names)})
+        numbering.append({name: dimensions[name] for name in reversed(names)})
         free = [name for name in free if name not in names]
-    return found[::-1]
+    return numbering[::-1]
 
 
 def _split_dimensions(sizes: Sequence[int], dimensions: dict[str, int]) -> list[dict[str, int]]:
     """Each axis along as much of whole dimensions as possible, then along few dimensions."""
     free = dict(dimensions)
-    found: list[dict[str, int]] = []
+    numbering: list[dict[str, int]] = []
     for size in reversed(sizes):
         shares = [[share for share in range(1, left + 1) if left % share == 0] for left in free.values()]
         options = [
@@ -210,8 +210,8 @@ def _split_dimensions(sizes: Sequence[int], dimensions: dict[str, int]) -> list[
         options = options or [free]
         best = max(options, key=lambda option: _preference(option, dimensions, free))
         free = {name: left // best[name] for name, left in free.items()}
-        found.append(dict(reversed(best.items())))
-    return found[::-1]
+        numbering.append(dict(reversed(best.items())))
+    return numbering[::-1]
 
 
 def _preference(

@@ -78,10 +78,10 @@ class LiveMemory:
 
     def bytes(self, value: Value) -> int:
         """Bytes of a value on one device; 0 if unknown."""
-        found = self._bytes.get(value)
-        if found is None:
-            found = self._bytes[value] = self._size(value)
-        return found
+        number = self._bytes.get(value)
+        if number is None:
+            number = self._bytes[value] = self._size(value)
+        return number
 
     def _size(self, value: Value) -> int:
         key = value.type, self._shapes.sharding(value)
@@ -137,12 +137,14 @@ class LiveMemory:
         if not ops:
             return Peak()
         buffers = BlockBuffers(block, ops, may_write, self.bytes, self._shapes.shape, self._compiler)
-        outside = {id(each) for each in self._of_results(block, buffers, donors)}
+        outside = {id(buffer) for buffer in self._of_results(block, buffers, donors)}
         counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
         counted += [
-            each
-            for each in buffers.allocated
-            if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
+            buffer
+            for buffer in buffers.allocated
+            if id(buffer) not in outside
+            and buffer.end >= buffer.start
+            and buffer.value not in self._dead.values
         ]
         nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         totals = [
@@ -155,7 +157,7 @@ class LiveMemory:
             totals = [total - part for total, part in zip(totals, on_chip, strict=True)]
         at = max(range(len(ops)), key=lambda index: (totals[index], on_chip[index]))
         inner = nested[at]
-        temporaries = [each for each in counted[len(held) :] if each.start <= at <= each.end]
+        temporaries = [buffer for buffer in counted[len(held) :] if buffer.start <= at <= buffer.end]
         if on_chip[at]:
             temporaries = _off_chip(temporaries, on_chip[at])
         return Peak(
@@ -177,11 +179,11 @@ class LiveMemory:
         capacity, count = self._on_chip_bytes, len(nested)
         long = max(_LONG_LIFE, count // _LONG_SHARE)
         small = [
-            each
-            if each.end - each.start < long
-            else replace(each, bytes=each.bytes - each.bytes // _MOVED_AWAY)
-            for each in temporaries
-            if each.bytes <= capacity
+            temporary
+            if temporary.end - temporary.start < long
+            else replace(temporary, bytes=temporary.bytes - temporary.bytes // _MOVED_AWAY)
+            for temporary in temporaries
+            if temporary.bytes <= capacity
         ]
         return [
             min(live, capacity - (0 if peak is None else peak.on_chip))
@@ -223,26 +225,29 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
     """The bytes of the buffers that are live at each of `count` operations."""
     # The bytes that become live at each operation, less those of the buffers that end before it.
     changes = [0] * (count + 1)
-    for each in buffers:
-        changes[each.start] += each.bytes
-        changes[each.end + 1] -= each.bytes
+    for buffer in buffers:
+        changes[buffer.start] += buffer.bytes
+        changes[buffer.end + 1] -= buffer.bytes
     return islice(accumulate(changes), count)
 
 
 def _off_chip(temporaries: Iterable[Buffer], on_chip: int) -> list[Buffer]:
     """The buffers that are left if the smallest ones are on the chip, as many as so many bytes are."""
     left = []
-    for each in sorted(temporaries, key=lambda each: each.bytes):
-        if each.bytes <= on_chip:
-            on_chip -= each.bytes
+    for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
+        if temporary.bytes <= on_chip:
+            on_chip -= temporary.bytes
         else:
-            left.append(each)
+            left.append(temporary)
     return left
 
 
 def aliased_results(function: FuncOp) -> dict[int, int]:
     """The arguments of an entry function with `tf.aliasing_output`, and the numbers of these results."""
-    aliases = ((index, each.get(ALIASING_OUTPUT)) for index, each in enumerate(function.argument_attributes))
+    aliases = (
+        (index, dictionary.get(ALIASING_OUTPUT))
+        for index, dictionary in enumerate(function.argument_attributes)
+    )
     results = range(len(function.result_attributes))
     return {
         index: alias.value
@@ -257,16 +262,16 @@ def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, i
     JAX writes `tf.aliasing_output` where the types are equal, and else `jax.buffer_donor`, which lets the
     compiler choose a result of the same size.
     """
-    found = aliased_results(function)
+    numbering = aliased_results(function)
     returned = function.entry.last
     results = [] if returned is None else list(returned.operands)
-    free = set(range(len(results))) - set(found.values())
-    for index, each in enumerate(function.argument_attributes):
-        if BUFFER_DONOR not in each or index in found:
+    free = set(range(len(results))) - set(numbering.values())
+    for index, dictionary in enumerate(function.argument_attributes):
+        if BUFFER_DONOR not in dictionary or index in numbering:
             continue
         size = bytes_of(function.entry.arguments[index])
-        fitting = [each for each in sorted(free) if bytes_of(results[each]) == size]
+        fitting = [number for number in sorted(free) if bytes_of(results[number]) == size]
         if fitting:
-            found[index] = fitting[0]
+            numbering[index] = fitting[0]
             free.discard(fitting[0])
-    return found
+    return numbering

@@ -28,18 +28,18 @@ _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 
 def counted_collectives(module: Op) -> list[Op]:
     """The collectives of a module as reports count them."""
-    found: set[Hashable] = set()
+    keys: set[Hashable] = set()
     ops = (op for op in module.walk() if isinstance(op, COLLECTIVES))
-    return [op for op in ops if not is_repeated_exchange(op, found)]
+    return [op for op in ops if not is_repeated_exchange(op, keys)]
 
 
 def collectives_around(product: Op) -> Iterator[Op]:
     """The collectives on the operands of a product, and the reductions of its result, each once."""
-    found: dict[Op, None] = {}
+    ops: dict[Op, None] = {}
     for operand in product.operands:
-        found.update(dict.fromkeys(_before(operand)))
-    found.update(dict.fromkeys(_reductions_of(product.results[0])))
-    yield from found
+        ops.update(dict.fromkeys(_before(operand)))
+    ops.update(dict.fromkeys(_reductions_of(product.results[0])))
+    yield from ops
 
 
 def _before(value: Value) -> Iterator[Op]:

@@ -147,9 +147,9 @@ class _Collector:
 
     def report(self) -> Report:
         """The figures of collectives and products."""
-        found = Report()
+        report = Report()
         if self._mesh is not None:
-            found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
+            report.devices, report.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
         numbers: dict[Op, int] = {}
         products: list[Op] = []
         exchanged: set[Hashable] = set()
@@ -160,43 +160,43 @@ class _Collector:
                 if is_repeated_exchange(op, exchanged):
                     continue
                 numbers[op] = len(numbers)
-                found.collectives.append(self._collective(op, numbers[op]))
+                report.collectives.append(self._collective(op, numbers[op]))
             elif isinstance(op, ReshardOp):
-                found.undecided.append(self._reshard(op))
+                report.undecided.append(self._reshard(op))
             elif isinstance(op, CustomCallOp):
-                found.undecided += self._replicated_operands(op)
+                report.undecided += self._replicated_operands(op)
             elif type(op) in FLOPS:
                 products.append(op)
             elif isinstance(op, ManualComputationOp):
                 self._has_manual = True
             elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
-                found.unknown_loops.append(self._location(source_location(op.location), op))
-        self._add_updates(found, list(numbers))
-        self._compile(found, list(numbers))
-        found.products = [self._product(op, numbers) for op in products]
+                report.unknown_loops.append(self._location(source_location(op.location), op))
+        self._add_updates(report, list(numbers))
+        self._compile(report, list(numbers))
+        report.products = [self._product(op, numbers) for op in products]
         ops = list(numbers)
-        found.independent = lambda number: independent_products(ops[number], products)
-        return found
+        report.independent = lambda number: independent_products(ops[number], products)
+        return report
 
-    def _add_updates(self, found: Report, ops: Sequence[Op]) -> None:
+    def _add_updates(self, report: Report, ops: Sequence[Op]) -> None:
         """Finds out which collectives of a training step are of its update."""
-        if not any(each.location.phase is Phase.BACKWARD for each in found.collectives):
+        if not any(collective.location.phase is Phase.BACKWARD for collective in report.collectives):
             return
         self._updates = Updates()
-        found.collectives = [
-            replace(each, location=self._with_phase(each.location, op))
-            for op, each in zip(ops, found.collectives, strict=True)
+        report.collectives = [
+            replace(collective, location=self._with_phase(collective.location, op))
+            for op, collective in zip(ops, report.collectives, strict=True)
         ]
 
-    def _compile(self, found: Report, ops: Sequence[Op]) -> None:
+    def _compile(self, report: Report, ops: Sequence[Op]) -> None:
         """Makes of the collectives what the compiler makes of them."""
-        pairs = list(zip(ops, found.collectives, strict=True))
-        machine = machine_of(self._topology, found.mesh)
-        found.compiler = machine.compiler
-        found.collectives = compiled(pairs, machine, self._counts)
+        pairs = list(zip(ops, report.collectives, strict=True))
+        machine = machine_of(self._topology, report.mesh)
+        report.compiler = machine.compiler
+        report.collectives = compiled(pairs, machine, self._counts)
         if not machine.compiler:
-            found.by_compiler = lambda: {
-                each: compiled(pairs, Machine(each), self._counts) for each in (TPU, GPU)
+            report.by_compiler = lambda: {
+                name: compiled(pairs, Machine(name), self._counts) for name in (TPU, GPU)
             }
 
     def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:
@@ -205,7 +205,7 @@ class _Collector:
             return location
         return location._replace(is_update=True)
 
-    def add_memory(self, found: Report) -> None:
+    def add_memory(self, report: Report) -> None:
         """Adds the figures of memory and of carried state."""
         values = ValueTexts(
             self._names,
@@ -216,12 +216,12 @@ class _Collector:
             self._origins,
             self._manual.devices,
         )
-        found.boundary = lambda: boundary_of(self._module, self._names, values)
-        found.carried = list(carried_state(self._module, self._shapes, self._names))
-        found.memory, found.timeline = memory_figures(
-            self._module, self._shapes, self._counts, values, found.compiler
+        report.boundary = lambda: boundary_of(self._module, self._names, values)
+        report.carried = list(carried_state(self._module, self._shapes, self._names))
+        report.memory, report.timeline = memory_figures(
+            self._module, self._shapes, self._counts, values, report.compiler
         )
-        found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
+        report.is_sharded = report.devices == 1 or self._shapes.has_shardings or self._has_manual
 
     def kernels(self) -> Kernels:
         """The kernels of operations that are no products."""
@@ -288,16 +288,18 @@ class _Collector:
         counts = [shapes.shards(sharding) for sharding in (before, after)]
         dims = list(zip(type.shape, *counts, strict=True))
         shape = [max(padded_size(size, old), padded_size(size, new)) for size, old, new in dims]
-        sizes = [bytes_of(type, [size // n for size, n in zip(shape, each, strict=True)]) for each in counts]
+        sizes = [
+            bytes_of(type, [size // n for size, n in zip(shape, count, strict=True)]) for count in counts
+        ]
         moved = [number for number, dim in enumerate(dims) if borders_differ(*dim)]
         if moved and isinstance(op, ReduceScatterOp):
             share_in *= 2
         sent = _wire_bytes(share_in, share_out, *sizes)
         for dim in moved:
-            for local, each in zip(sizes, counts, strict=True):
+            for local, numbers in zip(sizes, counts, strict=True):
                 if sent is not None and local is not None:
-                    elements = halo_elements(type.shape[dim], each[dim], shape[dim])
-                    sent += elements * local / (shape[dim] // each[dim])
+                    elements = halo_elements(type.shape[dim], numbers[dim], shape[dim])
+                    sent += elements * local / (shape[dim] // numbers[dim])
         return sent
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
@@ -347,8 +349,8 @@ class _Collector:
 
     def _location(self, location: SourceLocation, op: Op | None) -> SourceLocation:
         """The line of the user's program for a location of an operation."""
-        found = self._lines.chosen(self._calls.completed(location, op))
-        return found if op is None else self._with_phase(found, op)
+        place = self._lines.chosen(self._calls.completed(location, op))
+        return place if op is None else self._with_phase(place, op)
 
     def _reshard(self, op: ReshardOp) -> Undecided:
         return Undecided(
@@ -408,7 +410,7 @@ class _Collector:
             self._location(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in (*op.operands[:2], op.results[0])]),
-            tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
+            tuple(sorted(numbers[item] for item in collectives_around(op) if item in numbers)),
             self._spare_axes(op, values),
             self._per_iteration(op),
             None if None in local else sizes_of(op, *[shape or () for shape in local]),
@@ -494,10 +496,10 @@ class ManualDevices:
         if function not in self._of_function:
             self._of_function[function] = None  # for recursion
             sites = self._counts.call_sites(function)
-            found = {self.devices(call) for call in sites} | (
+            numbers = {self.devices(call) for call in sites} | (
                 {1} if self._counts.is_entry(function) else set()
             )
-            self._of_function[function] = found.pop() if len(found) == 1 else None if found else 1
+            self._of_function[function] = numbers.pop() if len(numbers) == 1 else None if numbers else 1
         return self._of_function[function]
 
 

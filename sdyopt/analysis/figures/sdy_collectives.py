@@ -117,15 +117,15 @@ def halo_elements(size: int, shards: int, padded: int) -> Fraction:
 
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
     """A set of axes in mesh order, with overlapping and adjacent sub-axes merged, as in totals by axes."""
-    found: list[AxisRef] = []
+    result: list[AxisRef] = []
     for axis in sorted(axes, key=lambda axis: mesh_order(axis, mesh)):
-        last = found[-1] if found and found[-1].name == axis.name else None
+        last = result[-1] if result and result[-1].name == axis.name else None
         if last is None or last.next_pre_size(mesh) < axis.pre_size:
-            found.append(axis)
+            result.append(axis)
         else:
             end = max(last.next_pre_size(mesh), axis.next_pre_size(mesh))
-            found[-1] = sub_axis_between(axis.name, last.pre_size, end, mesh)
-    return tuple(found)
+            result[-1] = sub_axis_between(axis.name, last.pre_size, end, mesh)
+    return tuple(result)
 
 
 def sub_axis_between(name: str, start: int, end: int, mesh: Mesh) -> AxisRef:

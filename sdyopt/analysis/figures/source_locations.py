@@ -160,13 +160,13 @@ _STRUCTURE = constant_pattern(
 @lru_cache(maxsize=1 << 16)
 def _scope(path: str) -> str:
     """The scopes in a name stack, without the operation at its end."""
-    found: list[str] = []
+    names: list[str] = []
     for part in path.split("/")[:-1]:
         while (match := _TRANSFORMATION.match(part)) is not None:
             part = part[match.end() :].removesuffix(")")
         if not _STRUCTURE.fullmatch(part):
-            found.append(part)
-    return "/".join(found)
+            names.append(part)
+    return "/".join(names)
 
 
 @lru_cache(maxsize=1 << 16)

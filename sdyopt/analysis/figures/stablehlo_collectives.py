@@ -145,11 +145,11 @@ def axes_of_groups(groups: Sequence[Sequence[int]], mesh: Mesh) -> list[str] | N
 
 
 def _coordinates(position: int, mesh: Mesh) -> tuple[int, ...]:
-    found = []
+    result = []
     for axis in reversed(mesh.axes):
-        found.append(position % axis.size)
+        result.append(position % axis.size)
         position //= axis.size
-    return tuple(reversed(found))
+    return tuple(reversed(result))
 
 
 @lru_cache(maxsize=64)

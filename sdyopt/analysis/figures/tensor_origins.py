@@ -45,11 +45,11 @@ class TensorOrigins:
 
     def __init__(self, counts: ExecutionCounts) -> None:
         self._counts = counts
-        self._found: dict[Value, BlockArgument | None] = {}
+        self._arguments: dict[Value, BlockArgument | None] = {}
 
     def argument(self, value: Value) -> BlockArgument | None:
         """The argument of the program that a value is a part or a copy of; None if it is computed."""
-        if value not in self._found:
+        if value not in self._arguments:
             here: Value | None = value
             visited: set[Value] = set()
             while here is not None and here not in visited:
@@ -58,13 +58,13 @@ class TensorOrigins:
                     break
                 here = self._source(here)
             is_found = isinstance(here, BlockArgument) and self._is_argument(here)
-            self._found[value] = here if isinstance(here, BlockArgument) and is_found else None
-        return self._found[value]
+            self._arguments[value] = here if isinstance(here, BlockArgument) and is_found else None
+        return self._arguments[value]
 
     def name(self, value: Value) -> str:
         """The name of that argument; "" for none."""
-        found = self.argument(value)
-        return "" if found is None else name_of(found)
+        argument = self.argument(value)
+        return "" if argument is None else name_of(argument)
 
     def role(self, value: Value) -> tuple[str, str]:
         """What a value is to the program, and its name: that of the argument of a copy, too."""
@@ -126,13 +126,13 @@ class TensorOrigins:
 
     def _other_operands(self, op: Op, value: Value) -> Iterator[BlockArgument]:
         """The arguments of the same type with names that an operation combines a value with."""
-        others = [each for each in op.operands if each is not value and each.type is value.type]
-        for each in list(others):
+        others = [operand for operand in op.operands if operand is not value and operand.type is value.type]
+        for item in list(others):
             # Such as a momentum that is scaled.
-            if isinstance(each, OpResult) and is_elementwise(each.op.signature):
-                others += each.op.operands
-        found = map(self.argument, others)
-        return (argument for argument in found if argument is not None and name_of(argument))
+            if isinstance(item, OpResult) and is_elementwise(item.op.signature):
+                others += item.op.operands
+        result = map(self.argument, others)
+        return (argument for argument in result if argument is not None and name_of(argument))
 
     def _is_argument(self, value: BlockArgument) -> bool:
         function = value.block.parent_op

@@ -29,11 +29,12 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
     """The time of each collective and of each product, in their order."""
     topology = topology.on(report.mesh)
     collectives = [
-        TimedCollective(each.number, _seconds_of_collective(each, topology)) for each in report.collectives
+        TimedCollective(collective.number, _seconds_of_collective(collective, topology))
+        for collective in report.collectives
     ]
     runs = {
-        each.number: seconds_of_runs(timed.seconds, each.times)
-        for each, timed in zip(report.collectives, collectives, strict=True)
+        collective.number: seconds_of_runs(timed.seconds, collective.times)
+        for collective, timed in zip(report.collectives, collectives, strict=True)
     }
     # The time of a collective that several products need is divided equally among them.
     sharers = Counter(number for product in report.products for number in product.collectives)
@@ -75,24 +76,28 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         return seconds, seconds
     if report.elementwise is None:
         return None
-    found, rate = report.elementwise, topology.memory_bandwidth
-    return Fraction(found.fused) / rate, Fraction(found.alone) / rate
+    elementwise, rate = report.elementwise, topology.memory_bandwidth
+    return Fraction(elementwise.fused) / rate, Fraction(elementwise.alone) / rate
 
 
-def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | None:
+def _seconds_of_collective(collective: Collective, topology: Topology) -> Fraction | None:
     """Seconds of one run."""
-    if each.wire_bytes is None:
+    if collective.wire_bytes is None:
         return None
-    if not each.wire_bytes:
+    if not collective.wire_bytes:
         return Fraction(0)
-    if each.group_size is None:
+    if collective.group_size is None:
         return None
-    if each.kind != PERMUTE:
-        return topology.seconds(each.kind, each.axis_names, each.group_size, each.wire_bytes)
+    if collective.kind != PERMUTE:
+        return topology.seconds(
+            collective.kind, collective.axis_names, collective.group_size, collective.wire_bytes
+        )
     # A device that a permute does not send from waits for those that it does.
-    is_one_way = each.bytes_in is not None and each.wire_bytes < each.bytes_in
+    is_one_way = collective.bytes_in is not None and collective.wire_bytes < collective.bytes_in
     kind = ONE_WAY_PERMUTE if is_one_way else PERMUTE
-    return topology.seconds(kind, each.axis_names, each.group_size, each.wire_bytes, each.bytes_in)
+    return topology.seconds(
+        kind, collective.axis_names, collective.group_size, collective.wire_bytes, collective.bytes_in
+    )
 
 
 def _is_in_memory(report: Report, size: int, topology: Topology) -> bool:
@@ -140,13 +145,13 @@ def _timed_product(
         if product.is_followed or product.is_returned or (product.is_narrow and speed.narrow):
             least += speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
-    known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
+    known = sum((amount / sharers for amount, sharers in collectives if amount is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
     return TimedProduct(
         product.value,
         seconds,
         "" if compute is None or memory is None else "compute" if compute >= memory else "memory",
-        known if all(each is not None for each, _ in collectives) else None,
+        known if all(amount is not None for amount, _ in collectives) else None,
         total is not None and known > total,
     )
 

@@ -64,9 +64,9 @@ class TomlFile:
         text = self.source.text
         if text.count(".") < _MAX_NAMES:
             return
-        for found in _KEY_OR_OTHER.finditer(text):
-            if found["key"] and len(re.findall(_ANY_NAME, found["key"])) > _MAX_NAMES:
-                where = FileLoc(self.source.name, text.count("\n", 0, found.start()) + 1, 1)
+        for result in _KEY_OR_OTHER.finditer(text):
+            if result["key"] and len(re.findall(_ANY_NAME, result["key"])) > _MAX_NAMES:
+                where = FileLoc(self.source.name, text.count("\n", 0, result.start()) + 1, 1)
                 error = DiagnosticError.at(where, "invalid TOML: a key is nested too deeply")
                 raise error.within(self.source).help(_HELP)
 
@@ -85,21 +85,21 @@ class TomlFile:
     @cached_property
     def _positions(self) -> dict[tuple[str, str, int], tuple[int, int]]:
         """Line and column of each key, by table, key and number; the key of a table header is ""."""
-        found: dict[tuple[str, str, int], tuple[int, int]] = {}
+        positions: dict[tuple[str, str, int], tuple[int, int]] = {}
         counts: dict[str, int] = {}
         table, number = "", 0
         for line_number, line in enumerate(self.source.text.split("\n"), 1):
             if (header := _HEADER.match(line)) is not None:
                 table = ".".join(_names(header[1]))
                 number = counts[table] = counts.get(table, -1) + 1
-                found[table, "", number] = (line_number, 1)
+                positions[table, "", number] = (line_number, 1)
             elif (match := _KEY.match(line)) is not None:
                 # `a.b = 1` is the key b of the table a.
                 *inner, key = _names(match[1])
                 position = line_number, len(line) - len(line.lstrip()) + 1
                 inside = ".".join(filter(None, (table, *inner)))
-                found.setdefault((inside, key, 0 if inner else number), position)
-        return found
+                positions.setdefault((inside, key, 0 if inner else number), position)
+        return positions
 
     def error(self, message: str, table: str, key: str = "", number: int = 0) -> DiagnosticError:
         """An error at a key, or at the header of its table."""
@@ -116,9 +116,9 @@ class TomlFile:
         error = self.error(f"'{key}' is not a quantity", table, key, number)
         raise error.help(f"write {what}, such as {key} = {dimension.example}")
 
-    def check_keys(self, found: Sequence[str], known: Sequence[str], table: str, number: int = 0) -> None:
+    def check_keys(self, names: Sequence[str], known: Sequence[str], table: str, number: int = 0) -> None:
         """Raises DiagnosticError at the first key that is not known."""
-        for key in found:
+        for key in names:
             if key not in known:
                 help = nearest_or_all(key, known)
                 if table:

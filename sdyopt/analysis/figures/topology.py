@@ -174,13 +174,13 @@ class Topology:
         axes = [name for name, size in sizes.items() if size > 1]
         if self.target is None or len(axes) > _MAX_AXES:
             return [self.on(mesh)]
-        found: dict[tuple[tuple[str, str], ...], Topology] = {}
+        topologies: dict[tuple[tuple[str, str], ...], Topology] = {}
         for order in permutations(axes):
             names = (*order, *(name for name in sizes if name not in order))
             topology = replace(self, order=names, meshes={}).on(mesh)
             assert topology.layout is not None
-            found.setdefault(tuple(sorted(topology.layout.texts.items())), topology)
-        return list(found.values())
+            topologies.setdefault(tuple(sorted(topology.layout.texts.items())), topology)
+        return list(topologies.values())
 
     def _laid_out(self, sizes: dict[str, int]) -> Topology:
         """The topology of a machine with the parts of it that each axis of a mesh has."""
@@ -234,8 +234,8 @@ class Topology:
             if key not in self.known:
                 size = whole or whole_bytes(kind, group_size, float(wire_bytes))
                 parts = self.parts_along(axes or self.layout_axes, group_size)
-                found = self.times.seconds(kind, size, parts) if kind in _STEPS else None
-                self.known[key] = None if found is None else Fraction(round(found * 10**12), 10**12)
+                result = self.times.seconds(kind, size, parts) if kind in _STEPS else None
+                self.known[key] = None if result is None else Fraction(round(result * 10**12), 10**12)
             return self.known[key]
         link = self.link(axes)
         steps = _STEPS.get(kind)
@@ -342,9 +342,9 @@ def _of_machine(target: Target, name: str) -> Topology:
     device = {key: _figure(data, key, dimension) for key, dimension in _DEVICE.items()}
     links = {}
     for table in _SHARED:
-        if (found := data.get(table)) is not None:
-            latency = _figure(found, "hop" if "hop" in found else "latency", SECONDS)
-            links[table] = Link(_figure(found, "bandwidth", BYTES_PER_SECOND), latency)
+        if (result := data.get(table)) is not None:
+            latency = _figure(result, "hop" if "hop" in result else "latency", SECONDS)
+            links[table] = Link(_figure(result, "bandwidth", BYTES_PER_SECOND), latency)
     return Topology(
         device["flops"],
         device["memory_bandwidth"],
@@ -472,14 +472,14 @@ def _quantities(
     file: TomlFile, values: dict[str, Any], dimensions: dict[str, Dimension], table: str
 ) -> dict[str, Fraction | None]:
     """The quantities of these keys; None for a key that the table does not have."""
-    found: dict[str, Fraction | None] = dict.fromkeys(dimensions)
+    quantities: dict[str, Fraction | None] = dict.fromkeys(dimensions)
     for key, dimension in dimensions.items():
         if key in values:
-            found[key] = file.quantity(values[key], dimension, table, key)
-            if not found[key] and dimension in _RATES:
+            quantities[key] = file.quantity(values[key], dimension, table, key)
+            if not quantities[key] and dimension in _RATES:
                 error = file.error(f"'{key}' is zero", table, key)
                 raise error.help(f"write a rate above zero, such as {key} = {dimension.example}")
-    return found
+    return quantities
 
 
 # The number of ring steps of a collective with groups of n devices, by kind; a permute is one step.

@@ -44,23 +44,27 @@ def phase_totals(report: Report) -> dict[Phase, Total]:
 
     Empty without gradients.
     """
-    found = wire_totals(report.collectives, lambda each: each.location.phase)
-    return {phase: found[phase] for phase in Phase if phase in found} if Phase.BACKWARD in found else {}
+    totals_by_name = wire_totals(report.collectives, lambda collective: collective.location.phase)
+    return (
+        {phase: totals_by_name[phase] for phase in Phase if phase in totals_by_name}
+        if Phase.BACKWARD in totals_by_name
+        else {}
+    )
 
 
 def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:
     """Wire bytes of one device over all runs, by a key of the collectives, the largest first."""
-    found: dict[str, Total] = {}
-    for each in collectives:
-        _add_runs(found.setdefault(key(each), Total()), each.wire_bytes, each)
-    return dict(sorted(found.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
+    totals_by_name: dict[str, Total] = {}
+    for collective in collectives:
+        _add_runs(totals_by_name.setdefault(key(collective), Total()), collective.wire_bytes, collective)
+    return dict(sorted(totals_by_name.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
 
 
-def wire_bytes_of_runs(each: Collective) -> Fraction | None:
+def wire_bytes_of_runs(collective: Collective) -> Fraction | None:
     """Wire bytes of one device over all runs of a collective, as often as it may run; None if unknown."""
-    if each.wire_bytes is None or each.times is None:
+    if collective.wire_bytes is None or collective.times is None:
         return None
-    return each.wire_bytes * each.times.high
+    return collective.wire_bytes * collective.times.high
 
 
 def wire_total(report: Report) -> Total:
@@ -70,8 +74,8 @@ def wire_total(report: Report) -> Total:
 
 def activation_total(report: Report) -> Total:
     """Wire bytes of the collectives that reshard activations."""
-    found = [each for each in report.collectives if each.is_activation]
-    return wire_totals(found, lambda _: "").get("", Total())
+    collectives = [collective for collective in report.collectives if collective.is_activation]
+    return wire_totals(collectives, lambda _: "").get("", Total())
 
 
 def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fraction]:
@@ -120,18 +124,18 @@ def useful_share(report: Report) -> Fraction | None:
 def recomputed_share(report: Report) -> Fraction | None:
     """The share of a device's FLOPs in recomputed operations; None if unknown."""
     local, _ = flop_totals(report)
-    phases = {each.location.phase for each in report.products}
+    phases = {product.location.phase for product in report.products}
     if local.unknown or not local.high or phases == {Phase.UNKNOWN}:
         return None
-    again = [each for each in report.products if each.location.phase is Phase.REMATERIALIZED]
+    again = [product for product in report.products if product.location.phase is Phase.REMATERIALIZED]
     return flop_totals(Report(products=again))[0].high / local.high
 
 
 def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
     """Seconds of all collectives, and of all products, in one run of the program."""
     communication, compute = Total(), Total()
-    for each, collective in zip(report.collectives, estimate.collectives, strict=True):
-        _add_runs(communication, collective.seconds, each)
+    for item, collective in zip(report.collectives, estimate.collectives, strict=True):
+        _add_runs(communication, collective.seconds, item)
     for product, timed in zip(report.products, estimate.products, strict=True):
         _add_runs(compute, timed.seconds, product)
     return communication, compute
@@ -153,9 +157,9 @@ def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction |
     return None if seconds is None or times is None else seconds * times.high
 
 
-def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
-    low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
+def _add_runs(total: Total, figure: Fraction | int | None, collective: Collective | Product) -> None:
+    low, high = (None, None) if collective.times is None else (collective.times.low, collective.times.high)
     total.add(figure, low, high)
-    if figure is not None and each.times is None and each.per_iteration is not None:
-        total.per_iteration += figure * each.per_iteration.high
+    if figure is not None and collective.times is None and collective.per_iteration is not None:
+        total.per_iteration += figure * collective.per_iteration.high
         total.in_loops += 1

@@ -45,8 +45,8 @@ class UserLines:
     @staticmethod
     def before_passes(module: Op) -> UserLines:
         """The functions of a module's program, as it is now."""
-        found = dict.fromkeys(op.lazy_location for op in module.walk())
-        return UserLines(lambda: _locations(found))
+        result = dict.fromkeys(op.lazy_location for op in module.walk())
+        return UserLines(lambda: _locations(result))
 
     def chosen(self, location: SourceLocation) -> SourceLocation:
         """The location at the innermost frame that is neither in a library nor in a helper.
@@ -102,10 +102,10 @@ class UserLines:
         return computing, helpers
 
 
-def _locations(found: Iterable[LazyLocation]) -> list[SourceLocation]:
+def _locations(lazy_locations: Iterable[LazyLocation]) -> list[SourceLocation]:
     """The locations that operations state, each once."""
-    locations = dict.fromkeys(without_offset(each) for each in dict.fromkeys(found))
-    return [source_location(each) for each in locations if each is not None]
+    locations = dict.fromkeys(without_offset(location) for location in dict.fromkeys(lazy_locations))
+    return [source_location(location) for location in locations if location is not None]
 
 
 def _is_constraint(location: SourceLocation) -> bool:

@@ -69,27 +69,27 @@ def on_accelerators(program: CompiledProgram) -> OnAccelerators:
     return _Reading(program).result()
 
 
-def narrow_type(each: CollectiveOperand) -> str:
+def narrow_type(operand: CollectiveOperand) -> str:
     """The type of 16-bit floats that the CPU sends as `f32`, and that the program computes with; else ""."""
-    source = each.hlo
+    source = operand.hlo
     if source is None or source.operand is None or not source.type.startswith("f32["):
         return ""
-    found = narrow_operand(source)
-    if not found:
+    name = narrow_operand(source)
+    if not name:
         return ""
     uses = list(uses_of(source.result))
     converts_back = bool(uses) and all(
-        user.opcode == "convert" and user.type.startswith(f"{found}[") for user, _ in uses
+        user.opcode == "convert" and user.type.startswith(f"{name}[") for user, _ in uses
     )
-    return found if converts_back or "_promoted" in source.op.attributes else ""
+    return name if converts_back or "_promoted" in source.op.attributes else ""
 
 
 def narrow_operand(source: HloSource) -> str:
     """The type of 16-bit floats that an operand is converted from; "" if it is not."""
     # An all-to-all may have an operand for each device.
     operands = source.op.operands if source.count == 1 else [source.operand]
-    found = {_narrow_source(each) for each in operands if each is not None}
-    return found.pop() if len(found) == 1 else ""
+    names = {_narrow_source(operand) for operand in operands if operand is not None}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _narrow_source(value: Value) -> str:
@@ -110,9 +110,11 @@ class _Reading:
     def __init__(self, program: CompiledProgram) -> None:
         self._program = program
         self._now: list[CollectiveOperand | None] = list(program.operands)
-        self._found = OnAccelerators()
+        self._outcome = OnAccelerators()
         self._of: dict[Value, int] = {
-            each.hlo.result: number for number, each in enumerate(program.operands) if each.hlo is not None
+            operand.hlo.result: number
+            for number, operand in enumerate(program.operands)
+            if operand.hlo is not None
         }
         # The operands that are reductions of their own, by number.
         self._slices: dict[int, Value] = {}
@@ -121,17 +123,17 @@ class _Reading:
         program, graph = self._program, self._program.graph
         if graph is None:
             return OnAccelerators(list(program.operands))
-        for number, each in enumerate(program.operands):
-            if narrow := narrow_type(each):
-                self._change(number, NARROWED, replace(each, bits=bits_of(narrow), sent=None))
+        for number, operand in enumerate(program.operands):
+            if narrow := narrow_type(operand):
+                self._change(number, NARROWED, replace(operand, bits=bits_of(narrow), sent=None))
         by_computation: dict[str, list[int]] = {}
-        for number, each in enumerate(program.operands):
-            if each.hlo is not None:
-                by_computation.setdefault(each.hlo.computation, []).append(number)
+        for number, operand in enumerate(program.operands):
+            if operand.hlo is not None:
+                by_computation.setdefault(operand.hlo.computation, []).append(number)
         for name, numbers in by_computation.items():
             self._read(graph.computations[name].ops, numbers)
-        self._found.operands = [each for each in self._now if each is not None]
-        return self._found
+        self._outcome.operands = [operand for operand in self._now if operand is not None]
+        return self._outcome
 
     def _read(self, ops: Sequence[Instruction], numbers: Sequence[int]) -> None:
         self._merge(ops)
@@ -142,25 +144,25 @@ class _Reading:
         self._sum(ops, {number: _source(self._program.operands[number]).result for number in kept})
         parts = {}
         for number in kept:
-            each = self._now[number]
-            part = None if each is None else self._own_part(each)
-            if each is not None and part is not None:
+            operand = self._now[number]
+            part = None if operand is None else self._own_part(operand)
+            if operand is not None and part is not None:
                 parts[number] = part
-                self._change(number, SCATTERED, replace(each, kind="reduce_scatter"))
-            elif each is not None and has_unknown_slices(self._program, each):
-                self._found.undecided.append(each)
+                self._change(number, SCATTERED, replace(operand, kind="reduce_scatter"))
+            elif operand is not None and has_unknown_slices(self._program, operand):
+                self._outcome.undecided.append(operand)
         self._sum(ops, parts)
 
     def _is(self, number: int, kind: str) -> bool:
-        each = self._now[number]
-        return each is not None and each.kind == kind
+        operand = self._now[number]
+        return operand is not None and operand.kind == kind
 
     def _change(self, number: int, kind: str, after: CollectiveOperand | None) -> None:
         before = self._now[number]
         self._now[number] = after
         saved = Fraction(0) if before is None else before.wire_bytes_of_runs
         saved -= Fraction(0) if after is None else after.wire_bytes_of_runs
-        self._found.changes.append(Change(number, kind, saved))
+        self._outcome.changes.append(Change(number, kind, saved))
 
     def _merge(self, ops: Sequence[Instruction]) -> None:
         """Removes collectives that are equal to an earlier one of the same operands."""
@@ -206,12 +208,12 @@ class _Reading:
             after = replace(outer, groups=groups, sent=None)
             self._now[inner] = None
             self._change(number, FOLDED, after)
-            last = self._found.changes[-1]
-            self._found.changes[-1] = replace(last, saved=last.saved + before.wire_bytes_of_runs)
+            last = self._outcome.changes[-1]
+            self._outcome.changes[-1] = replace(last, saved=last.saved + before.wire_bytes_of_runs)
 
     def _is_narrowed(self, number: int) -> bool:
-        each = self._now[number]
-        return each is not None and each.bits != self._program.operands[number].bits
+        operand = self._now[number]
+        return operand is not None and operand.bits != self._program.operands[number].bits
 
     def _sum(self, ops: Sequence[Instruction], results: Mapping[int, Value]) -> None:
         """Removes the reductions that another reduction of the same sum could combine, too."""
@@ -219,21 +221,21 @@ class _Reading:
             if self._now[gone] is not None:
                 self._change(gone, SUMMED, None)
 
-    def _own_part(self, each: CollectiveOperand) -> Value | None:
+    def _own_part(self, operand: CollectiveOperand) -> Value | None:
         """A slice of its own that each device of a group takes of a reduction, if nothing else uses it."""
-        return own_part(self._program, each)
+        return own_part(self._program, operand)
 
 
-def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
+def own_part(program: CompiledProgram, operand: CollectiveOperand) -> Value | None:
     """A slice of a reduction, if each use is such a one, and the devices of a group take different ones."""
-    indices, found = program.indices, None
-    if indices is None or each.hlo is None:
+    indices, result = program.indices, None
+    if indices is None or operand.hlo is None:
         return None
-    size = each.group_size
+    size = operand.group_size
     starts: list[Values] | None = None
     # On the CPU, sums of 16-bit floats are converted back first.
-    for user, number in uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()):
-        if user.opcode != "dynamic-slice" or number or user.elements * size != each.elements:
+    for user, number in uses_of(operand.hlo.result, ("convert",) if narrow_type(operand) else ()):
+        if user.opcode != "dynamic-slice" or number or user.elements * size != operand.elements:
             return None
         taken = []
         for value in user.operands[1:]:
@@ -243,17 +245,19 @@ def own_part(program: CompiledProgram, each: CollectiveOperand) -> Value | None:
             taken.append(values)
         if starts is not None and taken != starts:
             return None
-        starts, found = taken, found or Value(user)
-    return found if starts and size > 1 and program.take_different(starts, each.groups) else None
+        starts, result = taken, result or Value(user)
+    return result if starts and size > 1 and program.take_different(starts, operand.groups) else None
 
 
-def has_unknown_slices(program: CompiledProgram, each: CollectiveOperand) -> bool:
+def has_unknown_slices(program: CompiledProgram, operand: CollectiveOperand) -> bool:
     """Whether each use of a reduction is a slice as large as a shard, and the offset of one is unknown."""
-    if program.indices is None or each.hlo is None or each.group_size < 2:
+    if program.indices is None or operand.hlo is None or operand.group_size < 2:
         return False
-    uses = list(uses_of(each.hlo.result, ("convert",) if narrow_type(each) else ()))
+    uses = list(uses_of(operand.hlo.result, ("convert",) if narrow_type(operand) else ()))
     are_slices = all(
-        user.opcode == "dynamic-slice" and not number and user.elements * each.group_size == each.elements
+        user.opcode == "dynamic-slice"
+        and not number
+        and user.elements * operand.group_size == operand.elements
         for user, number in uses
     )
     starts = [value for user, _ in uses for value in user.operands[1:]]
@@ -272,7 +276,7 @@ def sums_of(
     `results` are the values that sums add, by the number of the reduction. They have no other use, unless
     `is_any_use`.
     """
-    found, parts = [], set(results.values())
+    sums, parts = [], set(results.values())
     # The reduction that stands for all of those that a value is the sum of.
     terms: dict[Value, int] = {}
     for number, value in results.items():
@@ -289,13 +293,15 @@ def sums_of(
             is_same = op.opcode != "convert" or is_any_use or bool(narrow_type(program.operands[term]))
             if is_same and (is_any_use or len(value.uses) == 1) and value not in parts:
                 terms[value] = term
-        elif op.opcode in _ADDS and len(op.operands) == 2 and all(each in terms for each in op.operands):
-            first, second = (terms[each] for each in op.operands)
+        elif (
+            op.opcode in _ADDS and len(op.operands) == 2 and all(operand in terms for operand in op.operands)
+        ):
+            first, second = (terms[operand] for operand in op.operands)
             if first != second and _are_alike(program, operands, results, first, second):
-                found.append((second, first))
+                sums.append((second, first))
                 if is_any_use or len(value.uses) == 1:
                     terms[value] = first
-    return found
+    return sums
 
 
 def _is_sum(program: CompiledProgram, op: Instruction) -> bool:
@@ -336,16 +342,16 @@ def _are_alike(
 def joined(first: Groups, second: Groups) -> Groups | None:
     """The groups of devices that two reductions combine; None if some devices would be combined twice."""
     around = {device: group for group in first for device in group}
-    found = frozenset(
+    deviceses = frozenset(
         frozenset(device for member in group for device in around.get(member, ())) for group in second
     )
     size = max(map(len, first), default=1) * max(map(len, second), default=1)
-    covered = sum(map(len, found))
-    devices = {device for group in found for device in group}
-    is_exact = all(len(group) == size for group in found) and covered == len(devices)
-    return found if is_exact else None
+    covered = sum(map(len, deviceses))
+    devices = {device for group in deviceses for device in group}
+    is_exact = all(len(group) == size for group in deviceses) and covered == len(devices)
+    return deviceses if is_exact else None
 
 
-def _source(each: CollectiveOperand) -> HloSource:
-    assert each.hlo is not None
-    return each.hlo
+def _source(operand: CollectiveOperand) -> HloSource:
+    assert operand.hlo is not None
+    return operand.hlo

@@ -45,22 +45,22 @@ class ComparingHlo(Analysis[Options]):
 
     def on_output(self, program: Program) -> None:
         with identified(INPUT_ERROR):
-            found = compare_hlo(report_on(program.op, self._topology), self._compiled)
-        if found.mismatch:
+            comparison = compare_hlo(report_on(program.op, self._topology), self._compiled)
+        if comparison.mismatch:
             # Limits would be checked on another program.
             is_error = self._budget is not None
             self.is_passed &= not is_error
             severity = Severity.ERROR if is_error else Severity.WARNING
-            message = f"the HLO is of another program: {found.mismatch}"
+            message = f"the HLO is of another program: {comparison.mismatch}"
             diagnostic = Diagnostic(severity, FileLoc(self._compiled.name, 1, 1), message, id=INPUT_ERROR)
             emit(DiagnosticError(diagnostic).help(HOW_TO_COMPILE).diagnostic)
         rows = self.options.report_rows or None
         if (path := self.options.compare_hlo_output) is None:
-            self.texts.append(comparison_text(found, self.run.width, rows))
+            self.texts.append(comparison_text(comparison, self.run.width, rows))
         else:
-            self.run.write_file(path, FORMATS[PurePath(path).suffix](found))
-        for each in () if self._budget is None else self._budget.exceeded(compiled_report(found)):
-            is_error = each.severity is Severity.ERROR
+            self.run.write_file(path, FORMATS[PurePath(path).suffix](comparison))
+        for item in () if self._budget is None else self._budget.exceeded(compiled_report(comparison)):
+            is_error = item.severity is Severity.ERROR
             self.is_passed &= not is_error
-            identify(each, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
-            emit(each)
+            identify(item, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
+            emit(item)

@@ -103,33 +103,33 @@ class CollectiveOperand:
 
 def of_report(report: Report) -> Iterator[CollectiveOperand]:
     """The operands of those collectives of a report that communicate."""
-    for each in report.collectives:
-        if not each.wire_bytes:
+    for collective in report.collectives:
+        if not collective.wire_bytes:
             continue
-        types = each.local_results if each.kind == "all_gather" else each.local_operands
+        types = collective.local_results if collective.kind == "all_gather" else collective.local_operands
         groups: Groups = frozenset()
-        if each.kind != "collective_permute":
-            groups = groups_of_axes(each.axes, report.mesh)
+        if collective.kind != "collective_permute":
+            groups = groups_of_axes(collective.axes, report.mesh)
         shapes = [shape for type in types if (shape := _ELEMENT.fullmatch(type)) is not None]
         sizes = [(prod(map(int, shape[1].split("x")[:-1])), bits_of(shape[2])) for shape in shapes]
         whole = sum(elements * bits for elements, bits in sizes)
         n = max(map(len, groups), default=1)
-        ring = Fraction(_ROUNDS.get(each.kind, 1) * (n - 1) * whole, 8 * n)
+        ring = Fraction(_ROUNDS.get(collective.kind, 1) * (n - 1) * whole, 8 * n)
         # What is sent as 16-bit floats is not of the type of the program.
-        is_half = bool(each.compiled) and each.wire_bytes * 2 == ring
+        is_half = bool(collective.compiled) and collective.wire_bytes * 2 == ring
         for elements, bits in sizes:
             yield CollectiveOperand(
-                each.kind,
+                collective.kind,
                 groups,
                 elements,
                 bits // 2 if is_half else bits,
-                each.location,
-                f"#{each.number}",
-                each.times,
-                sent=each.wire_bytes * elements * bits / whole if whole else None,
-                moved=each.moved,
-                per_iteration=each.per_iteration,
-                compiled=each.compiled,
+                collective.location,
+                f"#{collective.number}",
+                collective.times,
+                sent=collective.wire_bytes * elements * bits / whole if whole else None,
+                moved=collective.moved,
+                per_iteration=collective.per_iteration,
+                compiled=collective.compiled,
             )
 
 

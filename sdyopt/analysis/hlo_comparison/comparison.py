@@ -52,25 +52,29 @@ class HloComparison:
     @property
     def ours(self) -> list[CollectiveOperand]:
         """The collectives of the report."""
-        return [each for match in self.matches for each in match.ours]
+        return [operand for match in self.matches for operand in match.ours]
 
     @property
     def theirs(self) -> list[CollectiveOperand]:
         """The collectives of XLA."""
-        return [each for match in self.matches for each in match.theirs]
+        return [operand for match in self.matches for operand in match.theirs]
 
     @property
     def of_top_k(self) -> list[CollectiveOperand]:
         """The collectives of XLA whose result is only an operand of top-k."""
         theirs = self.compiled.operands
-        by_result = {each.hlo.result: number for number, each in enumerate(theirs) if each.hlo is not None}
-        return [each for number, each in enumerate(theirs) if top_k(theirs, by_result, number) is not None]
+        by_result = {
+            operand.hlo.result: number for number, operand in enumerate(theirs) if operand.hlo is not None
+        }
+        return [
+            operand for number, operand in enumerate(theirs) if top_k(theirs, by_result, number) is not None
+        ]
 
-    def axes(self, each: CollectiveOperand) -> str:
+    def axes(self, operand: CollectiveOperand) -> str:
         """The mesh axes along which a collective communicates, as in the report."""
-        if not each.groups:
+        if not operand.groups:
             return ""
-        return axes_of_groups(each.groups, self.report.mesh) or f"groups of {each.group_size}"
+        return axes_of_groups(operand.groups, self.report.mesh) or f"groups of {operand.group_size}"
 
 
 def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
@@ -84,11 +88,11 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     if compiled.states_devices and compiled.devices != report.devices:
         stated = f"the HLO is for {counted(compiled.devices, 'device')}, the program for {report.devices}"
         raise DiagnosticError.at(FileLoc(compiled.name, 1, 1), stated).help(HOW_TO_COMPILE)
-    lines = UserLines(lambda: [each.location for each in compiled.operands])
-    located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
+    lines = UserLines(lambda: [operand.location for operand in compiled.operands])
+    located = [replace(operand, location=lines.chosen(operand.location)) for operand in compiled.operands]
     ours = list(of_report(report))
     if shifts := shifts_of(ours, located):
-        located = [moved(each, shifts) for each in located]
+        located = [moved(operand, shifts) for operand in located]
     compiled = replace(compiled, operands=located)
     matches = match_collectives(ours, located, compiled)
     accelerated = None if compiled.platform in ("TPU", "GPU") else on_accelerators(compiled)
@@ -99,33 +103,33 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
 
 def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
     """The bytes on the wire per device, of all runs of loops."""
-    return sum((each.wire_bytes_of_runs for each in operands), Fraction(0))
+    return sum((operand.wire_bytes_of_runs for operand in operands), Fraction(0))
 
 
-def compiled_report(found: HloComparison) -> Report:
+def compiled_report(comparison: HloComparison) -> Report:
     """XLA's collectives as the figures of a report, for the checks of a budget.
 
     What is not understood has unknown bytes.
     """
-    report, compiled = Report(found.compiled.devices, found.report.mesh), found.compiled
-    for number, each in enumerate(found.theirs):
-        axes = found.axes(each) or "all devices"
+    report, compiled = Report(comparison.compiled.devices, comparison.report.mesh), comparison.compiled
+    for number, operand in enumerate(comparison.theirs):
+        axes = comparison.axes(operand) or "all devices"
         report.collectives.append(
             Collective(
                 number,
-                each.kind,
+                operand.kind,
                 "hlo",
                 axes,
                 axes,
-                each.group_size,
+                operand.group_size,
                 (),
                 (),
-                each.bytes,
-                each.bytes,
-                each.wire_bytes,
-                each.times,
-                place_of(each),
-                each.name,
+                operand.bytes,
+                operand.bytes,
+                operand.wire_bytes,
+                operand.times,
+                place_of(operand),
+                operand.name,
                 "XLA compiled it",
             )
         )
@@ -155,15 +159,15 @@ def compiled_report(found: HloComparison) -> Report:
     return report
 
 
-def totals_of(found: HloComparison) -> dict[tuple[str, str], tuple[Fraction, Fraction, Fraction]]:
+def totals_of(comparison: HloComparison) -> dict[tuple[str, str], tuple[Fraction, Fraction, Fraction]]:
     """The bytes of the report, of XLA, and on TPU and GPU by kind and axes, the largest first."""
-    accelerated = found.theirs if found.accelerated is None else found.accelerated.operands
+    accelerated = comparison.theirs if comparison.accelerated is None else comparison.accelerated.operands
     sides = []
-    for operands in (found.ours, found.theirs, accelerated):
+    for operands in (comparison.ours, comparison.theirs, accelerated):
         sums: dict[tuple[str, str], Fraction] = {}
-        for each in operands:
-            key = each.kind, found.axes(each)
-            sums[key] = sums.get(key, Fraction(0)) + each.wire_bytes_of_runs
+        for operand in operands:
+            key = operand.kind, comparison.axes(operand)
+            sums[key] = sums.get(key, Fraction(0)) + operand.wire_bytes_of_runs
         sides.append(sums)
     totals = {
         key: (sides[0].get(key, zero), sides[1].get(key, zero), sides[2].get(key, zero))

@@ -79,12 +79,12 @@ def groups_across_slices(target: str, per_slice: int) -> Groups:
 
 def slices_of(targets: Iterable[str]) -> int:
     """The number of slices that transfers between slices have as targets; 1 if there are none."""
-    found = 1
+    index = 1
     for target in dict.fromkeys(targets):
         slices, is_product, _ = target.partition("}x{")
-        numbers = _numbers(slices) if is_product else [each // _PER_SLICE for each in _numbers(target)]
-        found = max(found, *(_bounded(number) for number in numbers), 1)
-    return found
+        numbers = _numbers(slices) if is_product else [number // _PER_SLICE for number in _numbers(target)]
+        index = max(index, *(_bounded(number) for number in numbers), 1)
+    return index
 
 
 # Device 3 of slice 2 is number 200003.
@@ -108,7 +108,7 @@ def axes_of_groups(groups: Groups, mesh: str) -> str:
     names, sizes = _names_and_sizes(mesh)
     ids = _ids(mesh, sizes)
     # The axes follow from one group: those along which the coordinates of its devices differ.
-    group = next((each for each in groups if ids and ids[0] in each), frozenset())
+    group = next((group for group in groups if ids and ids[0] in group), frozenset())
     coordinates = [_coordinates(position, sizes) for position, device in enumerate(ids) if device in group]
     axes = []
     for name, size, values in zip(names, sizes, zip(*coordinates, strict=True), strict=False):
@@ -125,11 +125,11 @@ def axes_of_groups(groups: Groups, mesh: str) -> str:
 
 def _coordinates(position: int, sizes: Sequence[int]) -> list[int]:
     """The coordinates of a position in an array of these sizes, in row-major order."""
-    found = []
+    result = []
     for size in reversed(sizes):
         position, coordinate = divmod(position, size)
-        found.append(coordinate)
-    return found[::-1]
+        result.append(coordinate)
+    return result[::-1]
 
 
 def _ids(mesh: str, sizes: Sequence[int]) -> list[int]:
@@ -185,10 +185,10 @@ def _transposed(sizes: Sequence[int], permutation: str | None) -> list[int]:
     if sorted(order) != list(range(len(sizes))):
         return list(range(count))
     strides = [prod(sizes[number + 1 :]) for number in range(len(sizes))]
-    found = [0]
+    transposed = [0]
     for dim in order:
-        found = [start + index * strides[dim] for start in found for index in range(sizes[dim])]
-    return found
+        transposed = [start + index * strides[dim] for start in transposed for index in range(sizes[dim])]
+    return transposed
 
 
 def _grouped(rows: Iterable[Sequence[int]]) -> Groups:

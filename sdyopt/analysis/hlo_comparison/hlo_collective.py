@@ -77,7 +77,7 @@ def results_of(op: Instruction, kind: str) -> str:
 
 def shapes_of(type: str) -> list[Shape]:
     """The arrays of a type."""
-    return [(prod(sizes_of(each[2])), each[1], each[0]) for each in SHAPE.finditer(type)]
+    return [(prod(sizes_of(item[2])), item[1], item[0]) for item in SHAPE.finditer(type)]
 
 
 def bytes_of_shape(shape: Shape) -> int:
@@ -88,10 +88,10 @@ def bytes_of_shape(shape: Shape) -> int:
 def moving_devices(attributes: str) -> int:
     """The number of devices that a permute sends from, to others."""
     pairs = _PAIRS.search(attributes)
-    found = re.findall(r"\{(\d+),(\d+)\}", pairs[1]) if pairs is not None else ()
-    if not found and "->" in attributes and (target := TARGET.search(attributes)) is not None:
-        found = re.findall(r"\{(\d+)->(\d+)\}", target[1])
-    return sum(source != target for source, target in found)
+    row = re.findall(r"\{(\d+),(\d+)\}", pairs[1]) if pairs is not None else ()
+    if not row and "->" in attributes and (target := TARGET.search(attributes)) is not None:
+        row = re.findall(r"\{(\d+)->(\d+)\}", target[1])
+    return sum(source != target for source, target in row)
 
 
 def group_text(text: str) -> str:

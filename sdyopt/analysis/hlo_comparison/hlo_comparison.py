@@ -56,23 +56,26 @@ _CHANGES = {
 }
 
 
-def comparison_data(found: HloComparison) -> dict[str, object]:
+def comparison_data(comparison: HloComparison) -> dict[str, object]:
     """The data of the JSON."""
-    accelerated = found.accelerated
+    accelerated = comparison.accelerated
     return {
         "schema": SCHEMA,
         "version": VERSION,
-        "mesh": found.report.mesh,
-        "devices": found.compiled.devices,
-        "platform": found.compiled.platform,
-        "mismatch": found.mismatch or None,
-        "slices": found.compiled.slices,
-        "line_shifts": found.shifts,
+        "mesh": comparison.report.mesh,
+        "devices": comparison.compiled.devices,
+        "platform": comparison.compiled.platform,
+        "mismatch": comparison.mismatch or None,
+        "slices": comparison.compiled.slices,
+        "line_shifts": comparison.shifts,
         "not_understood": [
-            {"name": name, "what": what, "bytes": size} for name, what, size in found.compiled.not_read
+            {"name": name, "what": what, "bytes": size} for name, what, size in comparison.compiled.not_read
         ],
-        "counts": {reason: found.counts[reason] for reason in REASONS if found.counts[reason]},
-        "wire_bytes": {"report": round(wire_bytes(found.ours)), "xla": round(wire_bytes(found.theirs))},
+        "counts": {reason: comparison.counts[reason] for reason in REASONS if comparison.counts[reason]},
+        "wire_bytes": {
+            "report": round(wire_bytes(comparison.ours)),
+            "xla": round(wire_bytes(comparison.theirs)),
+        },
         "on_accelerators": None
         if accelerated is None
         else {
@@ -91,33 +94,33 @@ def comparison_data(found: HloComparison) -> dict[str, object]:
                 "xla": round(theirs),
                 "on_accelerators": round(after),
             }
-            for (kind, axes), (ours, theirs, after) in totals_of(found).items()
+            for (kind, axes), (ours, theirs, after) in totals_of(comparison).items()
         ],
         "matches": [
             {
                 "reason": match.reason,
                 "why": match.why,
-                "report": [_operand_data(found, each) for each in match.ours],
-                "xla": [_operand_data(found, each) for each in match.theirs],
+                "report": [_operand_data(comparison, operand) for operand in match.ours],
+                "xla": [_operand_data(comparison, operand) for operand in match.theirs],
             }
-            for match in found.matches
+            for match in comparison.matches
         ],
     }
 
 
-def _operand_data(found: HloComparison, each: CollectiveOperand) -> dict[str, object]:
+def _operand_data(comparison: HloComparison, operand: CollectiveOperand) -> dict[str, object]:
     data: dict[str, object] = {
-        "name": each.name,
-        "kind": each.kind,
-        "axes": found.axes(each),
-        "group_size": each.group_size,
-        "bytes": each.bytes,
-        "wire_bytes": round(each.wire_bytes_of_runs),
-        "times": _times_data(each.times),
-        "location": _location_data(each.location),
-        "argument": each.moved,
+        "name": operand.name,
+        "kind": operand.kind,
+        "axes": comparison.axes(operand),
+        "group_size": operand.group_size,
+        "bytes": operand.bytes,
+        "wire_bytes": round(operand.wire_bytes_of_runs),
+        "times": _times_data(operand.times),
+        "location": _location_data(operand.location),
+        "argument": operand.moved,
     }
-    if (source := each.hlo) is not None:
+    if (source := operand.hlo) is not None:
         data["operand"], data["operands"], data["type"] = source.number, source.count, source.type
         data["loops"] = [
             {"name_stack": loop.name, "location": _location_data(loop.location), "trips": loop.trips}
@@ -139,11 +142,11 @@ def _location_data(location: SourceLocation) -> dict[str, object]:
     }
 
 
-def _markdown(found: HloComparison) -> str:
-    lines = (f"{markdown_text(line)}  " for line in header_of(found))
-    sections = sections_of(found)
+def _markdown(comparison: HloComparison) -> str:
+    lines = (f"{markdown_text(line)}  " for line in header_of(comparison))
+    sections = sections_of(comparison)
     open_ones = [section for section in sections if not _is_folded(section)]
-    closed = [*filter(_is_folded, sections), listing_of(found)]
+    closed = [*filter(_is_folded, sections), listing_of(comparison)]
     return "\n".join([*lines, "", *markdown_lines(open_ones), *folded_lines(closed)]) + "\n"
 
 
@@ -156,86 +159,90 @@ _SAME_BY_LINE, _LISTING = "the same, by line", "collectives of XLA"
 _FOLDED = (_SAME_BY_LINE, _LISTING)
 
 
-def header_of(found: HloComparison) -> list[str]:
+def header_of(comparison: HloComparison) -> list[str]:
     """The number of collectives and the bytes of both."""
-    compiled, ours, theirs = found.compiled, found.ours, found.theirs
-    instructions = len({id(each.hlo.op) for each in theirs if each.hlo is not None})
+    compiled, ours, theirs = comparison.compiled, comparison.ours, comparison.theirs
+    instructions = len({id(operand.hlo.op) for operand in theirs if operand.hlo is not None})
     combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
     device = f", compiled for {compiled.platform}" if compiled.platform else ""
-    machine = f", for {found.report.topology}" if found.report.topology else ""
-    silent = sum(not each.wire_bytes for each in found.report.collectives)
+    machine = f", for {comparison.report.topology}" if comparison.report.topology else ""
+    silent = sum(not collective.wire_bytes for collective in comparison.report.collectives)
     no_bytes = f"; {silent} more of the report, such as all_slice, send nothing" if silent else ""
     if silent == 1:
         no_bytes = "; 1 more of the report sends nothing"
-    lines = [f"another program? {found.mismatch}"] if found.mismatch else []
+    lines = [f"another program? {comparison.mismatch}"] if comparison.mismatch else []
     lines += [
         f"report: {counted(len(ours), 'collective')}, {bytes_text(wire_bytes(ours))} on the wire per device"
         f"{machine}{no_bytes}",
         f"XLA:    {counted(len(theirs), 'collective')}{combined}, {bytes_text(wire_bytes(theirs))} on the "
         f"wire per device{device}",
     ]
-    if found.accelerated is not None:
-        size = bytes_text(wire_bytes(found.accelerated.operands))
+    if comparison.accelerated is not None:
+        size = bytes_text(wire_bytes(comparison.accelerated.operands))
         lines.append(f"on TPU and GPU, as far as this HLO shows: {size}")
     return lines
 
 
 FORMATS: dict[str, Callable[[HloComparison], str]] = {
-    ".json": lambda found: (
-        printable_json(json.dumps(comparison_data(found), indent=1, ensure_ascii=False)) + "\n"
+    ".json": lambda comparison: (
+        printable_json(json.dumps(comparison_data(comparison), indent=1, ensure_ascii=False)) + "\n"
     ),
     ".md": _markdown,
-    ".txt": lambda found: comparison_text(found, DEFAULT_WIDTH, None),
+    ".txt": lambda comparison: comparison_text(comparison, DEFAULT_WIDTH, None),
 }
 
 
-def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
+def comparison_text(comparison: HloComparison, width: int, rows: int | None) -> str:
     """The comparison for a terminal; `rows` limits each table. Without a limit, all of XLA's are listed."""
-    summary, *details = sections_of(found)
+    summary, *details = sections_of(comparison)
     if rows is None:
-        details.append(listing_of(found))
+        details.append(listing_of(comparison))
     lines = [
-        *section_lines(header_of(found), [summary], width, None),
+        *section_lines(header_of(comparison), [summary], width, None),
         *section_lines([], details, width, rows, noted_rows=rows or 0),
     ]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def sections_of(found: HloComparison) -> list[Section]:
+def sections_of(comparison: HloComparison) -> list[Section]:
     """The bytes by kind and axes, the classes of differences, what differs, and what is the same."""
-    return [*different_sections(found), *_same_by_line(found)]
+    return [*different_sections(comparison), *_same_by_line(comparison)]
 
 
-def different_sections(found: HloComparison) -> list[Section]:
+def different_sections(comparison: HloComparison) -> list[Section]:
     """The bytes by kind and axes, the classes of differences, and what differs."""
-    same = sum(len(match.ours) for match in found.matches if match.reason == HIT)
-    summary = Section(f"{same} of {len(found.ours)} collectives are the same in XLA's program")
+    same = sum(len(match.ours) for match in comparison.matches if match.reason == HIT)
+    summary = Section(f"{same} of {len(comparison.ours)} collectives are the same in XLA's program")
     summary.sentences.append("operands of combined collectives count each; bytes of all runs of loops")
-    summary.sentences += _unknown(found)
-    is_changed = found.accelerated is not None
+    summary.sentences += _unknown(comparison)
+    is_changed = comparison.accelerated is not None
     columns = ("report", "XLA", *(["on TPU and GPU"] if is_changed else []), "kind and axes")
-    summary.add_table("by kind and axes", columns, len(columns) - 1, _by_kind_and_axes(found))
-    differing = [match for match in found.matches if match.reason != HIT]
+    summary.add_table("by kind and axes", columns, len(columns) - 1, _by_kind_and_axes(comparison))
+    differing = [match for match in comparison.matches if match.reason != HIT]
     if not differing:
         return [summary]
     summary.add_table(
-        "by reason", ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"), 4, _by_reason(found), True
+        "by reason",
+        ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"),
+        4,
+        _by_reason(comparison),
+        True,
     )
     changes = Section("what TPU and GPU would change, in this HLO")
-    if found.accelerated is not None:
+    if comparison.accelerated is not None:
         changed: list[Row] = [
             (bytes_text(saved), str(count), _CHANGES[kind])
-            for kind, count, saved in _changes(found.accelerated)
+            for kind, count, saved in _changes(comparison.accelerated)
         ]
         changes.add_table("changes", ("less", "collectives", "change"), 2, changed)
-        if of_top_k := wire_bytes(found.of_top_k):
+        if of_top_k := wire_bytes(comparison.of_top_k):
             changes.sentences.append(f"not changed: {bytes_text(of_top_k)} for operands of TopK")
-        changes.sentences += _undecided(found.compiled, found.accelerated)
+        changes.sentences += _undecided(comparison.compiled, comparison.accelerated)
     details = Section(counted(len(differing), "difference"))
-    if not any(each.location.line for each in found.ours):
+    if not any(operand.location.line for operand in comparison.ours):
         details.sentences.append(_NO_LINES)
     columns = ("bytes", "bytes in XLA", "report", "XLA", "where and why")
-    rows = [_row(found, match) for match in _by_size(differing)]
+    rows = [_row(comparison, match) for match in _by_size(differing)]
     details.add_table("differences", columns, 2, rows, has_notes=True)
     return [
         summary,
@@ -252,35 +259,35 @@ def _undecided(compiled: CompiledProgram, accelerated: OnAccelerators) -> Iterat
             yield _ELIDED
 
 
-def _unknown(found: HloComparison) -> Iterator[str]:
-    unknown = sum(each.wire_bytes is None for each in found.report.collectives)
+def _unknown(comparison: HloComparison) -> Iterator[str]:
+    unknown = sum(collective.wire_bytes is None for collective in comparison.report.collectives)
     if unknown:
         yield f"not compared: {counted(unknown, 'collective')} of the report whose bytes are unknown"
-    for file, shift in found.shifts.items():
+    for file, shift in comparison.shifts.items():
         lines, than = counted(abs(shift), "line"), "later" if shift > 0 else "earlier"
         yield f"{PurePath(file).name}: {lines} {than} in the HLO than in the program, compared without that"
-    if not_read := found.compiled.not_read:
+    if not_read := comparison.compiled.not_read:
         kinds = Counter(kind for _, kind, _ in not_read)
         size = bytes_text(sum(size for *_, size in not_read))
         named = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         first = f"%{not_read[0][0]}" + ", …" * (len(not_read) > 1)
         yield f"not understood: {named}, {size} in one run, which may be sent ({first})"
-    for name, operands in (("the report", found.ours), ("XLA", found.theirs)):
-        if often := sum(each.times is None for each in operands):
+    for name, operands in (("the report", comparison.ours), ("XLA", comparison.theirs)):
+        if often := sum(operand.times is None for operand in operands):
             yield f"{often} of {name} in loops of unknown trip count, as if they ran once"
 
 
 def _changes(accelerated: OnAccelerators) -> Iterator[tuple[str, int, Fraction]]:
     """The changes by kind: their number, and the bytes that they save."""
     for kind in _CHANGES:
-        saved = [each.saved for each in accelerated.changes if each.kind == kind]
+        saved = [change.saved for change in accelerated.changes if change.kind == kind]
         if saved:
             yield kind, len(saved), sum(saved, Fraction(0))
 
 
-def _by_kind_and_axes(found: HloComparison) -> Iterator[Row]:
-    for (kind, axes), sizes in totals_of(found).items():
-        shown = sizes if found.accelerated is not None else sizes[:2]
+def _by_kind_and_axes(comparison: HloComparison) -> Iterator[Row]:
+    for (kind, axes), sizes in totals_of(comparison).items():
+        shown = sizes if comparison.accelerated is not None else sizes[:2]
         yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
 
 
@@ -292,12 +299,12 @@ def _by_size(matches: Sequence[Match]) -> list[Match]:
     return sorted(matches, key=size)
 
 
-def _by_reason(found: HloComparison) -> Iterator[Row]:
+def _by_reason(comparison: HloComparison) -> Iterator[Row]:
     for reason in REASONS:
-        matches = [match for match in found.matches if match.reason == reason]
+        matches = [match for match in comparison.matches if match.reason == reason]
         if matches:
-            ours = [each for match in matches for each in match.ours]
-            theirs = [each for match in matches for each in match.theirs]
+            ours = [operand for match in matches for operand in match.ours]
+            theirs = [operand for match in matches for operand in match.theirs]
             yield (
                 str(len(ours)),
                 str(len(theirs)),
@@ -308,16 +315,16 @@ def _by_reason(found: HloComparison) -> Iterator[Row]:
             )
 
 
-def _same_by_line(found: HloComparison) -> Iterator[Section]:
+def _same_by_line(comparison: HloComparison) -> Iterator[Section]:
     """What is the same, by the line of the program."""
     lines: dict[str, list[CollectiveOperand]] = {}
-    for match in found.matches:
+    for match in comparison.matches:
         if match.reason == HIT:
-            for each in match.ours:
-                lines.setdefault(each.location.file_text or "unknown line", []).append(each)
+            for operand in match.ours:
+                lines.setdefault(operand.location.file_text or "unknown line", []).append(operand)
     rows = [
-        (bytes_text(wire_bytes(each)), str(len(each)), where, _kinds(found, each))
-        for where, each in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
+        (bytes_text(wire_bytes(operands)), str(len(operands)), where, _kinds(comparison, operands))
+        for where, operands in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
     ]
     if rows:
         section = Section(f"{counted(sum(map(len, lines.values())), 'collective')} in common")
@@ -325,88 +332,88 @@ def _same_by_line(found: HloComparison) -> Iterator[Section]:
         yield section
 
 
-def _kinds(found: HloComparison, operands: Iterable[CollectiveOperand]) -> str:
-    counts = Counter(f"{each.kind} {found.axes(each)}".rstrip() for each in operands)
+def _kinds(comparison: HloComparison, operands: Iterable[CollectiveOperand]) -> str:
+    counts = Counter(f"{operand.kind} {comparison.axes(operand)}".rstrip() for operand in operands)
     return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
 
 
-def listing_of(found: HloComparison) -> Section:
+def listing_of(comparison: HloComparison) -> Section:
     """All collectives of XLA with their name stacks and loops."""
-    section = Section(f"all {counted(len(found.theirs), 'collective')} of XLA's program")
+    section = Section(f"all {counted(len(comparison.theirs), 'collective')} of XLA's program")
     rows = [
         (
-            bytes_text(each.wire_bytes_of_runs),
-            bytes_text(each.bytes),
-            f"{each.kind} {found.axes(each)}".rstrip() + _runs_text(each),
-            place_of(each).file_text if place_of(each).line else "",
-            _listing_note(each),
+            bytes_text(operand.wire_bytes_of_runs),
+            bytes_text(operand.bytes),
+            f"{operand.kind} {comparison.axes(operand)}".rstrip() + _runs_text(operand),
+            place_of(operand).file_text if place_of(operand).line else "",
+            _listing_note(operand),
         )
-        for each in found.theirs
+        for operand in comparison.theirs
     ]
     columns = ("bytes", "bytes per run", "kind and axes", "line", "name stack and loops")
     section.add_table(_LISTING, columns, 2, rows, has_notes=True)
     return section
 
 
-def _listing_note(each: CollectiveOperand) -> str:
-    parts = [f"%{each.name}"]
-    if each.hlo is not None:
-        if each.hlo.count > 1:
-            parts[0] += f", operand {each.hlo.number} of {each.hlo.count}"
+def _listing_note(operand: CollectiveOperand) -> str:
+    parts = [f"%{operand.name}"]
+    if operand.hlo is not None:
+        if operand.hlo.count > 1:
+            parts[0] += f", operand {operand.hlo.number} of {operand.hlo.count}"
         # Of merged operations, the first.
-        parts.append(each.location.name_stack.partition(";")[0])
-        if each.moved and each.moved != each.location.name_stack:
-            parts.append(each.moved)
+        parts.append(operand.location.name_stack.partition(";")[0])
+        if operand.moved and operand.moved != operand.location.name_stack:
+            parts.append(operand.moved)
         parts += [
             f"in {loop.name or 'a loop'} × {'n' if loop.trips is None else loop.trips}"
-            for loop in each.hlo.loops
+            for loop in operand.hlo.loops
         ]
     return "; ".join(filter(None, parts))
 
 
-def _row(found: HloComparison, match: Match) -> Row:
+def _row(comparison: HloComparison, match: Match) -> Row:
     ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
     reason = match.reason
     if reason == SIZE:
         reason = f"same place, other size: {bytes_text(ours)} → {bytes_text(theirs)}"
-    here, there = (_place(each) for each in (match.ours, match.theirs))
+    here, there = (_place(operands) for operands in (match.ours, match.theirs))
     if reason == ELSEWHERE:
         reason = f"same, in XLA at {there}"
     where = here or there
     # The other line of a same one is all there is to say.
     why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
     text = f"{reason}: {why}" if why else reason
-    labels = dict.fromkeys(label(each) for each in match.theirs[:3] if label(each) not in why)
+    labels = dict.fromkeys(label(operand) for operand in match.theirs[:3] if label(operand) not in why)
     if labels:
         text += f" ({', '.join(labels)})"
-    moved = next((each.moved for each in (*match.ours, *match.theirs) if each.moved), "")
+    moved = next((operand.moved for operand in (*match.ours, *match.theirs) if operand.moved), "")
     return (
         bytes_text(ours) if match.ours else "",
         bytes_text(theirs) if match.theirs else "",
-        _texts(found, match.ours),
-        _texts(found, match.theirs),
+        _texts(comparison, match.ours),
+        _texts(comparison, match.theirs),
         ": ".join(filter(None, (f"{where}, {moved}" if where and moved else where or moved, text))),
     )
 
 
 def _place(operands: Sequence[CollectiveOperand]) -> str:
     """The line of collectives, or that of an operation that uses the result."""
-    places = [place_of(each) for each in operands]
-    found = next((place for place in places if place.line), places[0] if places else None)
-    return "" if found is None else found.file_text
+    places = [place_of(operand) for operand in operands]
+    location = next((place for place in places if place.line), places[0] if places else None)
+    return "" if location is None else location.file_text
 
 
-def _texts(found: HloComparison, operands: Sequence[CollectiveOperand]) -> str:
+def _texts(comparison: HloComparison, operands: Sequence[CollectiveOperand]) -> str:
     """The collectives of one side; equal ones once, with their number."""
-    counts = Counter(_text(found, each) for each in operands)
+    counts = Counter(_text(comparison, operand) for operand in operands)
     return " + ".join(text if count == 1 else f"{count} {text}" for text, count in counts.items())
 
 
-def _text(found: HloComparison, each: CollectiveOperand) -> str:
-    number = f"{each.name} " if each.name.startswith("#") else ""
-    return number + f"{each.kind} {found.axes(each)}".rstrip() + _runs_text(each)
+def _text(comparison: HloComparison, operand: CollectiveOperand) -> str:
+    number = f"{operand.name} " if operand.name.startswith("#") else ""
+    return number + f"{operand.kind} {comparison.axes(operand)}".rstrip() + _runs_text(operand)
 
 
-def _runs_text(each: CollectiveOperand) -> str:
-    times = times_text(each.times, each.per_iteration)
+def _runs_text(operand: CollectiveOperand) -> str:
+    times = times_text(operand.times, operand.per_iteration)
     return "" if times == "1" else f" × {times}"

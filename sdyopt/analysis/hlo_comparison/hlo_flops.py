@@ -42,11 +42,11 @@ def _flops(op: Instruction) -> int | None:
         return _dot(
             op,
             [
-                int(each)
+                int(item)
                 for name, kind, text in _LISTS.findall(op.attributes)
                 if (name, kind) == ("lhs", "contracting")
-                for each in text.split(",")
-                if each
+                for item in text.split(",")
+                if item
             ],
         )
     if op.opcode == "convolution":
@@ -56,16 +56,16 @@ def _flops(op: Instruction) -> int | None:
         return (
             None
             if contracted is None
-            else _dot(op, [int(each) for each in re.findall(r"\d+", contracted[1])])
+            else _dot(op, [int(item) for item in re.findall(r"\d+", contracted[1])])
         )
     return 0
 
 
 def _dot(op: Instruction, contracted: list[int]) -> int | None:
     shapes = _shapes(op)
-    if shapes is None or any(each >= len(shapes[0]) for each in contracted):
+    if shapes is None or any(number >= len(shapes[0]) for number in contracted):
         return None
-    return 2 * prod(shapes[-1]) * prod(shapes[0][each] for each in contracted)
+    return 2 * prod(shapes[-1]) * prod(shapes[0][number] for number in contracted)
 
 
 def _convolution(op: Instruction) -> int | None:
@@ -78,7 +78,7 @@ def _convolution(op: Instruction) -> int | None:
     lhs, rhs, result = (
         dict(zip(name, shape, strict=True)) for name, shape in zip(names, shapes, strict=True)
     )
-    window = _window(op.attributes, sum(each.isdecimal() for each in names[0]))
+    window = _window(op.attributes, sum(name.isdecimal() for name in names[0]))
     groups = dict(_GROUPS.findall(op.attributes))
     # The kernel has the input features of one group. With groups of batches, these are what is contracted.
     flops: int = 2 * result["f"] * rhs["i"] * result["b"]
@@ -134,14 +134,14 @@ def _window(attributes: str, spatial: int) -> list[tuple[int, int, int, int]]:
 
 def _shapes(op: Instruction) -> list[tuple[int, ...]] | None:
     """The shapes of both operands and of the result; None if one is unknown."""
-    shapes = [_shape(each) for each in op.operands[:2]]
+    shapes = [_shape(operand) for operand in op.operands[:2]]
     result = _SHAPE.search(op.type)
-    if len(shapes) < 2 or result is None or any(each is None for each in shapes):
+    if len(shapes) < 2 or result is None or any(shape is None for shape in shapes):
         return None
-    return [each for each in shapes if each is not None] + [sizes_of(result[1])]
+    return [shape for shape in shapes if shape is not None] + [sizes_of(result[1])]
 
 
 def _shape(value: Value) -> tuple[int, ...] | None:
-    found = _SHAPE.findall(value.op.type)
+    result = _SHAPE.findall(value.op.type)
     number = max(value.part, 0)
-    return sizes_of(found[number]) if number < len(found) else None
+    return sizes_of(result[number]) if number < len(result) else None

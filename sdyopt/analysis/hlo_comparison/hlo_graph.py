@@ -39,7 +39,7 @@ COLLECTIVES = (
     "ragged-all-to-all",
     "collective-permute",
 )
-_COLLECTIVE_STARTS = tuple(f"{each}-start" for each in COLLECTIVES)
+_COLLECTIVE_STARTS = tuple(f"{name}-start" for name in COLLECTIVES)
 # They keep each element; its position may be another one.
 REARRANGE = ("bitcast", "reshape", "copy", "transpose")
 _LOOKED_THROUGH = ("optimization-barrier", "copy-done")
@@ -95,7 +95,7 @@ class Instruction:
 
 def sizes_of(text: str) -> tuple[int, ...]:
     """The sizes of dimensions, `8,16`. Raises OverflowError if no memory has as many elements."""
-    sizes = tuple(int(each) if len(each) < 20 else MAX_SIZE for each in text.split(",") if each)
+    sizes = tuple(int(name) if len(name) < 20 else MAX_SIZE for name in text.split(",") if name)
     total = 1
     for size in sizes:
         total *= size
@@ -115,7 +115,7 @@ class Value(NamedTuple):
         """The users, each with the number of its operand; those of all elements if it is all of a tuple."""
         uses = self.op.uses
         if self.part < 0 and any(part >= 0 for part in uses):
-            return [each for of_part in uses.values() for each in of_part]
+            return [pair for of_part in uses.values() for pair in of_part]
         return uses.get(self.part, [])
 
 
@@ -180,9 +180,9 @@ class HloGraph:
         self._text = {name: _Text(lines) for name, lines in text.items()}
         self._started = {
             _identity(op)
-            for each in self._text.values()
-            if each.starts
-            for op in each.ops
+            for text in self._text.values()
+            if text.starts
+            for op in text.ops
             if op.opcode in COLLECTIVES
         }
         # What fusions and calls are replaced by, and the computations that are nowhere else.
@@ -192,8 +192,8 @@ class HloGraph:
         self.computations = {name: self._flat(name) for name in self._text if name not in gone}
         self.calls = [
             Call(name, op, role, callee)
-            for name, each in self.computations.items()
-            for op in each.ops
+            for name, computation in self.computations.items()
+            for op in computation.ops
             for role, callees in called_by(op)
             for callee in callees
             if callee in self.computations
@@ -202,23 +202,23 @@ class HloGraph:
     @property
     def printed(self) -> Iterator[Instruction]:
         """The instructions of the text, those of fusions among them."""
-        return (op for each in self._text.values() for op in each.ops)
+        return (op for text in self._text.values() for op in text.ops)
 
     def _plan(self) -> set[str]:
         """Chooses the callees that take the place of their calls; returns those that all calls do without."""
         order = {name: number for number, name in enumerate(self._text)}
         sites: dict[str, list[tuple[str, Instruction]]] = {}
-        for name, each in self._text.items():
-            for op in each.ops:
+        for name, text in self._text.items():
+            for op in text.ops:
                 callee = _inlined_callee(op)
                 # A computation is printed before those that call it.
                 if order.get(callee, len(order)) < order[name]:
                     sites.setdefault(callee, []).append((name, op))
-        sizes = {name: len(each.ops) for name, each in self._text.items()}
+        sizes = {name: len(text.ops) for name, text in self._text.items()}
         depths = dict.fromkeys(self._text, 0)
         gone, copied = set[str](), 0
         # In the order of the text, so that the size of a callee is known.
-        for callee, calls in sorted(sites.items(), key=lambda each: order[each[0]]):
+        for callee, calls in sorted(sites.items(), key=lambda item: order[item[0]]):
             of_callee = self._text[callee]
             is_apart = of_callee.has_loop or (of_callee.has_collective and len(calls) > 1)
             copies = (len(calls) - 1) * sizes[callee]
@@ -251,14 +251,14 @@ class HloGraph:
     def _use(self, value: Value, user: Instruction, number: int) -> None:
         """Adds a use, also of the elements of a tuple."""
         pending, seen = [value], {value}
-        for each in pending:
-            each.op.uses.setdefault(each.part, []).append((user, number))
-            if each.op.opcode != "tuple":
+        for item in pending:
+            item.op.uses.setdefault(item.part, []).append((user, number))
+            if item.op.opcode != "tuple":
                 continue
-            self._uses += len(each.op.operands)
+            self._uses += len(item.op.operands)
             if self._uses > _MAX_USES:
                 raise OverflowError("its tuples have more elements than are compared")
-            for operand in each.op.operands:
+            for operand in item.op.operands:
                 if operand not in seen:
                     seen.add(operand)
                     pending.append(operand)
@@ -306,7 +306,7 @@ class _Expansion:
                 return arguments[number]
         names = [] if opcode in ("constant", "parameter") else _OPERAND.findall(parsed.arguments)
         operands = [
-            element_of(known[each], int(part) if part else -1) for each, part in names if each in known
+            element_of(known[item], int(part) if part else -1) for item, part in names if item in known
         ]
         if operands and operands[0].op in self._waiting:
             result = self.expand(self._waiting.pop(operands[0].op), operands[1:])
@@ -315,10 +315,10 @@ class _Expansion:
         if operands and (opcode in _LOOKED_THROUGH or opcode.endswith(("-done", "-update"))):
             return operands[0]
         if operands and opcode == "get-tuple-element" and (index := _INDEX.search(parsed.attributes)):
-            found = element_of(operands[0], int(index[1]))
-            if found.op is operands[0].op and found.part >= 0:
-                found.op.parts.setdefault(found.part, parsed.attributes)
-            return found
+            element = element_of(operands[0], int(index[1]))
+            if element.op is operands[0].op and element.part >= 0:
+                element.op.parts.setdefault(element.part, parsed.attributes)
+            return element
         op = Instruction(parsed.name, parsed.type, opcode, parsed.arguments, parsed.attributes)
         op.operands = operands
         if (callee := self._callees.get(parsed)) is not None:
@@ -335,7 +335,7 @@ class _Expansion:
         elif opcode in COLLECTIVES and arguments is not None and _identity(op) in self._started:
             return self._of_start(text, op)
         elif opcode == "custom-call" and (_ASYNC_START in op.attributes or _ASYNC_DONE in op.attributes):
-            same = next((each for each in operands if each.op.opcode in COLLECTIVES), None)
+            same = next((operand for operand in operands if operand.op.opcode in COLLECTIVES), None)
             if same is not None and _ASYNC_DONE in op.attributes:
                 return same
             if same is not None and same.op.operands:
@@ -363,29 +363,29 @@ class _Expansion:
         """The result of a fusion that has collectives; they have its place if they have none themselves."""
         for op in self._ops[start:]:
             if op.opcode in COLLECTIVES and "metadata={" not in op.attributes:
-                _, found, metadata = fusion.attributes.partition(", metadata={")
-                op.attributes += found + metadata
+                _, name, metadata = fusion.attributes.partition(", metadata={")
+                op.attributes += name + metadata
         if fusion.opcode != "fusion" or "kind=kCustom" not in fusion.attributes:
             return result
         slices = result.op.operands if result.op.opcode == "tuple" else [result]
         sums = [
-            without_rearranging(each.op.operands[0])
-            for each in slices
-            if each.op.opcode == "dynamic-slice" and each.part < 0 and each.op.operands
+            without_rearranging(value.op.operands[0])
+            for value in slices
+            if value.op.opcode == "dynamic-slice" and value.part < 0 and value.op.operands
         ]
-        ops = {each.op for each in sums}
+        ops = {value.op for value in sums}
         if len(sums) != len(slices) or len(ops) != 1 or sums[0].op.opcode != "all-reduce":
             return result
         # Each device keeps its slices of one all-reduce.
         [op] = ops
-        parts = {max(each.part, 0): slice.op for each, slice in zip(sums, slices, strict=True)}
+        parts = {max(value.part, 0): slice.op for value, slice in zip(sums, slices, strict=True)}
         if sorted(parts) != list(range(len(op.operands))):
             return result
         is_tuple = op.type.startswith("(")
         types = ", ".join(parts[number].type for number in sorted(parts))
         op.opcode, op.type = "reduce-scatter", f"({types})" if is_tuple else types
         self._gone.update(slice.op for slice in slices)
-        values = [Value(op, each.part) for each in sums]
+        values = [Value(op, value.part) for value in sums]
         if result.op.opcode != "tuple":
             return values[0]
         result.op.operands = values
@@ -409,8 +409,8 @@ def _inlined_callee(op: Instruction) -> str:
     is_start = op.opcode.endswith("-start") and op.opcode not in _COLLECTIVE_STARTS
     if op.opcode not in _INLINED and not is_start:
         return ""
-    found = (callees for role, callees in called_by(op) if role in _ROLES)
-    return next((callees[0] for callees in found if len(callees) == 1), "")
+    calleeses = (callees for role, callees in called_by(op) if role in _ROLES)
+    return next((callees[0] for callees in calleeses if len(callees) == 1), "")
 
 
 def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:
@@ -427,8 +427,8 @@ def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:
 def uses_of(value: Value, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruction, int]]:
     """The uses of a value and of what only rearranges it."""
     pending, seen = [value], {value}
-    for each in pending:
-        for user, number in each.uses:
+    for item in pending:
+        for user, number in item.uses:
             result = Value(user)
             if not number and (user.opcode in REARRANGE or user.opcode in also):
                 if result not in seen:
@@ -466,8 +466,8 @@ def _instruction(line: str) -> tuple[Instruction, bool] | None:
 def closing_offset(line: str, start: int) -> int:
     """The offset after the parenthesis that closes that at `start`."""
     depth = 0
-    for each in _PARENTHESES.finditer(line, start):
-        depth += 1 if each[0] == "(" else -1
+    for item in _PARENTHESES.finditer(line, start):
+        depth += 1 if item[0] == "(" else -1
         if not depth:
-            return each.end()
+            return item.end()
     return len(line)

@@ -26,10 +26,10 @@ class Locations:
 
     def of(self, rest: str) -> SourceLocation:
         """The location of an instruction with these attributes."""
-        found = self._known.get(rest)
-        if found is None:
-            found = self._known[rest] = self._read_location(rest)
-        return found
+        place = self._known.get(rest)
+        if place is None:
+            place = self._known[rest] = self._read_location(rest)
+        return place
 
     def _read_location(self, rest: str) -> SourceLocation:
         # What is not closed is not searched for another start.
@@ -48,36 +48,36 @@ class Locations:
     def _frames(self, number: int) -> tuple[Frame, ...]:
         """The call stack of a frame, the innermost first. The parent of frame 5 is 4 if it says 5."""
         files, functions, places, frames = (self._tables[name] for name in _TABLES)
-        found: dict[Frame, None] = {}
+        result: dict[Frame, None] = {}
         for _ in range(_MAX_FRAMES):
             if number not in frames:
                 break
             frame = _numbers_of(frames[number])
             place = _numbers_of(places.get(frame.get("file_location_id", 0), ""))
             # XLA repeats the frames around a loop or a call that it inlines.
-            each = Frame(
+            item = Frame(
                 functions.get(place.get("function_name_id", 0), "").strip('"'),
                 files.get(place.get("file_name_id", 0), "").strip('"'),
                 place.get("line", 0),
                 place.get("column", 0),
             )
-            found[each] = None
+            result[item] = None
             number = frame.get("parent_frame_id", 0) - 1
-        return tuple(found)
+        return tuple(result)
 
 
 def _tables(lines: list[str]) -> dict[str, dict[int, str]]:
     """The tables of frames, by name and number, which newer XLA prints before the computations."""
-    found: dict[str, dict[int, str]] = {name: {} for name in _TABLES}
+    tables: dict[str, dict[int, str]] = {name: {} for name in _TABLES}
     table: dict[int, str] | None = None
     for line in lines[1:]:
-        if line in found:
-            table = found[line]
+        if line in tables:
+            table = tables[line]
         elif table is not None and (match := re.match(r"(\d{1,9}) (.*)", line)) is not None:
             table[int(match[1])] = match[2]
         elif line.startswith(("ENTRY", "%")):
             break
-    return found
+    return tables
 
 
 def _numbers_of(text: str) -> dict[str, int]:

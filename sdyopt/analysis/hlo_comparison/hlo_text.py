@@ -132,7 +132,10 @@ class CompiledProgram:
 
         def everywhere(operands: list[CollectiveOperand]) -> list[CollectiveOperand]:
             devices = self.devices
-            return [replace(each, groups=in_all_slices(each.groups, devices, slices)) for each in operands]
+            return [
+                replace(operand, groups=in_all_slices(operand.groups, devices, slices))
+                for operand in operands
+            ]
 
         return replace(
             self,
@@ -148,9 +151,9 @@ class CompiledProgram:
         if key not in self._different:
             per_slice = self.devices // self.slices
             self._different[key] = all(
-                len({tuple(each.on(device % per_slice) for each in offsets) for device in group})
+                len({tuple(offset.on(device % per_slice) for offset in offsets) for device in group})
                 == len(group)
-                and all(each.on(device % per_slice) for device in group for each in offsets)
+                and all(offset.on(device % per_slice) for device in group for offset in offsets)
                 for group in groups
             )
         return self._different[key]
@@ -168,31 +171,31 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         raise error.help("write what compiled.as_text() returns in JAX")
     header, _, _ = text.partition("\n")
     try:
-        found = _Reader(text, devices).program()
-        found.parameters = _parameters(header)
+        hlo = _Reader(text, devices).program()
+        hlo.parameters = _parameters(header)
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
-    assert found.graph is not None
-    if not found.graph.is_complete:
+    assert hlo.graph is not None
+    if not hlo.graph.is_complete:
         # Without its last lines, it would have fewer collectives.
         error = DiagnosticError.at(
             FileLoc(name, 1, 1), "the HLO is cut off: its entry computation does not end"
         )
         raise error.help("write all of the text to the file")
-    found.name = name
-    found.states_devices = bool(devices) or _COUNTS.search(header) is not None
-    found.is_elided = "constant({...})" in text
-    found.platform = platform or next(
+    hlo.name = name
+    hlo.states_devices = bool(devices) or _COUNTS.search(header) is not None
+    hlo.is_elided = "constant({...})" in text
+    hlo.platform = platform or next(
         (device for device, words in _DEVICES.items() if words.search(text) is not None), ""
     )
-    return found
+    return hlo
 
 
 def _parameters(header: str) -> Sequence[str] | None:
     """The types of the parameters of the entry, those in a tuple one by one, without their layouts."""
     _, stated, layout = header.partition("entry_computation_layout={(")
-    shapes = [each for each in SHAPE.finditer(layout.partition(")->")[0]) if each[1] != "token"]
-    return [f"{each[1]}[{','.join(map(str, sizes_of(each[2])))}]" for each in shapes] if stated else None
+    shapes = [item for item in SHAPE.finditer(layout.partition(")->")[0]) if item[1] != "token"]
+    return [f"{shape[1]}[{','.join(map(str, sizes_of(shape[2])))}]" for shape in shapes] if stated else None
 
 
 class _Reader:
@@ -213,11 +216,11 @@ class _Reader:
         self._loops: dict[str, tuple[Loop, ...]] = {}
 
     def program(self) -> CompiledProgram:
-        found = CompiledProgram(
+        compiled_program = CompiledProgram(
             devices=self._devices, graph=self._graph, indices=self._indices, slices=self._slices
         )
-        times = found.times = self._times()
-        found.locate = self._location
+        times = compiled_program.times = self._times()
+        compiled_program.locate = self._location
         for name, computation in self._graph.computations.items():
             received = {
                 rendezvous[1]: Value(op, 0)
@@ -227,13 +230,15 @@ class _Reader:
             for op in computation.ops:
                 if (kind := kind_of(op)) is not None:
                     operands = list(self._operands(name, op, kind, times.get(name), received))
-                    found.all_operands += operands
-                    found.operands += [each for each in operands if self._communicates(each)]
+                    compiled_program.all_operands += operands
+                    compiled_program.operands += [
+                        operand for operand in operands if self._communicates(operand)
+                    ]
                 elif (what := unknown_kind(op)) and name in times:
-                    found.not_read.append(
-                        (op.name, what, sum(bytes_of_shape(each) for each in shapes_of(op.type)))
+                    compiled_program.not_read.append(
+                        (op.name, what, sum(bytes_of_shape(shape) for shape in shapes_of(op.type)))
                     )
-        return found
+        return compiled_program
 
     # --- Collectives --------------------------------------------------------------------------
 
@@ -283,11 +288,14 @@ class _Reader:
         ]
         if kind == "all_reduce" and len(arrays) == 1:
             arrays = _joined_arrays(arrays[0]) or arrays
-        for number, each in enumerate(arrays):
-            elements, type, text = each.shape
+        for number, array in enumerate(arrays):
+            elements, type, text = array.shape
             bits = bits_of(type)
             own = sent * elements * bits / 8 if sent is not None else None
-            if kind in REDUCTIONS and (wide := self._bits_of_operand(each.operand, elements * factor)) > bits:
+            if (
+                kind in REDUCTIONS
+                and (wide := self._bits_of_operand(array.operand, elements * factor)) > bits
+            ):
                 # TPU sums up in float32, and hands on 16-bit floats.
                 size = max(map(len, groups), default=1)
                 own = Fraction((size - 1) * elements * factor, 8 * size) * (
@@ -299,22 +307,22 @@ class _Reader:
                 op,
                 number,
                 len(arrays),
-                each.operand,
-                each.result,
+                array.operand,
+                array.result,
                 text,
                 self._loops.get(computation, ()),
-                self._produced_at(each.operand),
-                self._used_at(each.result),
+                self._produced_at(array.operand),
+                self._used_at(array.result),
             )
             yield CollectiveOperand(
                 kind,
                 groups,
                 elements * factor,
                 bits,
-                self._location(each.attributes),
+                self._location(array.attributes),
                 op.name,
                 times,
-                kind == "all_gather" and self._is_sliced(each.result),
+                kind == "all_gather" and self._is_sliced(array.result),
                 own,
                 self._argument(source.operand),
                 hlo=source,
@@ -354,12 +362,12 @@ class _Reader:
 
     def _used_at(self, result: Value) -> tuple[SourceLocation, ...]:
         """Where the operations are that use a result."""
-        found: dict[str, None] = {}
+        texts: dict[str, None] = {}
         for user, _ in uses_of(result, ("convert",)):
-            found[user.attributes] = None
-            if len(found) == _MAX_USES:
+            texts[user.attributes] = None
+            if len(texts) == _MAX_USES:
                 break
-        return tuple(dict.fromkeys(map(self._location, found)))
+        return tuple(dict.fromkeys(map(self._location, texts)))
 
     def _argument(self, value: Value | None) -> str:
         """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
@@ -378,10 +386,10 @@ class _Reader:
                 break
         return ""
 
-    def _communicates(self, each: CollectiveOperand) -> bool:
-        if each.kind == "collective_permute":
-            return bool(each.sent)
-        return max(map(len, each.groups), default=1) > 1
+    def _communicates(self, operand: CollectiveOperand) -> bool:
+        if operand.kind == "collective_permute":
+            return bool(operand.sent)
+        return max(map(len, operand.groups), default=1) > 1
 
     def _is_sliced(self, result: Value) -> bool:
         """Whether only slices use an all-gather, and devices take different ones."""
@@ -390,7 +398,8 @@ class _Reader:
             user.opcode == "dynamic-slice"
             and number == 0
             and any(
-                (found := self._indices.of(each)) is not None and found.differ for each in user.operands[1:]
+                (index := self._indices.of(operand)) is not None and index.differ
+                for operand in user.operands[1:]
             )
             for user, number in uses
         )
@@ -413,15 +422,15 @@ class _Reader:
                 factor = Times(0, 1)
             calls.setdefault(call.callee, []).append((call.caller, factor, call.op))
         entry = graph.entry
-        found: dict[str, Times | None] = {entry: ONCE}
+        times_by_name: dict[str, Times | None] = {entry: ONCE}
         # A computation is printed after those that it calls.
         for name in reversed(list(graph.computations)):
             if name == entry or name not in calls:
                 continue
             total: Times | None = Times(0, 0)
             for caller, factor, op in calls[name]:
-                if caller in found:
-                    times = found[caller]
+                if caller in times_by_name:
+                    times = times_by_name[caller]
                     if total is None or times is None or factor is None:
                         total = None
                     else:
@@ -433,8 +442,8 @@ class _Reader:
                         place = self._location(op.attributes)
                         around = (Loop(place.name_stack, place, trips[op]), *around[: _MAX_LOOPS - 1])
                     self._loops.setdefault(name, around)
-            found[name] = total
-        return found
+            times_by_name[name] = total
+        return times_by_name
 
 
 class _Array(NamedTuple):
@@ -458,7 +467,7 @@ def _joined_arrays(whole: _Array) -> list[_Array]:
         if user.opcode != "slice" or limits is None:
             return []
         parts[int(limits[1])] = user
-    found, start = [], 0
+    result, start = [], 0
     for operand in joined.operands:
         part, source = parts.get(start), without_rearranging(operand)
         size = 0 if part is None else part.elements
@@ -466,6 +475,6 @@ def _joined_arrays(whole: _Array) -> list[_Array]:
             return []
         attributes = source.op.parts.get(source.part, source.op.attributes)
         place = attributes if "metadata={" in attributes else whole.attributes
-        found.append(_Array((size, type, f"{type}[{size}]"), operand, Value(part), place))
+        result.append(_Array((size, type, f"{type}[{size}]"), operand, Value(part), place))
         start += size
-    return found if start == elements and len(found) > 1 else []
+    return result if start == elements and len(result) > 1 else []

@@ -60,7 +60,7 @@ class Values:
     @property
     def differ(self) -> bool:
         """Whether they are not the same on all devices."""
-        return any(each != self.arrays[0] for each in self.arrays)
+        return any(array != self.arrays[0] for array in self.arrays)
 
 
 class IndexValues:
@@ -94,28 +94,28 @@ class IndexValues:
         known = self._known
         pending, waiting = [value], set[Value]()
         while pending:
-            each = pending[-1]
-            if each in known:
+            item = pending[-1]
+            if item in known:
                 pending.pop()
                 continue
-            inputs = self._inputs(each)
+            inputs = self._inputs(item)
             missing = [operand for operand in inputs or () if operand not in known]
             if inputs is None:
-                known[each] = None
+                known[item] = None
             elif not missing:
-                known[each] = self._computed(each, [known[operand] for operand in inputs])
-            elif each in waiting:
+                known[item] = self._computed(item, [known[operand] for operand in inputs])
+            elif item in waiting:
                 # It depends on itself.
-                known[each] = None
+                known[item] = None
             else:
-                waiting.add(each)
+                waiting.add(item)
                 pending += missing
         return known[value]
 
     def constant(self, value: Value) -> int | None:
         """The scalar that is equal on all devices; None if it is unknown."""
-        found = self.of(value)
-        return None if found is None or not found.is_scalar or found.differ else found.arrays[0][0]
+        values = self.of(value)
+        return None if values is None or not values.is_scalar or values.differ else values.arrays[0][0]
 
     def trips(self, loop: Instruction) -> int | None:
         """How often a loop runs: what XLA says, else what its condition and its counter say."""
@@ -142,9 +142,11 @@ class IndexValues:
         following = without_rearranging(carried.operands[number]).op
         if following.opcode != "add":
             return None
-        terms = [without_rearranging(each) for each in following.operands]
-        is_counter = [each.op.opcode == "parameter" and each.part == number for each in terms]
-        steps = [self.constant(each) for each, is_same in zip(terms, is_counter, strict=True) if not is_same]
+        terms = [without_rearranging(operand) for operand in following.operands]
+        is_counter = [term.op.opcode == "parameter" and term.part == number for term in terms]
+        steps = [
+            self.constant(value) for value, is_same in zip(terms, is_counter, strict=True) if not is_same
+        ]
         initial = loop.operands[0] if loop.operands else None
         first = None if initial is None else self.constant(element_of(initial, number))
         if len(steps) != 1 or len(terms) != 2 or steps[0] is None or first is None:
@@ -179,7 +181,7 @@ class IndexValues:
         op = value.op
         if op in self._loops:
             return inputs[0]
-        known = [each for each in inputs if each is not None]
+        known = [values for values in inputs if values is not None]
         if len(known) < len(inputs):
             return None
         arguments = op.arguments if op.opcode == "constant" else ""
@@ -194,18 +196,18 @@ class IndexValues:
         if type is None:
             return None
         # A value of which only a slice is taken is not copied for each device.
-        count = max((len(each.arrays) for each in inputs), default=1)
+        count = max((len(values.arrays) for values in inputs), default=1)
         if op.opcode == "partition-id":
             count = self._devices
         size = count * op.elements
         if size > _MAX_ELEMENTS or self._total + size > _MAX_TOTAL:
             return None
         self._total += size
-        arrays = self._arrays(op, [_repeated(each, count) for each in inputs])
-        if arrays is None or any(len(each) != op.elements for each in arrays[:1]):
+        arrays = self._arrays(op, [_repeated(values, count) for values in inputs])
+        if arrays is None or any(len(array) != op.elements for array in arrays[:1]):
             return None
         wrapped = _wrapping(type[1] == "s", int(type[2]))
-        return Values([tuple(map(wrapped, each)) for each in arrays])
+        return Values([tuple(map(wrapped, array)) for array in arrays])
 
     def _arrays(
         self, op: Instruction, inputs: Sequence[Sequence[tuple[int, ...]]]
@@ -221,15 +223,15 @@ class IndexValues:
         if op.opcode in _SAME:
             return inputs[0]
         if op.opcode == "broadcast":
-            return [each * op.elements for each in inputs[0]] if len(inputs[0][0]) == 1 else None
+            return [numbers * op.elements for numbers in inputs[0]] if len(inputs[0][0]) == 1 else None
         if op.opcode == "dynamic-slice":
             return _sliced(op, inputs)
         combine = _COMBINE.get(op.opcode)
-        if combine is None or len({len(each[0]) for each in inputs}) != 1:
+        if combine is None or len({len(numbers[0]) for numbers in inputs}) != 1:
             return None
         try:
             return [
-                tuple(combine(*each) for each in zip(*of_device, strict=True))
+                tuple(combine(*item) for item in zip(*of_device, strict=True))
                 for of_device in zip(*inputs, strict=True)
             ]
         except (TypeError, ZeroDivisionError):
@@ -269,23 +271,23 @@ def _sliced(op: Instruction, inputs: Sequence[Sequence[tuple[int, ...]]]) -> Seq
     shape, sizes = op.operands[0].op.shape, op.shape
     if not len(inputs) - 1 == len(shape) == len(sizes) or prod(shape) != len(inputs[0][0]):
         return None
-    if any(not each[0] for each in inputs[1:]) or any(map(operator.gt, sizes, shape)):
+    if any(not numbers[0] for numbers in inputs[1:]) or any(map(operator.gt, sizes, shape)):
         return None
-    found = []
-    for each in zip(*inputs, strict=True):
+    sliced = []
+    for item in zip(*inputs, strict=True):
         starts = [
-            min(max(start[0], 0), dim - size) for start, dim, size in zip(each[1:], shape, sizes, strict=True)
+            min(max(start[0], 0), dim - size) for start, dim, size in zip(item[1:], shape, sizes, strict=True)
         ]
-        found.append(tuple(each[0][position] for position in _positions(shape, starts, sizes)))
-    return found
+        sliced.append(tuple(item[0][position] for position in _positions(shape, starts, sizes)))
+    return sliced
 
 
 def _positions(shape: Sequence[int], starts: Sequence[int], sizes: Sequence[int]) -> Iterator[int]:
     """The positions of the elements of a slice in an array of this shape."""
-    found = [0]
+    numbers = [0]
     for dim, start, size in zip(shape, starts, sizes, strict=True):
-        found = [before * dim + start + index for before in found for index in range(size)]
-    return iter(found)
+        numbers = [before * dim + start + index for before in numbers for index in range(size)]
+    return iter(numbers)
 
 
 _COMBINE: dict[str, Callable[..., int]] = {

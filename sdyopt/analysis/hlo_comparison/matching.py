@@ -80,68 +80,68 @@ def match_collectives(
 # --- Keys -------------------------------------------------------------------------------------
 
 
-def _runs(each: CollectiveOperand) -> int | None:
-    return None if each.times is None else each.times.high
+def _runs(operand: CollectiveOperand) -> int | None:
+    return None if operand.times is None else operand.times.high
 
 
-def _elements_of_shard(each: CollectiveOperand, kind: str) -> int:
+def _elements_of_shard(operand: CollectiveOperand, kind: str) -> int:
     """The elements on a device, before a collective if `kind` is all_gather, after it if reduce_scatter."""
-    return each.elements // each.group_size if each.kind == kind else each.elements
+    return operand.elements // operand.group_size if operand.kind == kind else operand.elements
 
 
-def _family(each: CollectiveOperand) -> str:
-    return "reduction" if each.kind in REDUCTIONS else each.kind
+def _family(operand: CollectiveOperand) -> str:
+    return "reduction" if operand.kind in REDUCTIONS else operand.kind
 
 
-def _all(each: CollectiveOperand) -> Hashable:
-    return each.kind, each.groups, each.bytes, _runs(each)
+def _all(operand: CollectiveOperand) -> Hashable:
+    return operand.kind, operand.groups, operand.bytes, _runs(operand)
 
 
-def _in_steps(each: CollectiveOperand) -> Hashable:
-    return _family(each), each.elements, _runs(each), each.groups
+def _in_steps(operand: CollectiveOperand) -> Hashable:
+    return _family(operand), operand.elements, _runs(operand), operand.groups
 
 
-def _moved_before(each: CollectiveOperand) -> Hashable:
-    return _family(each), each.elements, _runs(each)
+def _moved_before(operand: CollectiveOperand) -> Hashable:
+    return _family(operand), operand.elements, _runs(operand)
 
 
-def _shard_in_ring(each: CollectiveOperand) -> Hashable:
-    return each.kind, each.groups, each.elements // each.group_size, _runs(each)
+def _shard_in_ring(operand: CollectiveOperand) -> Hashable:
+    return operand.kind, operand.groups, operand.elements // operand.group_size, _runs(operand)
 
 
-def _term(each: CollectiveOperand) -> Hashable:
-    return each.kind, each.groups, each.elements, _runs(each)
+def _term(operand: CollectiveOperand) -> Hashable:
+    return operand.kind, operand.groups, operand.elements, _runs(operand)
 
 
 def _total_of(runs: Mapping[int, int | None]) -> int | None:
     """The runs of all; None if those of one are unknown."""
-    known = [each for each in runs.values() if each is not None]
+    known = [run for run in runs.values() if run is not None]
     return sum(known) if len(known) == len(runs) else None
 
 
 def _sum_text(runs: Mapping[int, int | None]) -> str:
-    shown = [str(each) for each in islice(runs.values(), _MAX_LABELS)]
+    shown = [str(run) for run in islice(runs.values(), _MAX_LABELS)]
     return " + ".join([*shown, *(["…"] if len(runs) > len(shown) else [])])
 
 
 # The classes of pairs of one place, from the least difference to the greatest, with what is equal.
 _OF_ONE_PLACE: tuple[tuple[str, Key], ...] = (
-    (TYPE, lambda each: (each.kind, each.groups, each.elements, _runs(each))),
-    (SCATTER, lambda each: (_family(each), each.groups, each.elements, _runs(each))),
-    (RUNS, lambda each: (each.kind, each.groups, each.bytes)),
-    (SIZE, lambda each: (each.kind, each.groups)),
-    (AXES, lambda each: (each.kind, each.elements, _runs(each))),
-    (KIND, lambda each: (each.groups, _elements_of_shard(each, "all_gather"), _runs(each))),
-    (KIND, lambda each: (each.groups, _elements_of_shard(each, "reduce_scatter"), _runs(each))),
+    (TYPE, lambda operand: (operand.kind, operand.groups, operand.elements, _runs(operand))),
+    (SCATTER, lambda operand: (_family(operand), operand.groups, operand.elements, _runs(operand))),
+    (RUNS, lambda operand: (operand.kind, operand.groups, operand.bytes)),
+    (SIZE, lambda operand: (operand.kind, operand.groups)),
+    (AXES, lambda operand: (operand.kind, operand.elements, _runs(operand))),
+    (KIND, lambda operand: (operand.groups, _elements_of_shard(operand, "all_gather"), _runs(operand))),
+    (KIND, lambda operand: (operand.groups, _elements_of_shard(operand, "reduce_scatter"), _runs(operand))),
 )
 # The same for pairs of which one has no place.
 _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
-    (RUNS, lambda each: (each.kind, each.groups, each.bytes)),
-    (TYPE, lambda each: (each.kind, each.groups, each.elements)),
-    (SCATTER, lambda each: (_family(each), each.groups, each.bytes)),
-    (AXES, lambda each: (each.kind, each.bytes)),
-    (KIND, lambda each: (each.groups, each.bytes)),
-    (SIZE, lambda each: (each.kind, each.groups)),
+    (RUNS, lambda operand: (operand.kind, operand.groups, operand.bytes)),
+    (TYPE, lambda operand: (operand.kind, operand.groups, operand.elements)),
+    (SCATTER, lambda operand: (_family(operand), operand.groups, operand.bytes)),
+    (AXES, lambda operand: (operand.kind, operand.bytes)),
+    (KIND, lambda operand: (operand.groups, operand.bytes)),
+    (SIZE, lambda operand: (operand.kind, operand.groups)),
 )
 
 
@@ -170,12 +170,12 @@ class _Matching(Pairing):
         self._join_repeated()
         self._join_steps()
         self._join_sent_once()
-        matches = [self._match(*each) for each in self.found]
+        matches = [self._match(*row) for row in self.matched]
         matches += [self._alone(number) for number in self.ours]
         matches += [self._extra(number) for number in self.theirs]
-        order = {id(each): number for number, each in enumerate((*self.report, *self.xla))}
+        order = {id(operand): number for number, operand in enumerate((*self.report, *self.xla))}
         return sorted(
-            matches, key=lambda match: min(order[id(each)] for each in (*match.ours, *match.theirs))
+            matches, key=lambda match: min(order[id(item)] for item in (*match.ours, *match.theirs))
         )
 
     # --- Several ------------------------------------------------------------------------------
@@ -189,16 +189,18 @@ class _Matching(Pairing):
 
     @cached_property
     def _by_result(self) -> dict[Value, int]:
-        return {each.hlo.result: number for number, each in enumerate(self.xla) if each.hlo is not None}
+        return {
+            operand.hlo.result: number for number, operand in enumerate(self.xla) if operand.hlo is not None
+        }
 
     @cached_property
     def _following(self) -> dict[int, list[int]]:
         """The collectives of the result of each, but for an order of elements and their type."""
-        found: dict[int, list[int]] = {}
+        following: dict[int, list[int]] = {}
         for there in range(len(self.xla)):
             if (before := self._before(there)) is not None:
-                found.setdefault(before, []).append(there)
-        return found
+                following.setdefault(before, []).append(there)
+        return following
 
     def _take_steps(self) -> None:
         """Pairs one of the report with several of XLA, each of the result of the one before."""
@@ -216,7 +218,7 @@ class _Matching(Pairing):
         if not chains:
             return
         along_all, of_shards = self.alike(_in_steps), self.alike(_moved_before)
-        for _, chain in sorted(chains, key=lambda each: (each[0], -len(each[1]))):
+        for _, chain in sorted(chains, key=lambda chain: (chain[0], -len(chain[1]))):
             # Parts of a chain may be the counterpart, too.
             for start in range(len(chain) - 1):
                 part = chain[start:]
@@ -240,7 +242,7 @@ class _Matching(Pairing):
                     for here in likely
                     if self.are_of_one_place(here, part) or self.are_of_one_argument(here, part)
                 ]
-                here = min(likely, key=lambda each: self.rank(each, part), default=None)
+                here = min(likely, key=lambda item: self.rank(item, part), default=None)
                 if here is not None:
                     self.add(STEPS, [here], part, self._steps_text(part))
                     break
@@ -288,7 +290,7 @@ class _Matching(Pairing):
                 # The report of a machine may say so.
                 is_known = all("ring" in self.report[here].compiled for here in likely[: ring.count])
                 self.add(HIT if is_known else RING, likely[:1], ring.members, ring.text)
-                self.found[-1][1].extend(likely[1 : ring.count])
+                self.matched[-1][1].extend(likely[1 : ring.count])
             else:
                 self.parts |= dict.fromkeys(ring.members, ring.text)
 
@@ -360,10 +362,10 @@ class _Matching(Pairing):
         if program is None or program.graph is None:
             return []
         of: dict[str, dict[int, Value]] = {}
-        for number, each in enumerate(self.xla):
-            if each.hlo is not None and each.kind == "all_reduce":
-                of.setdefault(each.hlo.computation, {})[number] = each.hlo.result
-        found = []
+        for number, operand in enumerate(self.xla):
+            if operand.hlo is not None and operand.kind == "all_reduce":
+                of.setdefault(operand.hlo.computation, {})[number] = operand.hlo.result
+        sums = []
         for name, results in of.items():
             around = {number: [number] for number in results}
             ops = program.graph.computations[name].ops
@@ -376,16 +378,16 @@ class _Matching(Pairing):
                     for term in others:
                         around[term] = terms
             distinct = {id(terms): sorted(terms) for terms in around.values() if len(terms) > 1}
-            found += list(distinct.values())
-        return found
+            sums += list(distinct.values())
+        return sums
 
     def _take_top_k(self) -> None:
         """Pairs the gathers whose result is the operand of top-k with what is sent at its line."""
-        found: dict[tuple[SourceLocation, str], list[int]] = {}
+        numbering: dict[tuple[SourceLocation, str], list[int]] = {}
         for there in self.theirs:
             if (user := top_k(self.xla, self._by_result, there)) is not None:
-                found.setdefault(user, []).append(there)
-        for (place, name), theirs in found.items():
+                numbering.setdefault(user, []).append(there)
+        for (place, name), theirs in numbering.items():
             lines = set(call_lines_and_name(place)) or set(call_lines(place))
             ours = [
                 here
@@ -417,13 +419,9 @@ class _Matching(Pairing):
 
     def _users_text(self, *theirs: int) -> str:
         """Where the results are used, `, for use at a.py:1 and a.py:2`; "" if that is unknown."""
-        found = (each.hlo for number in theirs if (each := self.xla[number]).hlo is not None)
+        hlos = (operand.hlo for number in theirs if (operand := self.xla[number]).hlo is not None)
         lines = (
-            place.file_text
-            for source in found
-            if source is not None
-            for place in source.used_at
-            if place.line
+            place.file_text for source in hlos if source is not None for place in source.used_at if place.line
         )
         used = list(dict.fromkeys(lines))
         more = f" and {len(used) - 2} more" if len(used) > 2 else ""
@@ -434,13 +432,13 @@ class _Matching(Pairing):
         for there in list(self.theirs):
             before = self._before(there)
             if before is not None and before in self.match_of:
-                _, ours, _, _ = self.found[self.match_of[before]]
+                _, ours, _, _ = self.matched[self.match_of[before]]
                 if ours and self.are_of_one_place(ours[0], [there]):
                     self.join(STEPS, there, before, self._steps_text([before, there]))
                     continue
             for following in self._following.get(there, ()):
                 if following in self.match_of:
-                    _, ours, _, _ = self.found[self.match_of[following]]
+                    _, ours, _, _ = self.matched[self.match_of[following]]
                     if ours and self.are_of_one_place(ours[0], [there]):
                         self.join(STEPS, there, following, self._steps_text([there, following]))
                         break
@@ -449,7 +447,7 @@ class _Matching(Pairing):
         """Adds to a pair what the report sends of the same argument as often, which XLA does not."""
         of_argument = {
             self._argument_key(self.report[ours[0]]): number
-            for number, (reason, ours, theirs, _) in enumerate(self.found)
+            for number, (reason, ours, theirs, _) in enumerate(self.matched)
             if reason == HIT and self.report[ours[0]].moved and self.xla[theirs[0]].moved
         }
         rest = {self.xla[there].moved for there in self.theirs}
@@ -457,19 +455,19 @@ class _Matching(Pairing):
             number = of_argument.get(self._argument_key(self.report[here]))
             name = self.report[here].moved
             if number is not None and name not in rest:
-                _, ours, theirs, _ = self.found[number]
+                _, ours, theirs, _ = self.matched[number]
                 del self.ours[here]
                 ours.append(here)
-                self.found[number] = ONCE, ours, theirs, [f"XLA has no other collective of {name}"]
+                self.matched[number] = ONCE, ours, theirs, [f"XLA has no other collective of {name}"]
 
-    def _argument_key(self, each: CollectiveOperand) -> Hashable:
-        return each.moved, each.kind, each.groups, each.bytes
+    def _argument_key(self, operand: CollectiveOperand) -> Hashable:
+        return operand.moved, operand.kind, operand.groups, operand.bytes
 
     # --- Reasons ------------------------------------------------------------------------------
 
     def _match(self, reason: str, ours: list[int], theirs: list[int], reasons: list[str]) -> Match:
         why = "; ".join(reasons)
-        mine, other = [self.report[each] for each in ours], [self.xla[each] for each in theirs]
+        mine, other = [self.report[number] for number in ours], [self.xla[item] for item in theirs]
         if reason == KIND and other[0].is_sliced:
             reason = REMATERIALIZED
         if not why and reason != HIT:

@@ -16,7 +16,7 @@ _FLOATS = ("f", "b")
 
 def mismatch_of(report: Report, compiled: CompiledProgram) -> str:
     """The first argument of the program that the compiled one does not have; "" if it has all of them."""
-    arguments = [each for each in report.boundary().arguments if each.type.startswith("tensor<")]
+    arguments = [argument for argument in report.boundary().arguments if argument.type.startswith("tensor<")]
     parameters = compiled.parameters
     if parameters is None or not arguments:
         return ""
@@ -29,9 +29,9 @@ def mismatch_of(report: Report, compiled: CompiledProgram) -> str:
     sizes = [_bytes_of(parameter) for parameter in parameters]
     wholes = [_bytes_of_tensor(argument.type) for argument in arguments]
     sharded = [
-        each
-        for each, whole in zip(arguments, wholes, strict=True)
-        if each.bytes is not None and each.bytes < whole
+        boundary_value
+        for boundary_value, whole in zip(arguments, wholes, strict=True)
+        if boundary_value.bytes is not None and boundary_value.bytes < whole
     ]
     if sharded and sizes == wholes:
         return f"its parameters are whole tensors, also {sharded[0].name}, as before XLA partitions a program"
@@ -58,11 +58,11 @@ def _bytes_of(parameter: str) -> int:
 
 def _bytes_of_tensor(type: str) -> int:
     """The bytes of a tensor; 0 if its sizes are unknown."""
-    found = _TENSOR.fullmatch(type)
-    sizes = [] if found is None else found[1].split("x")[:-1]
-    if found is None or "?" in sizes:
+    result = _TENSOR.fullmatch(type)
+    sizes = [] if result is None else result[1].split("x")[:-1]
+    if result is None or "?" in sizes:
         return 0
-    return prod(map(int, sizes)) * bits_of(found[2]) // 8
+    return prod(map(int, sizes)) * bits_of(result[2]) // 8
 
 
 def _is_part(parameter: str, type: str) -> bool:

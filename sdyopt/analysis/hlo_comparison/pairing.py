@@ -46,7 +46,7 @@ class Pairing:
         self.ours = dict.fromkeys(range(len(report)))
         self.theirs = dict.fromkeys(range(len(xla)))
         # The class, and the numbers of the collectives; several matches have no ours.
-        self.found: list[tuple[str, list[int], list[int], list[str]]] = []
+        self.matched: list[tuple[str, list[int], list[int], list[str]]] = []
         self.match_of: dict[int, int] = {}
         # Of those that are parts of a collective without a counterpart, what is said of it.
         self.parts: dict[int, str] = {}
@@ -92,19 +92,19 @@ class Pairing:
             del self.ours[here]
         for there in theirs:
             del self.theirs[there]
-            self.match_of[there] = len(self.found)
-        self.found.append((reason, list(ours), list(theirs), [why] if why else []))
+            self.match_of[there] = len(self.matched)
+        self.matched.append((reason, list(ours), list(theirs), [why] if why else []))
 
     def join(self, reason: str, there: int, to: int, why: str) -> None:
         """Adds one of XLA's to the match of another."""
         del self.theirs[there]
         number = self.match_of[there] = self.match_of[to]
-        before, ours, theirs, reasons = self.found[number]
+        before, ours, theirs, reasons = self.matched[number]
         theirs.append(there)
         if why not in reasons and len(reasons) <= _MAX_REASONS:
             reasons.append(why if len(reasons) < _MAX_REASONS else "and more")
         if before in (HIT, ELSEWHERE, TYPE):
-            self.found[number] = reason, ours, theirs, reasons
+            self.matched[number] = reason, ours, theirs, reasons
 
     # --- Places -------------------------------------------------------------------------------
 
@@ -119,9 +119,9 @@ class Pairing:
     def are_of_one_argument(self, here: int, chain: Sequence[int]) -> bool:
         """Whether steps move the argument that one of the report does, for an operation of its place."""
         ours, last = self.report[here], self.xla[chain[-1]]
-        if not ours.moved or any(self.xla[each].moved != ours.moved for each in chain):
+        if not ours.moved or any(self.xla[number].moved != ours.moved for number in chain):
             return False
-        ends = {each for place in used_at(last) for each in call_lines_and_name(place)}
+        ends = {key for place in used_at(last) for key in call_lines_and_name(place)}
         return not ends.isdisjoint(own_line_and_name(ours.location))
 
     def rank(self, here: int, theirs: Iterable[int]) -> int:
@@ -145,49 +145,49 @@ class Pairing:
 
     def _features_of(self, place: Place) -> tuple[list[list[int]], list[list[int]]]:
         """The numbers of the features of each; those that the report does not have are left out."""
-        found = self._features.get(place)
-        if found is None:
+        features = self._features.get(place)
+        if features is None:
             of_ours, of_theirs = place
             numbers: dict[Hashable, int] = {}
             ours = [
-                [numbers.setdefault(each, len(numbers)) for each in dict.fromkeys(of_ours(collective))]
+                [numbers.setdefault(key, len(numbers)) for key in dict.fromkeys(of_ours(collective))]
                 for collective in self.report
             ]
             theirs = [
-                [numbers[each] for each in dict.fromkeys(of_theirs(collective)) if each in numbers]
+                [numbers[key] for key in dict.fromkeys(of_theirs(collective)) if key in numbers]
                 for collective in self.xla
             ]
-            found = self._features[place] = ours, theirs
-        return found
+            features = self._features[place] = ours, theirs
+        return features
 
     def _keys_of(self, key: Key) -> tuple[list[int], list[int]]:
-        found = self._keys.get(key)
-        if found is None:
+        keys = self._keys.get(key)
+        if keys is None:
             numbers: dict[Hashable, int] = {}
             sides = [
-                [numbers.setdefault(key(each), len(numbers)) for each in side]
+                [numbers.setdefault(key(operand), len(numbers)) for operand in side]
                 for side in (self.report, self.xla)
             ]
-            found = self._keys[key] = sides[0], sides[1]
-        return found
+            keys = self._keys[key] = sides[0], sides[1]
+        return keys
 
     @cached_property
     def _sizes(self) -> list[Fraction]:
-        return [each.wire_bytes_of_runs for each in self.xla]
+        return [operand.wire_bytes_of_runs for operand in self.xla]
 
     @cached_property
     def _has_place(self) -> list[bool]:
-        return [has_place(each) for each in self.xla]
+        return [has_place(operand) for operand in self.xla]
 
     def features_of_ours(self, here: int) -> Iterable[tuple[int, int]]:
         """The features by which one of the report is found: of a place, or the argument that it moves."""
         for rank, place in enumerate(OWN_PLACES):
-            yield from ((rank, each) for each in self._features_of(place)[0][here])
+            yield from ((rank, feature) for feature in self._features_of(place)[0][here])
 
     def features_of_theirs(self, there: int) -> Iterable[tuple[int, int]]:
         """The same for one of XLA."""
         for rank, place in enumerate(OWN_PLACES):
-            yield from ((rank, each) for each in self._features_of(place)[1][there])
+            yield from ((rank, feature) for feature in self._features_of(place)[1][there])
 
 
 class _Waiting:
@@ -210,11 +210,11 @@ class _Waiting:
         while sizes:
             at = bisect_left(sizes, size)
             around = range(max(at - 1, 0), min(at + 1, len(sizes)))
-            gone = [each for each in around if not self._has_free(sizes[each], free)]
+            gone = [number for number in around if not self._has_free(sizes[number], free)]
             if not gone:
-                return min((abs(sizes[each] - size), self._numbers[sizes[each]][-1]) for each in around)
-            for each in reversed(gone):
-                del sizes[each]
+                return min((abs(sizes[number] - size), self._numbers[sizes[number]][-1]) for number in around)
+            for number in reversed(gone):
+                del sizes[number]
         return None
 
     def _has_free(self, size: Fraction, free: dict[int, None]) -> bool:
@@ -250,12 +250,12 @@ class Alike:
             return sorted(self._free(self._by_key.get(key)))
         features: list[Hashable] = [*pairing.features_of_theirs(there), "no place"]
         features += [("argument", xla.moved)] if xla.moved else []
-        found = {here for each in features for here in self._free(self._by_feature.get((key, each)))}
-        return sorted(found)
+        heres = {here for feature in features for here in self._free(self._by_feature.get((key, feature)))}
+        return sorted(heres)
 
     def _free(self, numbers: list[int] | None) -> list[int]:
         """The first of a list that have no counterpart."""
         while numbers and numbers[-1] not in self._pairing.ours:
             numbers.pop()
         # Some behind the first may be gone, too.
-        return [each for each in (numbers or ())[-_MAX_ALIKE:] if each in self._pairing.ours]
+        return [number for number in (numbers or ())[-_MAX_ALIKE:] if number in self._pairing.ours]

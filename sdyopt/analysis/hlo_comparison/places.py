@@ -17,16 +17,16 @@ Feature = Callable[[CollectiveOperand], Iterable[Hashable]]
 def _names(location: SourceLocation) -> list[str]:
     """The name stacks of an operation; those of merged operations are separated."""
     joint = [*location.name_stack.split(";"), location.path]
-    return [each for each in dict.fromkeys(joint) if "/" in each]
+    return [name for name in dict.fromkeys(joint) if "/" in name]
 
 
 def _ends(location: SourceLocation) -> list[str]:
     """The name stacks, and their ends: within a function, name stacks of a report start with it."""
-    found = []
+    ends = []
     for name in _names(location):
         parts = name.split("/")
-        found += ["/".join(parts[start:]) for start in range(min(len(parts) - 1, _MAX_ENDS))]
-    return found
+        ends += ["/".join(parts[start:]) for start in range(min(len(parts) - 1, _MAX_ENDS))]
+    return ends
 
 
 _MAX_ENDS = 12
@@ -34,13 +34,13 @@ _MAX_ENDS = 12
 
 def own_line(location: SourceLocation) -> list[Hashable]:
     """The line, with the pass of a training step: forward and backward are not the same place."""
-    return [(location.file, location.line, each) for each in _passes(location) if location.line]
+    return [(location.file, location.line, name) for name in _passes(location) if location.line]
 
 
 def call_lines(location: SourceLocation) -> list[Hashable]:
     """The lines of the call stack, with the pass."""
     lines = dict.fromkeys((frame.file, frame.line) for frame in location.frames)
-    return [(*line, each) for line in lines for each in _passes(location)]
+    return [(*line, name) for line in lines for name in _passes(location)]
 
 
 def _passes(location: SourceLocation) -> Sequence[str]:
@@ -68,12 +68,12 @@ def call_lines_and_name(location: SourceLocation) -> list[Hashable]:
     return [(line, name) for line in call_lines(location) for name in _ends(location)]
 
 
-def _produced_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
-    return () if each.hlo is None or each.hlo.produced_at is None else (each.hlo.produced_at,)
+def _produced_at(operand: CollectiveOperand) -> tuple[SourceLocation, ...]:
+    return () if operand.hlo is None or operand.hlo.produced_at is None else (operand.hlo.produced_at,)
 
 
-def used_at(each: CollectiveOperand) -> tuple[SourceLocation, ...]:
-    return () if each.hlo is None else each.hlo.used_at
+def used_at(operand: CollectiveOperand) -> tuple[SourceLocation, ...]:
+    return () if operand.hlo is None else operand.hlo.used_at
 
 
 # What corresponding collectives have in common, of the report and of XLA, the strongest first.
@@ -81,9 +81,9 @@ PLACES: tuple[tuple[Feature, Feature], ...] = (
     (lambda ours: own_line_and_name(ours.location), lambda xla: _line_and_end(xla.location)),
     (lambda ours: own_line_and_name(ours.location), lambda xla: call_lines_and_name(xla.location)),
     (
-        lambda ours: [(ours.moved, each) for each in own_line_and_name(ours.location) if ours.moved],
+        lambda ours: [(ours.moved, key) for key in own_line_and_name(ours.location) if ours.moved],
         lambda xla: [
-            (xla.moved, each) for place in used_at(xla) for each in call_lines_and_name(place) if xla.moved
+            (xla.moved, key) for place in used_at(xla) for key in call_lines_and_name(place) if xla.moved
         ],
     ),
     (
@@ -93,11 +93,11 @@ PLACES: tuple[tuple[Feature, Feature], ...] = (
     (lambda ours: [ours.moved] if ours.moved else [], lambda xla: [xla.moved] if xla.moved else []),
     (
         lambda ours: own_line_and_name(ours.location),
-        lambda xla: [each for place in used_at(xla) for each in call_lines_and_name(place)],
+        lambda xla: [key for place in used_at(xla) for key in call_lines_and_name(place)],
     ),
     (
         lambda ours: own_line_and_name(ours.location),
-        lambda xla: [each for place in _produced_at(xla) for each in call_lines_and_name(place)],
+        lambda xla: [key for place in _produced_at(xla) for key in call_lines_and_name(place)],
     ),
     (
         # Many lines have one name stack, so it only decides where one of them has no line.
@@ -111,7 +111,7 @@ PLACES: tuple[tuple[Feature, Feature], ...] = (
     (lambda ours: own_line(ours.location), lambda xla: own_line(xla.location)),
     (
         lambda ours: own_line(ours.location),
-        lambda xla: [each for place in used_at(xla) for each in own_line(place)],
+        lambda xla: [key for place in used_at(xla) for key in own_line(place)],
     ),
 )
 # Those above of one line or name stack of the operation itself, or of the one whose result it sends.
@@ -119,19 +119,19 @@ OWN_PLACES = (PLACES[0], PLACES[1], *PLACES[6:9])
 ANY_PLACE: tuple[Feature, Feature] = (lambda ours: [()], lambda xla: [()])
 # The same pass, and the same argument if XLA's is one.
 SAME_PASS: tuple[Feature, Feature] = (
-    lambda ours: [(each, moved) for each in _passes(ours.location) for moved in (ours.moved, "")],
-    lambda xla: [(each, xla.moved) for each in _passes(xla.location)],
+    lambda ours: [(name, moved) for name in _passes(ours.location) for moved in (ours.moved, "")],
+    lambda xla: [(name, xla.moved) for name in _passes(xla.location)],
 )
 
 
-def has_place(each: CollectiveOperand) -> bool:
-    return bool(each.location.line) or any(place.line for place in used_at(each))
+def has_place(operand: CollectiveOperand) -> bool:
+    return bool(operand.location.line) or any(place.line for place in used_at(operand))
 
 
-def place_of(each: CollectiveOperand) -> SourceLocation:
+def place_of(operand: CollectiveOperand) -> SourceLocation:
     """The location of a collective; if XLA lost it, that of what makes its operand, or uses its result."""
-    others = (*_produced_at(each), *used_at(each))
-    return next((place for place in (each.location, *others) if place.line), each.location)
+    others = (*_produced_at(operand), *used_at(operand))
+    return next((place for place in (operand.location, *others) if place.line), operand.location)
 
 
 def name_is_of(ours: CollectiveOperand, xla: CollectiveOperand) -> bool:

@@ -81,41 +81,41 @@ def why_differs(
     source = xla.hlo
     if source is None or program is None:
         return ""
-    found = []
+    result = []
     if reason == SCATTER and xla.kind == "all_reduce":
         if own_part(program, xla) is not None:
             along = ", and this topology has no reduce-scatter along these devices"
-            found.append(
+            result.append(
                 f"each use of {label(xla)} is a slice, and the devices of a group take different ones"
                 f"{along if program.platform == 'TPU' else ''}"
             )
         elif has_unknown_slices(program, xla):
             unknown = "the text leaves out" if program.is_elided else "are not computed"
-            found.append(
+            result.append(
                 f"each use of {label(xla)} is a slice as large as a shard, at offsets that {unknown}"
             )
         elif uses := list(uses_of(source.result, ("convert",))):
             whole = next((user for user, _ in uses if user.opcode != "dynamic-slice"), None)
             if whole is not None:
-                found.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
+                result.append(f"not each use of {label(xla)} is a slice: {_described(whole.opcode)}")
     if reason == SCATTER and xla.kind == "reduce_scatter":
-        found.append(f"each device keeps its slice of {label(xla)}, and nothing uses the rest")
+        result.append(f"each device keeps its slice of {label(xla)}, and nothing uses the rest")
     if ours.bits != xla.bits:
-        found += _why_of_type(program, ours, xla)
+        result += _why_of_type(program, ours, xla)
     if reason == RUNS:
         runs = [
-            f"{each.name or 'a loop'} × {'?' if each.trips is None else each.trips}" for each in source.loops
+            f"{loop.name or 'a loop'} × {'?' if loop.trips is None else loop.trips}" for loop in source.loops
         ]
-        found.append(
+        result.append(
             f"in XLA's program, it is in {' in '.join(runs)}"
             if runs
             else "in XLA's program, it is in no loop"
         )
     if xla.is_sliced:
-        found.append(f"each use of {label(xla)} is a slice, and devices take different ones")
-    if reason in (SIZE, AXES, KIND, TYPE) and not found:
-        found.append(purpose_of(xla))
-    return "; ".join(filter(None, found))
+        result.append(f"each use of {label(xla)} is a slice, and devices take different ones")
+    if reason in (SIZE, AXES, KIND, TYPE) and not result:
+        result.append(purpose_of(xla))
+    return "; ".join(filter(None, result))
 
 
 def _why_of_type(program: CompiledProgram, ours: CollectiveOperand, xla: CollectiveOperand) -> Iterator[str]:
@@ -152,10 +152,10 @@ def top_k(
 
     `by_result` has the numbers of collectives by their results: other gathers may be in between.
     """
-    found: list[tuple[SourceLocation, str]] = []
+    pairs: list[tuple[SourceLocation, str]] = []
     pending = [number] if xla[number].kind == "all_gather" else []
-    for each in pending:
-        source = xla[each].hlo
+    for index in pending:
+        source = xla[index].hlo
         uses = [] if source is None else list(uses_of(source.result, ("convert",)))
         if source is None or not uses:
             return None
@@ -164,10 +164,10 @@ def top_k(
             if following is not None and xla[following].kind == "all_gather":
                 pending += [] if following in pending else [following]
             elif user.opcode == "custom-call" and 'custom_call_target="TopK"' in user.attributes:
-                found.append((source.used_at[0], f"TopK, %{user.name}"))
+                pairs.append((source.used_at[0], f"TopK, %{user.name}"))
             else:
                 return None
-    return found[0] if found else None
+    return pairs[0] if pairs else None
 
 
 def _described(opcode: str) -> str:

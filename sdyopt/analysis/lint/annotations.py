@@ -37,8 +37,8 @@ def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:
             (result_text, function.result_attributes, function.function_type.results, result),
         )
         for text, attributes, types, step in lists:
-            for number, (each, type) in enumerate(zip(attributes, types, strict=True)):
-                sharding = each.get(SHARDING)
+            for number, (dictionary, type) in enumerate(zip(attributes, types, strict=True)):
+                sharding = dictionary.get(SHARDING)
                 if isinstance(sharding, TensorSharding):
                     steps = (step(number), attribute(SHARDING))
                     yield Annotation(function, text(function, number), type, sharding, steps)
@@ -53,14 +53,14 @@ def constraints(module: Op) -> Iterator[Annotation]:
 
 def shardings_in(module: Op) -> Iterator[TensorSharding]:
     """The shardings in the attributes of all operations, arguments and function results, in program order."""
-    found: dict[DictAttr, tuple[TensorSharding, ...]] = {}
+    shardings_by_dictionary: dict[DictAttr, tuple[TensorSharding, ...]] = {}
     for op in module.walk():
         for attributes in _dictionaries(op):
-            if attributes not in found:
-                found[attributes] = tuple(
-                    each for each in _nested(attributes) if isinstance(each, TensorSharding)
+            if attributes not in shardings_by_dictionary:
+                shardings_by_dictionary[attributes] = tuple(
+                    op for op in _nested(attributes) if isinstance(op, TensorSharding)
                 )
-            yield from found[attributes]
+            yield from shardings_by_dictionary[attributes]
 
 
 def _dictionaries(op: Op) -> Iterator[DictAttr]:

@@ -83,7 +83,7 @@ class Linter:
         programs = _Programs(as_read, after_passes, self._has_passes, self._jobs, self._machine)
         self._lines = UserLines.of_module(as_read)
         result = LintResult(diagnostics=list(self._comments.problems))
-        found: list[_Placed] = []
+        placeds: list[_Placed] = []
         for rule in self._settings.rules():
             for finding in self._findings(rule, programs, result):
                 finding = replace(finding, proposals=list(finding.proposals))
@@ -91,35 +91,35 @@ class Linter:
                 if self._is_allowed(rule.id, finding, lines):
                     result.allowed += 1
                     continue
-                found.append(_Placed(rule, finding, diagnostic, lines))
-        found.sort(key=_Placed.order)
-        for placed in self._tried(list(_one_per_line(_without_reported_costs(found))), programs, result):
+                placeds.append(_Placed(rule, finding, diagnostic, lines))
+        placeds.sort(key=_Placed.order)
+        for placed in self._tried(list(_one_per_line(_without_reported_costs(placeds))), programs, result):
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
         return result
 
-    def _tried(self, found: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
+    def _tried(self, placeds: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
         """The findings with changes that save something, the most first, and those that are kept without.
 
         A change is reported once: findings of what it changes, too, are dropped.
         """
         search = programs.search
-        if all(each.finding.is_kept for each in found) or not programs.trials.can_try:
-            yield from found
+        if all(placed.finding.is_kept for placed in placeds) or not programs.trials.can_try:
+            yield from placeds
             return
         saving: list[tuple[_Placed, Trial, Measure]] = []
         rest: list[_Placed] = []
         reported: list[Trial] = []
         # What a rule has found for a line says more than that there is a better sharding.
-        for placed in sorted(found, key=lambda each: each.rule.id == _CHEAPER_SHARDING):
+        for placed in sorted(placeds, key=lambda item: item.rule.id == _CHEAPER_SHARDING):
             if (best := _best(placed, programs)) is None:
                 rest += [placed] if placed.finding.is_kept else []
             elif not _is_reported(placed, best[0], reported, programs):
                 reported.append(best[0])
                 saving.append((placed, *best))
         result.untried = search.proposed - search.tried
-        for placed, trial, measure in sorted(saving, key=lambda each: _order_of_saving(*each)):
+        for placed, trial, measure in sorted(saving, key=lambda item: _order_of_saving(*item)):
             saved = trial.effect.saved(measure)
             finding = replace(placed.finding, cost=saved)
             text = f"{_TEXTS[measure](saved)} {measure.value}"
@@ -157,7 +157,7 @@ class Linter:
             diagnostic.notes.append(shown)
         diagnostic.culprit = culprit
         statement = self._explainer.range_of(shown_op.location, shown_op)
-        lines = [each.line for each in (diagnostic.culprit, statement) if each is not None]
+        lines = [file_range.line for file_range in (diagnostic.culprit, statement) if file_range is not None]
         return diagnostic, tuple(lines)
 
     def _location(self, location: Location) -> Location:
@@ -166,14 +166,16 @@ class Linter:
         if not chosen.name_stack or not chosen.line:
             return location
         point = (chosen.file, chosen.line, chosen.column)
-        start = next((at for at, each in enumerate(chosen.frames) if each[1:] == point), 0)
-        own = [each for each in chosen.frames[start:] if not is_in_library(each) and each.function != SCRIPT]
+        start = next((at for at, frame in enumerate(chosen.frames) if frame[1:] == point), 0)
+        own = [
+            frame for frame in chosen.frames[start:] if not is_in_library(frame) and frame.function != SCRIPT
+        ]
         # Columns of Python start at 0.
-        points = [FileLoc(each.file, each.line, each.column + 1) for each in own[: _CALLERS + 1]]
-        found: Location = points.pop() if points else FileLoc(*point)
+        points = [FileLoc(frame.file, frame.line, frame.column + 1) for frame in own[: _CALLERS + 1]]
+        result: Location = points.pop() if points else FileLoc(*point)
         for inner in reversed(points):
-            found = CallSite(inner, found)
-        return found
+            result = CallSite(inner, result)
+        return result
 
     def _is_allowed(self, id: str, finding: Finding, lines: tuple[int, ...]) -> bool:
         if self._comments.allows(id, lines):
@@ -199,17 +201,17 @@ class _Placed(NamedTuple):
     @property
     def place(self) -> object:
         """The line of the user's program; the text as well, if there is no cost or a piece of the line."""
-        found = resolve_file_location(self.diagnostic.location)
-        if self.finding.cost is None or self.finding.steps or found is None:
+        file_loc = resolve_file_location(self.diagnostic.location)
+        if self.finding.cost is None or self.finding.steps or file_loc is None:
             return self.diagnostic.culprit or self.diagnostic.location, self.diagnostic.message
-        return found.file, found.line
+        return file_loc.file, file_loc.line
 
 
 def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
     """The best change for a finding, and the figure that it saves enough of."""
     finding, search = placed.finding, programs.search
-    places = {programs.place_of(each) for each in finding.collectives}
-    trials = [each for each in search.trials_of(finding.proposals) if each.figures is not None]
+    places = {programs.place_of(collective) for collective in finding.collectives}
+    trials = [trial for trial in search.trials_of(finding.proposals) if trial.figures is not None]
     trials += filter(None, map(search.at_place, sorted(places)))
     for measure in placed.rule.measures:
         enough = []
@@ -222,19 +224,19 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
                 enough.append(trial)
         if measure is Measure.WIRE and enough:
             return min(enough, key=search.rank), measure
-        if better := [each for each in enough if not each.effect.is_worse] or enough:
-            return best_of([(each, each.effect) for each in better], measure)[0], measure
+        if better := [trial for trial in enough if not trial.effect.is_worse] or enough:
+            return best_of([(trial, trial.effect) for trial in better], measure)[0], measure
     return None
 
 
 def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
     """Whether a change that is reported already is that of a finding, or does what it does."""
-    places = {programs.place_of(each) for each in placed.finding.collectives}
+    places = {programs.place_of(collective) for collective in placed.finding.collectives}
     for trial in reported:
         if trial.change.key == best.change.key or trial.figures == best.figures:
             return True
         before, after = (
-            programs.search.sent_at(each, lambda place: place in places) for each in (None, trial)
+            programs.search.sent_at(item, lambda place: place in places) for item in (None, trial)
         )
         if before and 2 * after <= before:
             return True
@@ -246,34 +248,34 @@ def _order_of_saving(placed: _Placed, trial: Trial, measure: Measure) -> tuple[o
     return trial.effect.is_worse, -trial.effect.saved(measure), len(trial.change.edits), placed.lines
 
 
-def _without_reported_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
+def _without_reported_costs(placeds: Iterable[_Placed]) -> Iterator[_Placed]:
     """The findings without those whose collectives all are in findings before."""
     reported: set[Op] = set()
-    for placed in found:
+    for placed in placeds:
         collectives = placed.finding.collectives
         if not collectives or not reported.issuperset(collectives):
             reported.update(collectives)
             yield placed
 
 
-def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
+def _one_per_line(placeds: Iterable[_Placed]) -> Iterator[_Placed]:
     """The first finding of each rule on a line, with the number and the cost of the others."""
     groups: dict[object, list[_Placed]] = {}
-    for placed in found:
+    for placed in placeds:
         groups.setdefault((placed.rule.id, placed.place), []).append(placed)
     for first, *others in groups.values():
         # Equal messages at one place are one finding.
         if not others or first.finding.cost is None or first.finding.steps:
             yield first
             continue
-        cost = sum((each.finding.cost or Fraction(0) for each in (first, *others)), Fraction(0))
+        cost = sum((placed.finding.cost or Fraction(0) for placed in (first, *others)), Fraction(0))
         # What is saved was tried with all of them.
         total = "" if _SAVED in first.diagnostic.message else f", {UNIT_TEXTS[first.rule.unit](cost)} in all"
         message = f"{first.diagnostic.message}; {len(others)} more like it on this line{total}"
-        alike = [each.finding for each in (first, *others)]
+        alike = [placed.finding for placed in (first, *others)]
         # What is done for one operation of the line is done for all.
-        proposals = list({change.key: change for each in alike for change in each.proposals}.values())
-        collectives = tuple([op for each in alike for op in each.collectives])
+        proposals = list({change.key: change for finding in alike for change in finding.proposals}.values())
+        collectives = tuple([op for finding in alike for op in finding.collectives])
         finding = replace(first.finding, cost=cost, proposals=proposals, collectives=collectives)
         yield first._replace(finding=finding, diagnostic=replace(first.diagnostic, message=message))
 
@@ -301,12 +303,12 @@ class _Programs:
         if self.has_failed:
             raise NotCompleted
         try:
-            found = self.trials.with_collectives
+            with_collectives = self.trials.with_collectives
         except NotCompleted:
             self.has_failed = True
             raise
-        assert isinstance(found, LintedProgram)
-        return found
+        assert isinstance(with_collectives, LintedProgram)
+        return with_collectives
 
 
 # Comments in the program that allow findings:
@@ -337,35 +339,35 @@ class Comments:
 
 def read_comments(source: Source) -> Comments:
     """The comments of a source, which may be a chunk of a file. Comments of no known form are problems."""
-    found = Comments()
+    comments = Comments()
     # The line of a comment -> the next line that is not a comment.
     following: dict[int, int] = {}
     for comment in _COMMENT.finditer(source.text):
         match = _ALLOW.match(comment["what"])
         if match is None:
-            found.problems.append(
+            comments.problems.append(
                 _problem(source, comment.start("what"), "this comment allows no rules", _HELP)
             )
             continue
-        ids = set(_known_ids(source, comment.start("what") + match.start("ids"), match["ids"], found))
+        ids = set(_known_ids(source, comment.start("what") + match.start("ids"), match["ids"], comments))
         if match["scope"] == "allow-file":
-            found.in_text |= ids
+            comments.in_text |= ids
         else:
             line, _ = source.line_column(comment.start())
             if _is_alone(source, comment.start()):
                 line = _next_line(source, line, following)
-            found.by_line.setdefault(line, set()).update(ids)
-    return found
+            comments.by_line.setdefault(line, set()).update(ids)
+    return comments
 
 
-def _known_ids(source: Source, offset: int, text: str, found: Comments) -> Iterator[str]:
+def _known_ids(source: Source, offset: int, text: str, comments: Comments) -> Iterator[str]:
     for match in re.finditer(r"[^\s,]+", text):
         if match[0] in rule_ids():
             yield match[0]
             continue
         message = f"unknown lint rule '{match[0]}'"
         help = nearest(match[0], rule_ids()) or "--help-lint lists the rules"
-        found.problems.append(_problem(source, offset + match.start(), message, help))
+        comments.problems.append(_problem(source, offset + match.start(), message, help))
 
 
 def _is_alone(source: Source, offset: int) -> bool:
@@ -382,7 +384,7 @@ def _next_line(source: Source, line: int, following: dict[int, int]) -> int:
         line += 1
         if not source.line_text(line).lstrip().startswith("//"):
             break
-    following.update((each, line) for each in range(first, line))
+    following.update((number, line) for number in range(first, line))
     return line
 
 

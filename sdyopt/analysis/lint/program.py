@@ -75,20 +75,20 @@ class LintedProgram(CostedProgram):
 
     def manual_axes(self, op: Op) -> frozenset[str]:
         """The axes along which an operation is manual, in any of the calls of its function."""
-        found: set[str] = set()
+        names: set[str] = set()
         for parent in op.ancestors():
             if isinstance(parent, ManualComputationOp):
-                found.update(parent.manual_axes)
+                names.update(parent.manual_axes)
             elif isinstance(parent, FuncOp):
-                found |= self._manual_axes_of_calls(parent)
-        return frozenset(found)
+                names |= self._manual_axes_of_calls(parent)
+        return frozenset(names)
 
     def _manual_axes_of_calls(self, function: FuncOp) -> frozenset[str]:
         """The axes along which the calls of a function are manual, in any of its callers."""
         if function not in self._manual_axes:
             self._manual_axes[function] = frozenset()  # for recursion
-            found = [self.manual_axes(call) for call in self.counts.call_sites(function)]
-            self._manual_axes[function] = frozenset().union(*found)
+            names = [self.manual_axes(call) for call in self.counts.call_sites(function)]
+            self._manual_axes[function] = frozenset().union(*names)
         return self._manual_axes[function]
 
     @cached_property

@@ -196,11 +196,11 @@ MAX_OPERANDS = 2
 UNIT_TEXTS = {"bytes": bytes_text, "flops": flops_text}
 
 
-def collective_text(each: Collective) -> str:
+def collective_text(collective: Collective) -> str:
     """`all_gather {"x"} of tensor<8x16xf32>`, with the local types of its operands."""
-    types = ", ".join(each.local_operands[:MAX_OPERANDS])
-    more = len(each.local_operands) - MAX_OPERANDS
-    return f"{each.kind} {each.group} of {types}{f' and {more} more' if more > 0 else ''}"
+    types = ", ".join(collective.local_operands[:MAX_OPERANDS])
+    more = len(collective.local_operands) - MAX_OPERANDS
+    return f"{collective.kind} {collective.group} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
 def runs_text(times: Times | None) -> str:
@@ -219,4 +219,4 @@ def all_rules() -> tuple[type[Rule], ...]:
 @cache
 def rule_ids() -> tuple[str, ...]:
     """The ids of all rules, sorted."""
-    return tuple(each.id for each in all_rules())
+    return tuple(cls.id for cls in all_rules())

@@ -59,7 +59,7 @@ class Settings:
 
     def rules(self) -> list[Rule]:
         """The selected rules, with their limits."""
-        return [each(self._limits(each)) for each in all_rules() if each.id in self.selected]
+        return [rule(self._limits(rule)) for rule in all_rules() if rule.id in self.selected]
 
     def _limits(self, rule: type[Rule]) -> Mapping[str, Fraction]:
         defaults = {
@@ -105,28 +105,28 @@ class _Reader:
     def settings(self) -> Settings:
         values = self._values
         self._check(list(values), _KEYS, self._prefix.rstrip("."))
-        found = Settings()
+        settings = Settings()
         chosen = self._ids(values.get("select", [ALL]), "", "select", (ALL, *rule_ids()))
         dropped = self._ids(values.get("ignore", []), "", "ignore", rule_ids())
-        found.selected = tuple(
+        settings.selected = tuple(
             id for id in rule_ids() if (ALL in chosen or id in chosen) and id not in dropped
         )
-        found.fail_on = self._choice(
-            values.get("fail_on", found.fail_on), "a severity or 'never'", "", "fail_on", FAIL_ON
+        settings.fail_on = self._choice(
+            values.get("fail_on", settings.fail_on), "a severity or 'never'", "", "fail_on", FAIL_ON
         )
         for id, value in self._table("severity").items():
             self._check([id], rule_ids(), f"{self._prefix}severity")
-            found.severities[id] = SEVERITIES[
+            settings.severities[id] = SEVERITIES[
                 self._choice(value, "a severity", "severity", id, tuple(SEVERITIES))
             ]
         for id in self._table("limits"):
             self._check([id], rule_ids(), f"{self._prefix}limits")
-            self._read_limits(id, found)
+            self._read_limits(id, settings)
         for part, ids in self._table("allow").items():
-            found.allowed.append((part, self._ids(ids, "allow", part, rule_ids())))
-        return found
+            settings.allowed.append((part, self._ids(ids, "allow", part, rule_ids())))
+        return settings
 
-    def _read_limits(self, id: str, found: Settings) -> None:
+    def _read_limits(self, id: str, settings: Settings) -> None:
         table = f"{self._prefix}limits.{id}"
         limits = next(rule for rule in all_rules() if rule.id == id).limits
         values = self._table("limits")[id]
@@ -135,14 +135,14 @@ class _Reader:
             raise error.help(f"write [{table}]")
         self._check(list(values), tuple(limits), table)
         for name, value in values.items():
-            found.limits[id, name] = self._file.quantity(value, limits[name].dimension, table, name)
+            settings.limits[id, name] = self._file.quantity(value, limits[name].dimension, table, name)
 
     def _table(self, name: str) -> dict[str, Any]:
-        found = self._values.get(name, {})
-        if not isinstance(found, dict):
+        value = self._values.get(name, {})
+        if not isinstance(value, dict):
             where = (self._prefix.rstrip("."), name)
             raise self._file.error(f"'{name}' is not a table", *where).help(f"write [{self._prefix}{name}]")
-        return found
+        return value
 
     def _ids(self, value: object, table: str, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
         where = f"{self._prefix}{table}".rstrip(".")
@@ -161,8 +161,8 @@ class _Reader:
         error = self._file.error(f"'{key}' is not {what}", f"{self._prefix}{table}".rstrip("."), key)
         raise error.help(nearest_or_all(str(value), choices))
 
-    def _check(self, found: list[str], known: tuple[str, ...], table: str) -> None:
-        self._file.check_keys(found, known, table)
+    def _check(self, names: list[str], known: tuple[str, ...], table: str) -> None:
+        self._file.check_keys(names, known, table)
 
 
 def _key(text: str) -> str:
@@ -182,11 +182,11 @@ def find_config(input: str) -> str | None:
     None if there is none. A `pyproject.toml` counts if it is a regular file with the table of the tool.
     """
     folder = (Path() if input == STDIN else native_path(input).parent).resolve()
-    for each in (folder, *folder.parents):
-        if (each / FILE).is_file():
-            return _relative(each / FILE)
-        if _has_table(each / PYPROJECT):
-            return _relative(each / PYPROJECT)
+    for parent in (folder, *folder.parents):
+        if (parent / FILE).is_file():
+            return _relative(parent / FILE)
+        if _has_table(parent / PYPROJECT):
+            return _relative(parent / PYPROJECT)
     return None
 
 

@@ -48,10 +48,10 @@ class Sweeping(Analysis[Options]):
             "topology": None if self.options.speeds is None else list(self.options.speeds),
             "compiler": self.options.compiler,
         }
-        found, path = run_sweep(request, axes, self._memory), self.options.mesh_sweep_output
+        sweep, path = run_sweep(request, axes, self._memory), self.options.mesh_sweep_output
         if path is None:
-            self.texts.append(sweep_text(found))
+            self.texts.append(sweep_text(sweep))
         else:
-            self.run.write_file(path, FORMATS[PurePath(path).suffix](found))
+            self.run.write_file(path, FORMATS[PurePath(path).suffix](sweep))
         if program.printed is None:
             program.printed = program.op

@@ -95,7 +95,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             except DiagnosticError as error:
                 is_done, problem = False, str(error)
             if not is_done:
-                errors = [each.message for each in problems if each.severity is Severity.ERROR]
+                errors = [problem.message for problem in problems if problem.severity is Severity.ERROR]
                 yield {"sizes": sizes, "problem": (errors or [problem or "a pass fails"])[0]}
                 continue
             report = report_on(module, topology)
@@ -191,7 +191,7 @@ def swept_axes(module: Op) -> Iterable[str]:
 
 def points_of(axes: Mapping[str, Sequence[int]]) -> list[dict[str, int]]:
     """All combinations of the sizes of axes, the last axis changing fastest."""
-    found: list[dict[str, int]] = [{}]
+    points: list[dict[str, int]] = [{}]
     for name, sizes in axes.items():
-        found = [{**point, name: size} for point in found for size in sizes]
-    return found
+        points = [{**point, name: size} for point in points for size in sizes]
+    return points

@@ -40,7 +40,7 @@ _NO_MESH = (
 
 def read_sizes(text: str) -> dict[str, list[int]]:
     """The sizes of each axis. Raises UsageError."""
-    found: dict[str, list[int]] = {}
+    numbering: dict[str, list[int]] = {}
     position = 0
     while True:
         match = _AXIS.match(text, position)
@@ -48,9 +48,9 @@ def read_sizes(text: str) -> dict[str, list[int]]:
             help = "write NAME=SIZES for each axis, such as 'fsdp=1..64 x tp=1,2,8'"
             raise UsageError(f"{_FLAG} '{text[position:].strip()}' is not an axis with its sizes", help)
         name, sizes = match.groups()
-        if name in found:
+        if name in numbering:
             raise UsageError(f"{_FLAG} the axis '{name}' occurs twice", "give all of its sizes at once")
-        found[name] = list(dict.fromkeys(size for part in sizes.split(",") for size in _range(part)))
+        numbering[name] = list(dict.fromkeys(size for part in sizes.split(",") for size in _range(part)))
         position = match.end()
         if position == len(text):
             break
@@ -59,10 +59,10 @@ def read_sizes(text: str) -> dict[str, list[int]]:
             message = f"{_FLAG} '{text[position:]}' is not a separator and an axis"
             raise UsageError(message, "write x or × between axes")
         position = separator.end()
-    count = len(points_of(found)) if sum(map(len, found.values())) < MAX_POINTS else MAX_POINTS + 1
+    count = len(points_of(numbering)) if sum(map(len, numbering.values())) < MAX_POINTS else MAX_POINTS + 1
     if count > MAX_POINTS:
         raise UsageError(f"{_FLAG} more than {MAX_POINTS} meshes", "give fewer sizes")
-    return found
+    return numbering
 
 
 def _range(text: str) -> Iterator[int]:
@@ -161,12 +161,12 @@ class Sweep:
 
         Without times, it is the one that sends least.
         """
-        found: dict[int, SweptMesh] = {}
+        swept_meshes_by_number: dict[int, SweptMesh] = {}
         for row in filter(self.fits, self.rows):
             devices = row.devices or 0
-            if devices not in found or _cost(row) < _cost(found[devices]):
-                found[devices] = row
-        return [found[devices] for devices in sorted(found)]
+            if devices not in swept_meshes_by_number or _cost(row) < _cost(swept_meshes_by_number[devices]):
+                swept_meshes_by_number[devices] = row
+        return [swept_meshes_by_number[devices] for devices in sorted(swept_meshes_by_number)]
 
 
 def _cost(row: SweptMesh) -> tuple[float, int, int]:
@@ -196,10 +196,10 @@ def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], mem
         rows = [row for part in parts for row in rows_of(part)]
     by_sizes = {tuple(row["sizes"].items()): row for row in rows}
     missing = {"problem": "the process for this mesh ended"}
-    found = [by_sizes.get(tuple(point.items()), {"sizes": point, **missing}) for point in points]
+    result = [by_sizes.get(tuple(point.items()), {"sizes": point, **missing}) for point in points]
     topology = request["topology"]
     return Sweep(
-        [SweptMesh(**row) for row in found], memory, request["name"], topology[0] if topology else ""
+        [SweptMesh(**row) for row in result], memory, request["name"], topology[0] if topology else ""
     )
 
 
@@ -252,7 +252,7 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
 def _sizes_texts(sweep: Sweep, size: int | None, estimated: int | None) -> list[str]:
     """The text of a size and, if compilers were asked, of what was estimated; empty if it is unknown."""
     sizes = (size, estimated) if sweep.is_compiled else (size,)
-    return ["" if each is None else bytes_text(each) for each in sizes]
+    return ["" if size is None else bytes_text(size) for size in sizes]
 
 
 def note_of(sweep: Sweep, row: SweptMesh) -> str:

@@ -19,12 +19,12 @@ def source_files(names: Iterable[str], input_name: str, root: str | None) -> dic
     if root == "":
         return {}
     roots = [Path(root)] if root is not None else [Path(), Path(input_name).parent]
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in dict.fromkeys(names):
         text = _text(name, roots, is_given=root is not None) if name.endswith(SUFFIX) else None
-        if text is not None and len(found) < _MAX_FILES:
-            found[name] = text
-    return found
+        if text is not None and len(texts) < _MAX_FILES:
+            texts[name] = text
+    return texts
 
 
 def _text(name: str, roots: list[Path], is_given: bool) -> str | None:

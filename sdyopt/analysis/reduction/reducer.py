@@ -66,7 +66,7 @@ def smallest(pieces: Sequence[T], holds: Callable[[Sequence[T]], bool]) -> Seque
 
 def operation_count(op: Op) -> int:
     """The number of operations in a program, without the module and terminators."""
-    return sum(1 for each in op.walk() if each is not op and not each.is_terminator)
+    return sum(1 for item in op.walk() if item is not op and not item.is_terminator)
 
 
 class Reducer:
@@ -108,15 +108,15 @@ class Reducer:
 
     def _reduce_text(self, pattern: re.Pattern[str]) -> None:
         text = print_op(self.best)
-        found = list(pattern.finditer(text))
+        matches = list(pattern.finditer(text))
 
         def holds(kept: Sequence[int]) -> bool:
-            dropped = [found[index] for index in sorted(set(range(len(found))).difference(kept))]
+            dropped = [matches[index] for index in sorted(set(range(len(matches))).difference(kept))]
             ends = [0, *(match.end() for match in dropped)]
             starts = [*(match.start() for match in dropped), len(text)]
             return self._try_text("".join(text[end:start] for end, start in zip(ends, starts, strict=True)))
 
-        smallest(range(len(found)), holds)
+        smallest(range(len(matches)), holds)
 
     def _reduce_sizes(self) -> None:
         """Makes sizes smaller, each everywhere at once, the largest first."""
@@ -184,7 +184,7 @@ def _substitute(result: Value, called: Container[str], rewriter: Rewriter) -> Va
     for operand in op.operands:
         if operand.type is type and operand is not result:
             return operand
-    scope = next((each for each in op.ancestors() if ISOLATED in each.traits), None)
+    scope = next((ancestor for ancestor in op.ancestors() if ISOLATED in ancestor.traits), None)
     if isinstance(scope, FuncOp) and scope.sym_name not in called:
         return _new_argument(scope, result, rewriter)
     if isinstance(type, RankedTensor) and isinstance(type.element, IntegerType | FloatType | ComplexType):

@@ -134,15 +134,15 @@ class RecordRemarks:
                     continue
                 reasons = reasons_of(absence, self._record, run, names)
                 groups.setdefault((axis_text(absence.axis), absence.dim, reasons), []).append(absence)
-            for found in groups.values():
-                yield found[0].site.op, self._absence(run, names, found)
+            for group in groups.values():
+                yield group[0].site.op, self._absence(run, names, group)
 
-    def _absence(self, run: Run, names: Names, found: list[Absence]) -> Remark:
-        first = found[0]
+    def _absence(self, run: Run, names: Names, result: list[Absence]) -> Remark:
+        first = result[0]
         value, axis = names.subject(run, first.subject), axis_text(first.axis)
         reasons = reasons_of(first, self._record, run, names)
         where = f"dimension {first.dim}" if first.dim >= 0 else "any dimension"
-        neighbors = neighbors_text(found, run, names)
+        neighbors = neighbors_text(result, run, names)
         arguments = (
             ("Remark", f"{axis} does not shard {where} of {value}, though it shards {neighbors}"),
             ("Reason", "; ".join(reasons)),

@@ -68,22 +68,22 @@ class Reporting(Analysis[Options]):
         elif path is not None:
             check = next(iter(program.shared(checks_of)), None)
             root = self.options.source_root
-            found = Reported(report, program.text, self.run.name, check, root)
-            self.run.write_file(path, report_text(found, path))
+            reported = Reported(report, program.text, self.run.name, check, root)
+            self.run.write_file(path, report_text(reported, path))
         for diagnostic in self.exceeded(report):
             self.is_passed &= diagnostic.severity is not Severity.ERROR
             emit(diagnostic)
 
     def exceeded(self, report: Report) -> Iterator[Diagnostic]:
         """The diagnostics of the budget and of the baseline."""
-        for found in (
+        for diagnostic in (
             ()
             if self._budget is None
             else self._budget.exceeded(report.best_known, self.options.budget_allow_unknown)
         ):
-            if not found.id:
-                identify(found, BUDGET_EXCEEDED)
-            yield found
-        for found in () if self._baseline is None else self._baseline.grown(report, self._tolerance):
-            identify(found, BASELINE_EXCEEDED)
-            yield found
+            if not diagnostic.id:
+                identify(diagnostic, BUDGET_EXCEEDED)
+            yield diagnostic
+        for diagnostic in () if self._baseline is None else self._baseline.grown(report, self._tolerance):
+            identify(diagnostic, BASELINE_EXCEEDED)
+            yield diagnostic

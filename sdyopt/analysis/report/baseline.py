@@ -85,7 +85,7 @@ class Baseline:
                     self.peak_memory,
                     report.memory.live_at_peak,
                     _value_key,
-                    lambda each: each.bytes,
+                    lambda live: live.bytes,
                     bytes_text,
                 ),
             ),
@@ -112,7 +112,7 @@ class Baseline:
             return
         if (count := wire_total(report).unknown) > self.unknown:
             message = f"{count} collectives have unknown bytes, where the baseline has {self.unknown}"
-            lines = [each.line for each in report.unknown_loops if each.line]
+            lines = [unknown_loop.line for unknown_loop in report.unknown_loops if unknown_loop.line]
             help = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
             path = ("totals", "wire_bytes", "unknown")
             yield DiagnosticError.at(self.file.location(path), message).help(help).diagnostic
@@ -200,11 +200,11 @@ def _grown(
     """The parts that are new or larger than in the baseline, the most grown first."""
     sums: Sums = {}
     examples: dict[Key, _Part] = {}
-    for each in parts:
-        if (size := size_of(each)) is not None:
-            key = key_of(each)
+    for part in parts:
+        if (size := size_of(part)) is not None:
+            key = key_of(part)
             sums[key] = sums.get(key, Fraction(0)) + size
-            examples.setdefault(key, each)
+            examples.setdefault(key, part)
     growth = {key: size - old.parts.get(key, Fraction(0)) for key, size in sums.items()}
     for key in sorted(growth, key=lambda key: (-growth[key], key)):
         if growth[key] > 0:
@@ -215,24 +215,24 @@ def _grown(
             yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
 
 
-def _collective_key(each: Collective) -> Key:
-    return each.kind, each.group, _location_key(each.location)
+def _collective_key(collective: Collective) -> Key:
+    return collective.kind, collective.group, _location_key(collective.location)
 
 
-def _value_key(each: LiveValue) -> Key:
-    return each.type, "", _location_key(each.location)
+def _value_key(live: LiveValue) -> Key:
+    return live.type, "", _location_key(live.location)
 
 
-def _product_key(each: Product) -> Key:
-    return each.kind, "", _location_key(each.location)
+def _product_key(product: Product) -> Key:
+    return product.kind, "", _location_key(product.location)
 
 
 def _location_key(location: SourceLocation) -> str:
     return location.name_stack or f"{location.file}:{location.line}"
 
 
-def _flops_of_runs(each: Product) -> int | None:
-    return None if each.flops is None or each.times is None else each.flops * each.times.high
+def _flops_of_runs(product: Product) -> int | None:
+    return None if product.flops is None or product.times is None else product.flops * product.times.high
 
 
 def _has_grown(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:

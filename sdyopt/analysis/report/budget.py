@@ -69,22 +69,23 @@ class Limit:
 
     def check_each(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
         """A diagnostic for each collective that exceeds the limit or has unknown bytes."""
-        for each in filter(self.applies, report.collectives):
-            size = wire_bytes_of_runs(each)
+        for collective in filter(self.applies, report.collectives):
+            size = wire_bytes_of_runs(collective)
             if size is None:
-                message = f"{each.kind} {each.axes} runs an unknown number of times or has no known size"
-                yield _unknown(message, file_location(each.location), report, allow_unknown)
+                what = f"{collective.kind} {collective.axes}"
+                message = f"{what} runs an unknown number of times or has no known size"
+                yield _unknown(message, file_location(collective.location), report, allow_unknown)
             elif size > self.most:
                 most = bytes_text(self.most)
-                message = f"{_collective_text(each)}, over the budget of {most} for {self.what}"
-                cause = Contributor(f"cause: {each.cause}", each.location)
+                message = f"{_collective_text(collective)}, over the budget of {most} for {self.what}"
+                cause = Contributor(f"cause: {collective.cause}", collective.location)
                 yield finding(message, [cause], self.location, _SET_HERE).diagnostic
 
     def check_sum(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
         """A diagnostic if the sum of the known bytes exceeds the limit, and if some are unknown."""
         chosen = list(filter(self.applies, report.collectives))
-        known = [each for each in chosen if wire_bytes_of_runs(each) is not None]
-        total = sum((wire_bytes_of_runs(each) or Fraction(0) for each in known), Fraction(0))
+        known = [collective for collective in chosen if wire_bytes_of_runs(collective) is not None]
+        total = sum((wire_bytes_of_runs(collective) or Fraction(0) for collective in known), Fraction(0))
         if len(known) < len(chosen):
             message = f"{len(chosen) - len(known)} of {self.what} have unknown bytes and are not counted"
             yield _unknown(message, self.location, report, allow_unknown)
@@ -121,8 +122,8 @@ class FigureLimit:
             message = f"{self.figure.name}: unknown, and not checked"
             yield _unknown(message, self.location, report, allow_unknown, self.figure.help(report))
         elif value > self.most:
-            found, most = self.figure.text(value), self.figure.text(self.most)
-            message = f"{self.figure.name}: {found}, over the budget of {most}"
+            name, most = self.figure.text(value), self.figure.text(self.most)
+            message = f"{self.figure.name}: {name}, over the budget of {most}"
             yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
 
 
@@ -131,29 +132,38 @@ def _unknown(
 ) -> Diagnostic:
     """A diagnostic about an unknown figure: a warning if these are allowed, else an error."""
     severity = Severity.WARNING if is_allowed else Severity.ERROR
-    found = Diagnostic(severity, location, message, id=BUDGET_UNKNOWN)
+    diagnostic = Diagnostic(severity, location, message, id=BUDGET_UNKNOWN)
     if not is_allowed:
-        lines = [each.line for each in report.unknown_loops if each.line]
+        lines = [unknown_loop.line for unknown_loop in report.unknown_loops if unknown_loop.line]
         trips = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
         first = f"{help or trips}, or " if help or trips else ""
-        found.help = f"{first}allow unknown figures with --budget-allow-unknown"
-    return found
+        diagnostic.help = f"{first}allow unknown figures with --budget-allow-unknown"
+    return diagnostic
 
 
-def _collective_text(each: Collective) -> str:
+def _collective_text(collective: Collective) -> str:
     """`all_reduce {"data"} of tensor<8x128xf32>: 1.00 MiB`, with the number of runs unless it is 1."""
-    runs = "" if each.times is None or each.times.high == 1 else f" in {each.times.high} runs"
-    types = ", ".join(each.local_operands)
-    return f"{each.kind} {each.axes} of {types}: {bytes_text(wire_bytes_of_runs(each))}{runs}"
+    runs = (
+        "" if collective.times is None or collective.times.high == 1 else f" in {collective.times.high} runs"
+    )
+    types = ", ".join(collective.local_operands)
+    return (
+        f"{collective.kind} {collective.axes} of {types}: {bytes_text(wire_bytes_of_runs(collective))}{runs}"
+    )
 
 
 def _largest(collectives: Sequence[Collective]) -> list[Contributor]:
     """The collectives that contribute most; those with the same kind, axes and line count together."""
     groups: dict[tuple[object, ...], list[Collective]] = {}
-    for each in collectives:
-        groups.setdefault((each.kind, each.group, each.location.file, each.location.line), []).append(each)
+    for collective in collectives:
+        groups.setdefault(
+            (collective.kind, collective.group, collective.location.file, collective.location.line), []
+        ).append(collective)
     sums = [
-        (sum((wire_bytes_of_runs(each) or Fraction(0) for each in together), Fraction(0)), together)
+        (
+            sum((wire_bytes_of_runs(collective) or Fraction(0) for collective in together), Fraction(0)),
+            together,
+        )
         for together in groups.values()
     ]
     ranked = sorted(sums, key=lambda entry: (-entry[0], entry[1][0].number))[:MAX_CONTRIBUTORS]
@@ -172,11 +182,11 @@ def _live(report: Report) -> list[Contributor]:
     """The peak, and the largest values that are live at it."""
     values = [
         Contributor(
-            f"{each.value} of {each.type}: {bytes_text(each.bytes)}"
-            + ("" if each.replicas is None else f", on {each.replicas} devices"),
-            each.location,
+            f"{live.value} of {live.type}: {bytes_text(live.bytes)}"
+            + ("" if live.replicas is None else f", on {live.replicas} devices"),
+            live.location,
         )
-        for each in report.memory.live_at_peak[:MAX_CONTRIBUTORS]
+        for live in report.memory.live_at_peak[:MAX_CONTRIBUTORS]
     ]
     return [Contributor("the peak is here", report.memory.peak_location), *values]
 
@@ -191,14 +201,14 @@ def _repeated_flops(report: Report) -> Fraction | None:
 def _repeating(report: Report) -> list[Contributor]:
     """The products with the most repeated FLOPs."""
     repeated = [
-        (each, (each.flops - Fraction(each.global_flops, report.devices)) * each.times.high)
-        for each in report.products
-        if each.flops is not None and each.global_flops is not None and each.times is not None
+        (product, (product.flops - Fraction(product.global_flops, report.devices)) * product.times.high)
+        for product in report.products
+        if product.flops is not None and product.global_flops is not None and product.times is not None
     ]
     ranked = sorted(repeated, key=lambda pair: -pair[1])[:MAX_CONTRIBUTORS]
     return [
-        Contributor(f"{each.kind} {each.value}: {flops_text(size)} repeated", each.location)
-        for each, size in ranked
+        Contributor(f"{product.kind} {product.value}: {flops_text(size)} repeated", product.location)
+        for product, size in ranked
         if size
     ]
 
@@ -222,8 +232,12 @@ def _longest(report: Report) -> list[Contributor]:
         return []
     runs = [
         *(
-            (seconds_of_runs(timed.seconds, each.times), f"{each.kind} {each.axes}", each.location)
-            for each, timed in zip(report.collectives, report.time.collectives, strict=True)
+            (
+                seconds_of_runs(timed.seconds, collective.times),
+                f"{collective.kind} {collective.axes}",
+                collective.location,
+            )
+            for collective, timed in zip(report.collectives, report.time.collectives, strict=True)
         ),
         *(
             (
@@ -310,10 +324,10 @@ class Budget:
     # --- Reading ------------------------------------------------------------------------------
 
     def _table(self, name: str) -> dict[str, Any]:
-        found = self._file.values.get(name, {})
-        if not isinstance(found, dict):
+        value = self._file.values.get(name, {})
+        if not isinstance(value, dict):
             raise self._file.error(f"'{name}' must be a table", "", name).help(f"write [{name}]")
-        return found
+        return value
 
     def _read_totals(self, table: dict[str, Any]) -> None:
         self._file.check_keys(list(table), _TOTALS, "total")
@@ -351,11 +365,11 @@ class Budget:
             raise error.help(f"choose from {', '.join(KINDS)}")
         most = self._file.quantity(rule["max_bytes"], BYTES, "rules", "max_bytes", number)
 
-        def applies(each: Collective) -> bool:
-            where = f"{each.location.file} {each.location.name_stack}"
+        def applies(collective: Collective) -> bool:
+            where = f"{collective.location.file} {collective.location.name_stack}"
             return (
-                (kind is None or each.kind == kind)
-                and (axis is None or axis in each.axis_names)
+                (kind is None or collective.kind == kind)
+                and (axis is None or axis in collective.axis_names)
                 and not any(part in where for part in unless)
             )
 
@@ -366,8 +380,8 @@ class Budget:
 
 
 def _is_of_kind(kind: str) -> Callable[[Collective], bool]:
-    return lambda each: each.kind == kind
+    return lambda collective: collective.kind == kind
 
 
 def _is_along(axis: str) -> Callable[[Collective], bool]:
-    return lambda each: axis in each.axis_names
+    return lambda collective: axis in collective.axis_names

@@ -35,26 +35,30 @@ class Reported:
     source_root: str | None = None
 
 
-def _html(found: Reported) -> str:
+def _html(reported: Reported) -> str:
     from sdyopt.analysis.report.html_report import html_report
 
-    return html_report(found.report, found.program(), found.title, found.check, found.source_root)
+    return html_report(
+        reported.report, reported.program(), reported.title, reported.check, reported.source_root
+    )
 
 
-def _markdown(found: Reported) -> str:
+def _markdown(reported: Reported) -> str:
     from sdyopt.analysis.check.check_text import places_table
     from sdyopt.analysis.check.checker import PLACES, Check, places_of
 
-    report = found.report
-    check = found.check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
-    return markdown_report(report, places_table(check, found.check is not None))
+    report = reported.report
+    check = reported.check or Check(
+        report, places_of(report.collectives)[:PLACES], report.device_memory, True
+    )
+    return markdown_report(report, places_table(check, reported.check is not None))
 
 
 _WRITERS: dict[str, Callable[[Reported], str]] = {
     ".html": _html,
-    ".json": lambda found: json_report(found.report),
+    ".json": lambda reported: json_report(reported.report),
     ".md": _markdown,
-    ".txt": lambda found: text_report(found.report, DEFAULT_WIDTH, LARGE_ROWS),
+    ".txt": lambda reported: text_report(reported.report, DEFAULT_WIDTH, LARGE_ROWS),
 }
 
 
@@ -71,8 +75,8 @@ def check_suffix(path: str, formats: Iterable[str], what: str) -> None:
         raise UsageError(f"'{path}' has the suffix of no {what} format", help)
 
 
-def report_text(found: Reported, path: str) -> str:
+def report_text(reported: Reported, path: str) -> str:
     """The text of a report file, by the suffix of its path."""
-    text = _WRITERS[PurePath(path).suffix](found)
+    text = _WRITERS[PurePath(path).suffix](reported)
     # File names in locations may contain any bytes, but readers of these formats require UTF-8.
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -30,47 +30,57 @@ class Grouping(NamedTuple):
     text_of: Callable[[Collective | Product], str]
 
 
-def _line(each: Collective | Product) -> SourceLocation:
+def _line(collective: Collective | Product) -> SourceLocation:
     """The innermost line, which may be in a helper."""
-    location = each.location
+    location = collective.location
     return location.at(location.frames[0]) if location.frames else location
 
 
-def _scope(each: Collective | Product) -> str:
-    return each.location.scope
+def _scope(collective: Collective | Product) -> str:
+    return collective.location.scope
 
 
-def _weight(each: Collective | Product) -> str:
+def _weight(collective: Collective | Product) -> str:
     """The argument that moves or that a gradient updates, or those over which partial results are summed."""
-    if not isinstance(each, Collective):
+    if not isinstance(collective, Collective):
         return ""
     return (
-        each.moved or each.updated or (f"sums over {', '.join(each.summed_over)}" if each.summed_over else "")
+        collective.moved
+        or collective.updated
+        or (f"sums over {', '.join(collective.summed_over)}" if collective.summed_over else "")
     )
 
 
-def _weight_text(each: Collective | Product) -> str:
-    if not isinstance(each, Collective) or len(each.summed_over) < 2:
-        return _weight(each)
-    products = f"sums over {each.summed_over[0]} and {len(each.summed_over) - 1} more"
-    return each.moved or each.updated or products
+def _weight_text(collective: Collective | Product) -> str:
+    if not isinstance(collective, Collective) or len(collective.summed_over) < 2:
+        return _weight(collective)
+    products = f"sums over {collective.summed_over[0]} and {len(collective.summed_over) - 1} more"
+    return collective.moved or collective.updated or products
 
 
-def _function(each: Collective | Product) -> str:
-    location = each.location
+def _function(collective: Collective | Product) -> str:
+    location = collective.location
     here = (location.file, location.line, location.column)
     name = next((frame.function for frame in location.frames if frame[1:] == here), "")
     return " in ".join(filter(None, (name, PurePath(location.file).name)))
 
 
 _CALL_SITE = Grouping(
-    "call-site", "where", lambda each: each.location.path_text, lambda each: each.location.file_text
+    "call-site",
+    "where",
+    lambda collective: collective.location.path_text,
+    lambda item: item.location.file_text,
 )
 ALL_GROUPINGS = {
-    each.name: each
-    for each in (
+    grouping.name: grouping
+    for grouping in (
         _CALL_SITE,
-        Grouping("line", "where", lambda each: _line(each).path_text, lambda each: _line(each).file_text),
+        Grouping(
+            "line",
+            "where",
+            lambda collective: _line(collective).path_text,
+            lambda item: _line(item).file_text,
+        ),
         Grouping("scope", "scope", _scope, _scope),
         Grouping("weight", "weight", _weight, _weight_text),
         Grouping("function", "function", _function, _function),
@@ -82,9 +92,9 @@ def grouping_of(name: str, collectives: Sequence[Collective]) -> Grouping:
     """The grouping of a name. For `auto`, it is by call site unless another one tells much more apart."""
     if name != AUTO:
         return ALL_GROUPINGS[name]
-    sent = [(each, wire_bytes_of_runs(each) or 0) for each in collectives]
-    largest = {name: _largest(each, sent) for name, each in ALL_GROUPINGS.items()}
-    first, best = largest[_CALL_SITE.name], min(largest, key=lambda each: largest[each])
+    sent = [(collective, wire_bytes_of_runs(collective) or 0) for collective in collectives]
+    largest = {name: _largest(grouping, sent) for name, grouping in ALL_GROUPINGS.items()}
+    first, best = largest[_CALL_SITE.name], min(largest, key=lambda item: largest[item])
     is_better = first > _TOO_MUCH and largest[best] <= first * _BETTER
     return ALL_GROUPINGS[best] if is_better else _CALL_SITE
 
@@ -92,7 +102,7 @@ def grouping_of(name: str, collectives: Sequence[Collective]) -> Grouping:
 def _largest(grouping: Grouping, sent: Iterable[tuple[Collective, Fraction | int]]) -> Fraction:
     """The share of the bytes that the collectives of the largest group send."""
     sums: dict[str, Fraction | int] = {}
-    for each, size in sent:
-        key = grouping.group_of(each)
+    for collective, size in sent:
+        key = grouping.group_of(collective)
         sums[key] = sums.get(key, 0) + size
     return Fraction(max(sums.values(), default=0)) / (sum(sums.values()) or 1)

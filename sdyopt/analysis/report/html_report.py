@@ -118,10 +118,10 @@ def html_report(
                 _section(
                     page,
                     "time" if report.time and not position else "accuracy",
-                    each,
+                    section,
                     *([h.h3[BOUND_PRODUCTS], h.div("#bound")] if report.time and not position else []),
                 )
-                for position, each in enumerate(others)
+                for position, section in enumerate(others)
             ],
             h.section("#source")[h.h2["source"], h.div("#lines")],
             h.section("#program")[h.h2["program"], h.div("#text")],
@@ -177,7 +177,7 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     time = ""
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
-    parts = sorted(phase_totals(report).items(), key=lambda each: -each[1].high)
+    parts = sorted(phase_totals(report).items(), key=lambda item: -item[1].high)
     phases = [f"{share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
     what = f"sent by each device in {counted(total.count, 'collective')}"
     return card(
@@ -233,7 +233,7 @@ def _compute_card(report: Report) -> h.Node:
             repeated,
             "time unknown: give --topology",
         )
-    least, most = (seconds_text(each) for each in time_range(report, report.time))
+    least, most = (seconds_text(amount) for amount in time_range(report, report.time))
     return card(
         "time",
         least if least == most else f"{least} to {most}",
@@ -261,12 +261,16 @@ def _bar(page: Page, report: Report) -> h.Node:
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
-    each = place.largest
-    is_known = each.location.line and set(place.phases) != {Phase.UNKNOWN}
+    largest = place.largest
+    is_known = largest.location.line and set(place.phases) != {Phase.UNKNOWN}
     phases = " and ".join(PHASES[phase] for phase in place.phases) if is_known else ""
     share = f"{share_text(place.total.high / check.wire.high)} of all" if has_share(check, place) else ""
     facts = [f"{counted(place.total.count, 'collective')}", share, phases]
-    file, line, more = replace_unprintable(each.location.file), each.location.line, len(place.parts) - _PARTS
+    file, line, more = (
+        replace_unprintable(largest.location.file),
+        largest.location.line,
+        len(place.parts) - _PARTS,
+    )
     return h.li[
         h.p(".line")[
             h.button(type="button", class_="where", data_file=file, data_line=line)[
@@ -295,8 +299,8 @@ def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
         if len(reasons) == 1
         else h.ul(".kinds")[
             (
-                h.li[f"{total_text(each.total)} in {each.total.count}: ", _reason(page, each)]
-                for each in reasons[:_REASONS]
+                h.li[f"{total_text(reason.total)} in {reason.total.count}: ", _reason(page, reason)]
+                for reason in reasons[:_REASONS]
             )
         ],
         h.p(".note")[f"and {counted(more, 'other reason')}"] if more > 0 else None,
@@ -317,7 +321,7 @@ def _reason(page: Page, part: Part) -> h.Node:
 
 
 def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
-    tables = [each for each in section.tables if not _is_shown_otherwise(each)]
+    tables = [table for table in section.tables if not _is_shown_otherwise(table)]
     return page.section(anchor, section, tables, *children)
 
 
@@ -327,40 +331,47 @@ def _is_shown_otherwise(table: ReportTable) -> bool:
 
 def _by_axes(page: Page, report: Report) -> h.Node:
     """The cost of each axis: a table of the axes, with the kinds of collectives along them."""
-    groups = [each.group.strip("{}") for each in report.collectives]
+    groups = [collective.group.strip("{}") for collective in report.collectives]
     return _shares(page, report, "by axis", "axes", groups) if groups else None
 
 
 def _by_phase(page: Page, report: Report) -> h.Node:
     """The cost of each part of a training step."""
-    parts = [PHASES[each.location.phase] for each in report.collectives]
+    parts = [PHASES[collective.location.phase] for collective in report.collectives]
     return _shares(page, report, "by part of the step", "part", parts) if phase_totals(report) else None
 
 
 def _by_loop(page: Page, report: Report) -> h.Node:
     """The cost of each loop, with the number of runs in it."""
     names = []
-    for each in report.collectives:
-        runs = times_text(each.times, each.per_iteration)
+    for collective in report.collectives:
+        runs = times_text(collective.times, collective.per_iteration)
         times = "once" if runs == "1" else f"{runs.removeprefix('1 × ')} times"
-        names.append(f"{loop_of(each)}, {times}")
-    has_loops = any(each.loop is not None for each in report.collectives)
+        names.append(f"{loop_of(collective)}, {times}")
+    has_loops = any(collective.loop is not None for collective in report.collectives)
     return _shares(page, report, "in loops", "loop, runs", names) if has_loops else None
 
 
 def _shares(page: Page, report: Report, title: str, column: str, names: Sequence[str]) -> h.Node:
     """A table of what is sent in collectives with the same name, `names` being those of all collectives."""
     total = wire_total(report).high
-    by_number = {each.number: name for each, name in zip(report.collectives, names, strict=True)}
-    parts = wire_totals(report.collectives, lambda each: by_number[each.number])
+    by_number = {collective.number: name for collective, name in zip(report.collectives, names, strict=True)}
+    parts = wire_totals(report.collectives, lambda collective: by_number[collective.number])
     times = report.time.collectives if report.time else []
     columns = [column, "sent", "share", *(["time"] if times else []), "collectives"]
     rows = []
     for name, part in parts.items():
-        numbers = {number for number, each in by_number.items() if each == name}
-        found = [each for each in report.collectives if each.number in numbers]
-        kinds = wire_totals(found, lambda each: each.kind).items()
-        timed = [seconds_of_runs(times[each.number].seconds, each.times) for each in found] if times else []
+        numbers = {number for number, text in by_number.items() if text == name}
+        collectives = [collective for collective in report.collectives if collective.number in numbers]
+        kinds = wire_totals(collectives, lambda collective: collective.kind).items()
+        timed = (
+            [
+                seconds_of_runs(times[collective.number].seconds, collective.times)
+                for collective in collectives
+            ]
+            if times
+            else []
+        )
         known = [seconds for seconds in timed if seconds is not None]
         share = part.high / total if total else None
         rows.append(
@@ -372,9 +383,9 @@ def _shares(page: Page, report: Report, title: str, column: str, names: Sequence
                 if times
                 else None,
                 h.td(data_label="collectives")[
-                    ", ".join(f"{each.count} {kind}: {total_text(each)}" for kind, each in kinds)
+                    ", ".join(f"{total.count} {kind}: {total_text(total)}" for kind, total in kinds)
                 ],
             ]
         )
-    header = h.thead[h.tr[(h.th(scope="col")[each] for each in columns)]]
+    header = h.thead[h.tr[(h.th(scope="col")[column] for column in columns)]]
     return [h.h3[title], h.table(".stack")[header, h.tbody[rows]]]

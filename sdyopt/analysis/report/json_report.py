@@ -66,7 +66,8 @@ def json_report(report: Report) -> str:
         "topology": report.topology or None,
         "compiler": report.compiler or None,
         "wire_bytes_by_compiler": {
-            name: _total(wire_total(Report(collectives=each))) for name, each in report.by_compiler().items()
+            name: _total(wire_total(Report(collectives=collectives)))
+            for name, collectives in report.by_compiler().items()
         },
         "time": None if report.time is None else _time(report, report.time),
     }
@@ -97,14 +98,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Times):
         return [value.low, value.high]
     if isinstance(value, SourceLocation):
-        point = {name: each for name, each in value._asdict().items() if name not in ("frames", "path")}
+        point = {name: item for name, item in value._asdict().items() if name not in ("frames", "path")}
         return point | {"scope": value.scope, "phase": value.phase}
     if is_dataclass(value):
         return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -118,8 +119,8 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
         "range": [*map(number, time_range(report, estimate))],
         "bound": bound_of(report, estimate) or None,
         "error": estimate.error or None,
-        "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
-        "products": [_seconds(asdict(each)) for each in estimate.products],
+        "collectives": [_seconds(asdict(collective)) for collective in estimate.collectives],
+        "products": [_seconds(asdict(product)) for product in estimate.products],
     }
 
 

@@ -18,24 +18,24 @@ _LEAST = Fraction(1, 20)
 def overlap_texts(report: Report, estimate: TimeEstimate) -> Iterator[str]:
     """A sentence for each of the longest collectives: behind which products it may hide."""
     timed = [
-        (seconds, each)
-        for each, time in zip(report.collectives, estimate.collectives, strict=True)
-        if (seconds := seconds_of_runs(time.seconds, each.times))
+        (seconds, collective)
+        for collective, time in zip(report.collectives, estimate.collectives, strict=True)
+        if (seconds := seconds_of_runs(time.seconds, collective.times))
     ]
     products = [
-        seconds_of_runs(time.seconds, each.times) or Fraction(0)
-        for each, time in zip(report.products, estimate.products, strict=True)
+        seconds_of_runs(time.seconds, product.times) or Fraction(0)
+        for product, time in zip(report.products, estimate.products, strict=True)
     ]
     total = sum((seconds for seconds, _ in timed), Fraction(0))
-    for seconds, each in sorted(timed, key=lambda entry: (-entry[0], entry[1].number))[:_MOST]:
+    for seconds, collective in sorted(timed, key=lambda entry: (-entry[0], entry[1].number))[:_MOST]:
         if seconds < total * _LEAST:
             return
-        where = f" at {each.location.file_text}" if each.location.file_text else ""
-        name = f"{each.kind} {each.axes}{where}, {seconds_text(seconds)}"
-        if not runs_beside(report, each):
+        where = f" at {collective.location.file_text}" if collective.location.file_text else ""
+        name = f"{collective.kind} {collective.axes}{where}, {seconds_text(seconds)}"
+        if not runs_beside(report, collective):
             yield f"{name}: nothing hides it, the compiler for {COMPILERS[report.compiler]} runs it alone"
             continue
-        beside = sorted(report.independent(each.number), key=lambda number: -products[number])
+        beside = sorted(report.independent(collective.number), key=lambda number: -products[number])
         if not beside:
             yield f"{name}: nothing hides it, all products need it or come before it"
             continue

@@ -50,7 +50,7 @@ class _Rows:
             "stack": False,
         }
         row: list[object] = [
-            self.strings(each) if isinstance(each, str) else each for each in values.values()
+            self.strings(value) if isinstance(value, str) else value for value in values.values()
         ]
         self.rows.append([*row, location.line, self.stacks.number(location)])
 
@@ -71,11 +71,11 @@ class _Stacks:
 
     def number(self, location: SourceLocation) -> int:
         """The number of a call stack, without the frames in libraries."""
-        frames = [each for each in location.frames if not is_in_library(each)]
-        key = tuple([(each.file, each.line, each.function) for each in frames])
+        frames = [frame for frame in location.frames if not is_in_library(frame)]
+        key = tuple([(frame.file, frame.line, frame.function) for frame in frames])
         if key not in self._numbers:
             self._numbers[key] = len(self.stacks)
-            self.stacks.append([self._frame(*each) for each in key])
+            self.stacks.append([self._frame(*row) for row in key])
         return self._numbers[key]
 
     def _frame(self, file: str, line: int, function: str) -> int:
@@ -90,30 +90,34 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     """The collectives and products as data."""
     strings = Strings()
     stacks = _Stacks(strings)
-    locations = [each.location for each in report.collectives] + [each.location for each in report.products]
-    has_phases = any(each.phase is not Phase.UNKNOWN for each in locations)
+    locations = [collective.location for collective in report.collectives] + [
+        product.location for product in report.products
+    ]
+    has_phases = any(location.phase is not Phase.UNKNOWN for location in locations)
     collectives, products = _Rows(strings, stacks, has_phases), _Rows(strings, stacks, has_phases)
     seconds = _times(report.time.collectives if report.time else None, report.collectives)
     lines = lines_of(program, report.collectives)
-    for each, time, line in zip(report.collectives, seconds, lines, strict=True):
-        size = wire_bytes_of_runs(each)
+    for collective, time, line in zip(report.collectives, seconds, lines, strict=True):
+        size = wire_bytes_of_runs(collective)
         collectives.add(
-            each.location,
-            number=each.number,
+            collective.location,
+            number=collective.number,
             size=_whole(size),
-            perIteration=_whole(_per_iteration(each.wire_bytes, each.times, each.per_iteration)),
+            perIteration=_whole(
+                _per_iteration(collective.wire_bytes, collective.times, collective.per_iteration)
+            ),
             seconds=time,
-            runs=times_text(each.times, each.per_iteration),
-            kind=each.kind,
-            axes=along(each.group),
+            runs=times_text(collective.times, collective.per_iteration),
+            kind=collective.kind,
+            axes=along(collective.group),
             # A reason that is the same for all layers is one reason.
-            why=why_of(each),
-            weights=pattern_of(ALL_GROUPINGS["weight"].text_of(each)),
-            loop=loop_of(each),
-            change=specs_of(each.change),
-            value=each.value,
+            why=why_of(collective),
+            weights=pattern_of(ALL_GROUPINGS["weight"].text_of(collective)),
+            loop=loop_of(collective),
+            change=specs_of(collective.change),
+            value=collective.value,
             program=line,
-            **_groups(each),
+            **_groups(collective),
         )
     timed = report.time.products if report.time else [None] * len(report.products)
     sharers = sharers_of(report)
@@ -136,7 +140,7 @@ def add_figures(page: Page, report: Report, program: str) -> None:
             communication=None
             if limits is None or limits.communication is None
             else number(limits.communication),
-            needs=" ".join(f"{each}:{sharers[each]}" for each in product.collectives),
+            needs=" ".join(f"{collective}:{sharers[collective]}" for collective in product.collectives),
             shown=product_text(product),
             bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
             value=product.value,
@@ -150,25 +154,25 @@ def add_figures(page: Page, report: Report, program: str) -> None:
     page.add_data("strings", strings.all)
 
 
-def why_of(each: Collective) -> str:
+def why_of(collective: Collective) -> str:
     """The reason for a collective of any layer, with shardings as JAX writes them."""
-    reason = reason_of(Part(each, Total(2), [pattern_of(each.moved or each.updated)]))
-    conflict = each.cause.partition(" this sharding")[2].partition(": ")[2] if each.change else ""
+    reason = reason_of(Part(collective, Total(2), [pattern_of(collective.moved or collective.updated)]))
+    conflict = collective.cause.partition(" this sharding")[2].partition(": ")[2] if collective.change else ""
     text = f"{reason}, because {conflict}" if conflict else reason
-    return f"{text}; {HOISTED}" if each.is_hoisted else text
+    return f"{text}; {HOISTED}" if collective.is_hoisted else text
 
 
-def loop_of(each: Collective) -> str:
+def loop_of(collective: Collective) -> str:
     """The loop that a collective is in."""
-    if each.loop is None:
+    if collective.loop is None:
         return "in no loop"
-    return f"loop at {each.loop.file_text}" if each.loop.line else "in a loop"
+    return f"loop at {collective.loop.file_text}" if collective.loop.line else "in a loop"
 
 
-def _groups(each: Collective | Product) -> dict[str, str]:
+def _groups(collective: Collective | Product) -> dict[str, str]:
     """The tabs of the page: the groupings of a report."""
-    names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
-    return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
+    names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(collective, Collective)]
+    return {name: ALL_GROUPINGS[name].text_of(collective) for name in names}
 
 
 def _times(
@@ -177,8 +181,11 @@ def _times(
     """The estimated seconds of all runs of operations."""
     if timed is None:
         return [None] * len(operations)
-    found = [seconds_of_runs(time.seconds, each.times) for time, each in zip(timed, operations, strict=True)]
-    return [None if each is None else number(each) for each in found]
+    secondses = [
+        seconds_of_runs(time.seconds, collective.times)
+        for time, collective in zip(timed, operations, strict=True)
+    ]
+    return [None if amount is None else number(amount) for amount in secondses]
 
 
 def _per_iteration(
@@ -204,7 +211,7 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
     """The live values at each point: bytes, their number, the line, and the largest groups of values."""
     strings = Strings()
     phases = [point.location.phase for point in timeline.points]
-    names = [""] * len(phases) if set(phases) <= {Phase.UNKNOWN} else [PHASES[each] for each in phases]
+    names = [""] * len(phases) if set(phases) <= {Phase.UNKNOWN} else [PHASES[phase] for phase in phases]
     return {
         "points": [
             [point.bytes, count, strings(point.location.file_text), strings(phase)]
@@ -212,13 +219,13 @@ def live_data(timeline: Timeline, memory: int | None) -> dict[str, object]:
         ],
         "groups": [
             [
-                strings(_live_name(each)),
-                strings(jax_type(each.type)),
-                strings(spec_of(each.sharding)),
-                strings(each.location.file_text),
-                each.changes,
+                strings(_live_name(group)),
+                strings(jax_type(group.type)),
+                strings(spec_of(group.sharding)),
+                strings(group.location.file_text),
+                group.changes,
             ]
-            for each in timeline.groups
+            for group in timeline.groups
         ],
         "strings": strings.all,
         "memory": memory,
@@ -235,11 +242,11 @@ def _live_name(group: LiveGroup) -> str:
 
 def spec_of(sharding: str) -> str:
     """`P('x')` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
-    found = _SHARDING.fullmatch(sharding)
-    if found is None:
+    result = _SHARDING.fullmatch(sharding)
+    if result is None:
         return sharding
-    unreduced = f"unreduced={{{found[2]}}}".replace('"', "'") if found[2] else ""
-    return f"P({', '.join(filter(None, (specs_of(found[1])[2:-1], unreduced)))})"
+    unreduced = f"unreduced={{{result[2]}}}".replace('"', "'") if result[2] else ""
+    return f"P({', '.join(filter(None, (specs_of(result[1])[2:-1], unreduced)))})"
 
 
 def boundary_data(report: Report) -> dict[str, object]:
@@ -249,24 +256,24 @@ def boundary_data(report: Report) -> dict[str, object]:
         [
             *(
                 strings(kind),
-                strings(each.name),
-                strings(pattern_of(each.name)),
-                strings(jax_type(each.type)),
+                strings(value.name),
+                strings(pattern_of(value.name)),
+                strings(jax_type(value.type)),
             ),
             # What has no sharding is on each device.
-            *(strings(spec_of(each.sharding) or "P()"), each.bytes),
-            *("" if each.replicas is None else each.replicas, each.is_donated),
+            *(strings(spec_of(value.sharding) or "P()"), value.bytes),
+            *("" if value.replicas is None else value.replicas, value.is_donated),
         ]
         for kind, values in (("argument", boundary.arguments), ("result", boundary.results))
-        for each in values
+        for value in values
     ]
     return {"rows": rows, "strings": strings.all, "devices": report.devices}
 
 
 def files_of(report: Report) -> Iterator[str]:
     """The files of the program's lines."""
-    collectives = [each.location for each in report.collectives]
-    for location in dict.fromkeys([*collectives, *(each.location for each in report.products)]):
+    collectives = [collective.location for collective in report.collectives]
+    for location in dict.fromkeys([*collectives, *(product.location for product in report.products)]):
         yield location.file
         yield from (frame.file for frame in location.frames if not is_in_library(frame))
 
@@ -276,13 +283,13 @@ def lines_of(program: str, operations: Sequence[Collective | Product]) -> list[i
 
     Both are in the same order.
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for position, line in enumerate(program.split("\n"), 1):
-        if len(found) == len(operations):
+        if len(numbers) == len(operations):
             break
-        each = operations[len(found)]
-        if f".{each.kind}" not in line or (name := _NAME.match(line)) is None:
+        operation = operations[len(numbers)]
+        if f".{operation.kind}" not in line or (name := _NAME.match(line)) is None:
             continue
-        if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found.append(position)
-    return found + [0] * (len(operations) - len(found))
+        if name[1].partition("#")[0] == operation.value.partition("#")[0]:
+            numbers.append(position)
+    return numbers + [0] * (len(operations) - len(numbers))

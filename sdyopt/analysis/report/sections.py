@@ -119,7 +119,7 @@ def compiled_section(report: Report, compiled: Compiled) -> Section:
     """The figures of the machine's compiler beside the estimates, and what it has in memory at the peak."""
     figures, memory = compiled.figures, compiled.figures.memory
     section = Section(f"compiled by {compiled.compiler} for {compiled.target}")
-    sent, estimated = (total_text(wire_total(each)) for each in (figures, report))
+    sent, estimated = (total_text(wire_total(item)) for item in (figures, report))
     section.sentences += [
         f"{sent} on the wire per device, {estimated} estimated",
         f"{bytes_text(memory.peak)} of memory at the peak, {bytes_text(report.memory.peak)} estimated",
@@ -136,16 +136,16 @@ def compiled_section(report: Report, compiled: Compiled) -> Section:
     section.sentences.append(", ".join(f"{name} {bytes_text(size)}" for name, size in parts.items() if size))
     if report.device_memory is not None:
         section.sentences.append(_fit_text(memory.peak, report.device_memory))
-    live = [(bytes_text(each.bytes), *_instruction_texts(each), each.type) for each in memory.live_at_peak]
+    live = [(bytes_text(live.bytes), *_instruction_texts(live), live.type) for live in memory.live_at_peak]
     section.add_table("at the peak", ("bytes", "value", "where", "type"), 1, live)
     return section
 
 
-def _instruction_texts(each: LiveValue) -> tuple[str, str]:
+def _instruction_texts(live: LiveValue) -> tuple[str, str]:
     """The name of an argument, or of an instruction with its operation of JAX; and the line."""
-    op = each.location.name_stack.rpartition("/")[2]
-    where = each.location.file_text if each.location.line else ""
-    return each.name or (f"{op} ({each.value})" if op else each.value), where
+    op = live.location.name_stack.rpartition("/")[2]
+    where = live.location.file_text if live.location.line else ""
+    return live.name or (f"{op} ({live.value})" if op else live.value), where
 
 
 # --- Communication ------------------------------------------------------------------------------------
@@ -159,9 +159,11 @@ def _communication(report: Report, has_details: bool) -> Section:
         section.sentences.append(METHODS[0])
         if differing := _compilers_text(report, total):
             section.sentences.append(differing)
-        if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
+        if report.unknown_loops and any(
+            collective.per_iteration is not None for collective in report.collectives
+        ):
             section.sentences.append(_unknown_loops_text(report))
-        if not any(each.location.file.endswith(".py") for each in report.collectives):
+        if not any(collective.location.file.endswith(".py") for collective in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
     activations = activation_total(report)
     if activations.count:
@@ -188,7 +190,7 @@ def _communication(report: Report, has_details: bool) -> Section:
             COLLECTIVES,
             ("#", "bytes", "times", "where", "kind", "why"),
             3,
-            [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+            [_collective_row(collective) for collective in sorted(report.collectives, key=_order)],
             True,
         )
     section.add_table(
@@ -196,8 +198,14 @@ def _communication(report: Report, has_details: bool) -> Section:
         ("times", "value", "where", "type", "what"),
         1,
         [
-            (times_text(each.times), each.value, each.location.file_text, each.type, each.kind)
-            for each in report.undecided
+            (
+                times_text(undecided.times),
+                undecided.value,
+                undecided.location.file_text,
+                undecided.type,
+                undecided.kind,
+            )
+            for undecided in report.undecided
         ],
     )
     return section
@@ -205,15 +213,18 @@ def _communication(report: Report, has_details: bool) -> Section:
 
 def _compilers_text(report: Report, total: Total) -> str:
     """What TPU and GPU send, if one of them sends something else than what both have in common."""
-    totals = {name: wire_total(Report(collectives=each)) for name, each in report.by_compiler().items()}
-    if all(abs(each.high - total.high) * _LEAST_DIFFERENCE <= total.high for each in totals.values()):
+    totals = {
+        name: wire_total(Report(collectives=collectives))
+        for name, collectives in report.by_compiler().items()
+    }
+    if all(abs(item.high - total.high) * _LEAST_DIFFERENCE <= total.high for item in totals.values()):
         return ""
-    return _by_compiler({name: total_text(each) for name, each in totals.items()})
+    return _by_compiler({name: total_text(total) for name, total in totals.items()})
 
 
 def _unknown_loops_text(report: Report) -> str:
-    lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
-    where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
+    lines = list(dict.fromkeys(unknown_loop.line for unknown_loop in report.unknown_loops))
+    where = ", ".join(list(dict.fromkeys(unknown_loop.file_text for unknown_loop in report.unknown_loops)))
     return (
         f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
         f"--assume-trips={lines[0]}=N"
@@ -221,7 +232,9 @@ def _unknown_loops_text(report: Report) -> str:
 
 
 def _by_kind(report: Report, total: Total) -> Iterator[Row]:
-    for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
+    for name, part in wire_totals(
+        report.collectives, lambda collective: f"{collective.kind} {collective.group}"
+    ).items():
         yield total_text(part), _share(part, total), str(part.count), name
 
 
@@ -231,15 +244,17 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     The groups with the most bytes come first, with all of their rows.
     """
 
-    def key(each: Collective) -> str:
-        return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
+    def key(collective: Collective) -> str:
+        return "\n".join(
+            (grouping.group_of(collective), collective.kind, collective.group, collective.location.phase)
+        )
 
     together: dict[str, list[Collective]] = {}
-    for each in report.collectives:
-        together.setdefault(key(each), []).append(each)
+    for collective in report.collectives:
+        together.setdefault(key(collective), []).append(collective)
     ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
     parts = wire_totals(report.collectives, key).items()
-    for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
+    for name, part in sorted(parts, key=lambda part: ranks[grouping.group_of(together[part[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         # The number is what --explain takes.
@@ -247,35 +262,44 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
         yield total_text(part), _share(part, total), str(part.count), group, kind, why
 
 
-def reason_text(each: Collective) -> str:
+def reason_text(collective: Collective) -> str:
     """The cause of a collective, and the change of the sharding by its chain, as JAX writes shardings."""
-    parts = each.cause, specs_of(each.change), HOISTED if each.is_hoisted else "", each.compiled
-    return _PHASES[each.location.phase] + "; ".join(filter(None, parts))
+    parts = (
+        collective.cause,
+        specs_of(collective.change),
+        HOISTED if collective.is_hoisted else "",
+        collective.compiled,
+    )
+    return _PHASES[collective.location.phase] + "; ".join(filter(None, parts))
 
 
-def _collective_row(each: Collective) -> Row:
-    size, times = bytes_of_runs_text(each), times_text(each.times, each.per_iteration)
+def _collective_row(collective: Collective) -> Row:
+    size, times = bytes_of_runs_text(collective), times_text(collective.times, collective.per_iteration)
     return (
-        str(each.number),
+        str(collective.number),
         size,
         times,
-        each.location.file_text,
-        f"{each.kind} {each.axes}",
-        reason_text(each),
+        collective.location.file_text,
+        f"{collective.kind} {collective.axes}",
+        reason_text(collective),
     )
 
 
-def bytes_of_runs_text(each: Collective) -> str:
+def bytes_of_runs_text(collective: Collective) -> str:
     """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
-    if each.times is None and each.per_iteration is not None and each.wire_bytes is not None:
-        return f"{bytes_text(each.wire_bytes * each.per_iteration.high)} × n"
-    return bytes_text(wire_bytes_of_runs(each))
+    if (
+        collective.times is None
+        and collective.per_iteration is not None
+        and collective.wire_bytes is not None
+    ):
+        return f"{bytes_text(collective.wire_bytes * collective.per_iteration.high)} × n"
+    return bytes_text(wire_bytes_of_runs(collective))
 
 
-def _order(each: Collective) -> tuple[int, Fraction, int]:
+def _order(collective: Collective) -> tuple[int, Fraction, int]:
     """Sorts unknown sizes first, then larger ones before smaller ones, then by number."""
-    size = wire_bytes_of_runs(each)
-    return (0, Fraction(0), each.number) if size is None else (1, -size, each.number)
+    size = wire_bytes_of_runs(collective)
+    return (0, Fraction(0), collective.number) if size is None else (1, -size, collective.number)
 
 
 def _of(part: Total, total: Total) -> str:
@@ -312,7 +336,7 @@ def _memory(report: Report) -> Section:
         section.verdict = _fit_text(memory.peak, report.device_memory)
         section.sentences.append(section.verdict)
     if report.carried:
-        total = sum(each.bytes or 0 for each in report.carried)
+        total = sum(carried.bytes or 0 for carried in report.carried)
         section.sentences.append(
             f"carried state: {bytes_text(total)} of donated arguments have another sharding as results: the "
             "next step reshards them"
@@ -323,20 +347,20 @@ def _memory(report: Report) -> Section:
         1,
         [
             (
-                bytes_text(each.bytes),
-                each.argument,
-                str(each.result),
-                each.sharding_before,
-                each.sharding_after,
+                bytes_text(carried.bytes),
+                carried.argument,
+                str(carried.result),
+                carried.sharding_before,
+                carried.sharding_after,
             )
-            for each in sorted(report.carried, key=lambda each: -(each.bytes or 0))
+            for carried in sorted(report.carried, key=lambda item: -(item.bytes or 0))
         ],
     )
     section.add_table(
         "live at the peak",
         ("bytes", "copies", "value", "where", "type"),
         2,
-        [_live_row(each, report.devices) for each in memory.live_at_peak],
+        [_live_row(live, report.devices) for live in memory.live_at_peak],
     )
     return section
 
@@ -354,7 +378,7 @@ def kinds_text(memory: Memory, most: int | None = None) -> str:
 def peaks_text(memory: Memory) -> str:
     """The peaks on TPU and GPU, if one of them is another than that of what both compilers do."""
     peaks = memory.by_compiler
-    if all(abs(each - memory.peak) * _LEAST_DIFFERENCE <= memory.peak for each in peaks.values()):
+    if all(abs(peak - memory.peak) * _LEAST_DIFFERENCE <= memory.peak for peak in peaks.values()):
         return ""
     return _by_compiler({name: bytes_text(peak) for name, peak in peaks.items()})
 
@@ -374,10 +398,10 @@ def _fit_text(needed: int, memory: int) -> str:
     )
 
 
-def _live_row(each: LiveValue, devices: int) -> Row:
-    copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
-    where = "" if each.location.file_text == each.name else each.location.file_text
-    return bytes_text(each.bytes), copies, each.described, where, jax_type(each.type)
+def _live_row(live: LiveValue, devices: int) -> Row:
+    copies = "" if live.replicas is None else f"{live.replicas} of {devices}"
+    where = "" if live.location.file_text == live.name else live.location.file_text
+    return bytes_text(live.bytes), copies, live.described, where, jax_type(live.type)
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -400,13 +424,13 @@ def _compute(report: Report) -> Section:
         2,
         [
             (
-                flops_text(each.flops),
+                flops_text(product.flops),
                 share_text(part),
-                product_text(each),
-                each.location.file_text,
-                ", ".join(f'"{axis}"' for axis in each.spare_axes),
+                product_text(product),
+                product.location.file_text,
+                ", ".join(f'"{axis}"' for axis in product.spare_axes),
             )
-            for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
+            for product, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
         ],
     )
     return section
@@ -414,19 +438,19 @@ def _compute(report: Report) -> Section:
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
     """The products that devices partly repeat or compute on padding, and the useful share of each."""
-    for each in report.products if report.is_sharded else ():
-        if each.flops and each.global_flops is not None:
-            share = Fraction(each.global_flops, each.flops * report.devices)
+    for product in report.products if report.is_sharded else ():
+        if product.flops and product.global_flops is not None:
+            share = Fraction(product.global_flops, product.flops * report.devices)
             if share < 1:
-                yield each, share
+                yield product, share
 
 
 def most_repeated(report: Report) -> str:
     """`most is repeated along "data" at model.py:12`: where most FLOPs are not useful, or nothing."""
     wasted: dict[tuple[str, str], Fraction] = {}
-    for each, share in _wasteful(report):
-        key = ", ".join(f'"{axis}"' for axis in each.spare_axes), each.location.file_text
-        wasted[key] = wasted.get(key, Fraction(0)) + (each.flops or 0) * (1 - share)
+    for product, share in _wasteful(report):
+        key = ", ".join(f'"{axis}"' for axis in product.spare_axes), product.location.file_text
+        wasted[key] = wasted.get(key, Fraction(0)) + (product.flops or 0) * (1 - share)
     if not wasted:
         return ""
     axes, line = max(wasted, key=lambda key: wasted[key])
@@ -530,7 +554,7 @@ def _shares_of(product: Product, report: Report) -> str:
 
 def sharers_of(report: Report) -> Counter[int]:
     """The number of products that each collective is needed for."""
-    return Counter(number for each in report.products for number in each.collectives)
+    return Counter(number for product in report.products for number in product.collectives)
 
 
 def bound_text(report: Report, estimate: TimeEstimate) -> str:
@@ -538,7 +562,7 @@ def bound_text(report: Report, estimate: TimeEstimate) -> str:
     bound, (_, compute) = bound_of(report, estimate), time_totals(report, estimate)
     if estimate.elementwise is None or not bound:
         return ""
-    others = range_text(*(compute.high + each for each in estimate.elementwise))
+    others = range_text(*(compute.high + amount for amount in estimate.elementwise))
     if bound == "communication":
         return f"bound by communication: all else takes {others}"
     if bound == "compute":
@@ -563,8 +587,8 @@ def _unknown(communication: Total, compute: Total) -> str:
 
 
 def _collectives(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
-    for each, timed in zip(report.collectives, estimate.collectives, strict=True):
-        yield from _row(each, timed, f"{each.kind} {each.axes}", "communication")
+    for collective, timed in zip(report.collectives, estimate.collectives, strict=True):
+        yield from _row(collective, timed, f"{collective.kind} {collective.axes}", "communication")
 
 
 def _timed_products(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
@@ -574,8 +598,11 @@ def _timed_products(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
 
 
 def _row(
-    each: Collective | Product, timed: TimedCollective | TimedProduct, kind: str, limit: str
+    collective: Collective | Product, timed: TimedCollective | TimedProduct, kind: str, limit: str
 ) -> Iterator[_Timed]:
-    seconds = seconds_of_runs(timed.seconds, each.times)
+    seconds = seconds_of_runs(timed.seconds, collective.times)
     if seconds is not None:
-        yield seconds, (seconds_text(seconds), times_text(each.times), each.location.file_text, kind, limit)
+        yield (
+            seconds,
+            (seconds_text(seconds), times_text(collective.times), collective.location.file_text, kind, limit),
+        )

@@ -50,7 +50,7 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
     if rows == ROWS and len(lines) > MAX_LINES:
         # Rather rows are shown than how figures are computed, which docs/reports.md has.
         for section in sections:
-            section.sentences = [each for each in section.sentences if each not in METHODS]
+            section.sentences = [sentence for sentence in section.sentences if sentence not in METHODS]
         lines = list(_lines(report, sections, width, rows))
     while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
         fewer -= 1

@@ -67,8 +67,8 @@ def absences(run: Run, subject: Subject) -> Iterator[Absence]:
     """The axes that a subject lacks, by operation in program order, those without a sharding rule last."""
     for site in run.sites_of.get(subject, ()):
         refusals = site.refusals
-        for position, each in enumerate(site.subjects):
-            if each != subject:
+        for position, value in enumerate(site.subjects):
+            if value != subject:
                 continue
             for neighbor_position, neighbor in enumerate(site.subjects):
                 if neighbor is not None and neighbor != subject:
@@ -128,24 +128,26 @@ def _of_axis(
     rule, tensors, result = base.site.rule, base.site.tensors, refusals.result
     neighbor_mapping = tensors[base.neighbor_position]
     factors = neighbor_mapping.dims[base.neighbor_dim].factors
-    dim_of = {factor: dim for dim, each in enumerate(tensors[base.position].dims) for factor in each.factors}
+    dim_of = {
+        factor: dim for dim, mapping in enumerate(tensors[base.position].dims) for factor in mapping.factors
+    }
     neighbor_factors = project_tensor(neighbor_mapping, sharding, rule.factor_sizes, mesh).factors
     remaining: Axes = (base.axis,)
     for factor in factors:
         projected = neighbor_factors.get(factor)
         if projected is None:
             continue
-        found = [axis for axis in projected.axes if axis.overlaps(base.axis)]
-        remaining = difference(remaining, found, mesh)
+        axes = [axis for axis in projected.axes if axis.overlaps(base.axis)]
+        remaining = difference(remaining, axes, mesh)
         if factor not in dim_of:
-            for part in difference(found, own_axes, mesh):
+            for part in difference(axes, own_axes, mesh):
                 yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
             continue
         # The dimension may have it for another of its factors, or beyond the size of all.
         own = base.site.shardings[base.position]
         has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
         has_major_factor = tensors[base.position].dims[dim_of[factor]].factors[0] != factor
-        for part in difference(found, has, mesh):
+        for part in difference(axes, has, mesh):
             reasons = (
                 refusals.refusals[:1]
                 if result is None
@@ -177,7 +179,7 @@ def _reasons(
 
     `has_major_factor`: whether the dimension has a factor that is more major.
     """
-    found = [
+    of_part = [
         refusal
         for refusal in refusals.refusals
         if refusal.factor == factor
@@ -185,9 +187,9 @@ def _reasons(
         and overlap(refusal.axes, (part,))
     ]
     axes = result.before[base.neighbor_position].factors[factor].axes
-    of_neighbor = [refusal for refusal in found if _is_of(refusal, axes, part, base.neighbor_position)]
-    if found:
-        return of_neighbor or found
+    of_neighbor = [refusal for refusal in of_part if _is_of(refusal, axes, part, base.neighbor_position)]
+    if of_part:
+        return of_neighbor or of_part
     after = result.after[base.position].factors.get(factor)
     if after is not None and overlap(after.axes, (part,)):
         # The step gives the axis to the factor. Either the axes of the dimension end at a more major factor,
@@ -196,7 +198,7 @@ def _reasons(
         return [Refusal(reason, factor, (part,), base.position, base.position)]
     if after is None:
         overflow = [
-            axis for each in result.before[base.position].factors.values() for axis in each.overflow_axes
+            axis for factor in result.before[base.position].factors.values() for axis in factor.overflow_axes
         ]
         return [Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.position, tuple(overflow))]
     return ()

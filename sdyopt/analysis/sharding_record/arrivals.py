@@ -1,8 +1,8 @@
 """The steps that propagated an axis to a value, back to a user annotation.
 
     for arrival in arrivals(record, run, subject, axis):
-        for each in arrival.chain():      # the closest step first
-            each.step, each.source
+        for link in arrival.chain():      # the closest step first
+            link.step, link.source
         arrival.annotation
 
 Sub-axes of one axis may have come by different ways, so an axis has one arrival for each of them.
@@ -74,13 +74,13 @@ def arrivals(
         (run, subject, part, before, roots) for part in _present(run, subject, axis, before)
     ]
     while pending:
-        run, subject, axis, before, found = pending.pop()
+        run, subject, axis, before, result = pending.pop()
         for part, change in _parts(run, subject, axis, before):
             if change is None and (earlier := _earlier_run(record, run, subject, part)) is not None:
-                pending.append((earlier, subject, part, _NOW, found))
+                pending.append((earlier, subject, part, _NOW, result))
                 continue
             if change is None or not isinstance(change.cause, Step):
-                found.append(_annotated(record, run, subject, part, change))
+                result.append(_annotated(record, run, subject, part, change))
                 continue
             step = change.cause
             direct = _direct(run, change)
@@ -99,7 +99,7 @@ def arrivals(
                     member,
                     sources,
                 )
-                found.append(arrival)
+                result.append(arrival)
                 source = step.site.subjects[source_position]
                 assert source is not None, "an axis comes from a sharding"
                 if _has(run.sharding_before(source, step.number), moved):
@@ -117,14 +117,14 @@ def _present(run: Run, subject: Subject, axis: AxisRef, before: int) -> list[Axi
     if sharding is None:
         return []
     mesh = _mesh(run, subject)
-    parts = [intersection(axis, each, mesh) for dim in sharding.dims for each in dim.axes]
+    parts = [intersection(axis, item, mesh) for dim in sharding.dims for item in dim.axes]
     return [part for part in parts if part is not None]
 
 
 def dimension_of(sharding: TensorSharding | None, axis: AxisRef) -> int:
     """The first dimension that is sharded along part of an axis; -1 if there is none."""
     dims = () if sharding is None else sharding.dims
-    return next((i for i, dim in enumerate(dims) if any(each.overlaps(axis) for each in dim.axes)), -1)
+    return next((i for i, dim in enumerate(dims) if any(item.overlaps(axis) for item in dim.axes)), -1)
 
 
 # --- The change that adds an axis -----------------------------------------------------------------
@@ -137,11 +137,11 @@ def _parts(run: Run, subject: Subject, axis: AxisRef, before: int) -> Iterator[t
     for change in reversed(run.history.get(subject, [])):
         if change.cause.number >= before:
             continue
-        old = [] if change.before is None else [each for dim in change.before.dims for each in dim.axes]
-        new = [each for dim in change.after.dims for each in dim.axes]
+        old = [] if change.before is None else [axis for dim in change.before.dims for axis in dim.axes]
+        new = [axis for dim in change.after.dims for axis in dim.axes]
         missing = difference(remaining, old, mesh)
         for part in missing:
-            yield from ((common, change) for each in new if (common := intersection(part, each, mesh)))
+            yield from ((common, change) for axis in new if (common := intersection(part, axis, mesh)))
         remaining = difference(remaining, missing, mesh)
         if not remaining:
             return
@@ -196,8 +196,8 @@ def _direct(run: Run, change: Change) -> Subject:
     """The operand or result that a step changed; a change may be of another member of its sharding group."""
     if change.position is not None:
         return change.subject
-    siblings = (each for each in run.changes_of[change.cause] if each.position is not None)
-    return next(each.subject for each in siblings if each.after is change.after)
+    siblings = (item for item in run.changes_of[change.cause] if item.position is not None)
+    return next(sibling.subject for sibling in siblings if sibling.after is change.after)
 
 
 def axes_added(run: Run, change: Change) -> Iterator[Arrival]:
@@ -222,8 +222,8 @@ def _moves(step: Step, subject: Subject, axis: AxisRef) -> list[tuple[AxisRef, i
 
     If a value is an operand twice, the axis may have come to either.
     """
-    for position, each in enumerate(step.site.subjects):
-        if each == subject and (moves := _moves_to(step, position, axis)):
+    for position, value in enumerate(step.site.subjects):
+        if value == subject and (moves := _moves_to(step, position, axis)):
             return moves
     return []
 
@@ -255,4 +255,4 @@ def _source(site: Site, result: StepResult, target: int, factor: int, axes: Axes
     for index, current in candidates:
         if is_prefix(axes, current):
             return index
-    return next(index for index, current in candidates if any(each.overlaps(part) for each in current))
+    return next(index for index, current in candidates if any(axis.overlaps(part) for axis in current))

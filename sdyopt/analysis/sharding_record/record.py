@@ -256,41 +256,41 @@ class TrackedValues:
 
     def descendants(self, value: Value) -> list[Value]:
         """The value, all that replaced it and all its copies, directly or indirectly."""
-        found = {value: None}
+        values = {value: None}
         pending = [value]
         while pending:
             current = pending.pop(0)
             successor = self._successor.get(current)
-            for each in (*(() if successor is None else (successor,)), *self._copies.get(current, ())):
-                if each not in found:
-                    found[each] = None
-                    pending.append(each)
-        return list(found)
+            for item in (*(() if successor is None else (successor,)), *self._copies.get(current, ())):
+                if item not in values:
+                    values[item] = None
+                    pending.append(item)
+        return list(values)
 
     def originals(self, value: Value) -> list[Value]:
         """The value and what it is a copy of, directly or indirectly."""
-        found = [value]
-        while (original := self._original.get(found[-1])) is not None and original not in found:
-            found.append(original)
-        return found
+        originals = [value]
+        while (original := self._original.get(originals[-1])) is not None and original not in originals:
+            originals.append(original)
+        return originals
 
     def predecessors(self, value: Value) -> list[Value]:
         """The values whose place this one took, directly or indirectly."""
-        found: dict[Value, None] = {}
+        values: dict[Value, None] = {}
         pending = list(self._predecessors.get(value, ()))
         while pending:
             old = pending.pop(0)
-            if old not in found:
-                found[old] = None
+            if old not in values:
+                values[old] = None
                 pending += self._predecessors.get(old, ())
-        return list(found)
+        return list(values)
 
     def successors(self, value: Value) -> list[Value]:
         """The value and what has replaced it, one after the other."""
-        found = [value]
-        while (successor := self._successor.get(found[-1])) is not None and successor not in found:
-            found.append(successor)
-        return found
+        successors = [value]
+        while (successor := self._successor.get(successors[-1])) is not None and successor not in successors:
+            successors.append(successor)
+        return successors
 
     @property
     def replacements(self) -> dict[Value, Value]:

@@ -37,33 +37,33 @@ class Source(NamedTuple):
 
 def sources(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> list[Source]:
     """The annotations that an axis comes from: those of the recorded steps first, then the closest ones."""
-    found: dict[tuple[object, ...], Source] = {}
+    result: dict[tuple[object, ...], Source] = {}
     for arrival in arrivals(record, run, subject, axis):
         *_, last = arrival.chain()
-        _add(found, last.subject, arrival.origin)
+        _add(result, last.subject, arrival.origin)
     steps = _Steps()
     pending = [(run, subject)]
     seen = set(pending)
     # `pending` grows while it is read.
-    for current, each in pending:
-        for source in _annotations(record, current, each, axis):
-            _add(found, each, source)
-        neighbors = [(current, neighbor) for neighbor in _givers(steps, current, each, axis)]
-        neighbors += [(earlier, each) for earlier in _earlier_runs(record, current, each, axis)]
+    for current, value in pending:
+        for source in _annotations(record, current, value, axis):
+            _add(result, value, source)
+        neighbors = [(current, neighbor) for neighbor in _givers(steps, current, value, axis)]
+        neighbors += [(earlier, value) for earlier in _earlier_runs(record, current, value, axis)]
         for neighbor in neighbors:
             if neighbor not in seen and len(pending) < MAX_VALUES:
                 seen.add(neighbor)
                 pending.append(neighbor)
-    return list(found.values())
+    return list(result.values())
 
 
-def _add(found: dict[tuple[object, ...], Source], subject: Subject, annotation: Annotation) -> None:
+def _add(result: dict[tuple[object, ...], Source], subject: Subject, annotation: Annotation) -> None:
     key = annotation.kind, annotation.op, annotation.number
-    found.setdefault(key, Source(subject, annotation))
+    result.setdefault(key, Source(subject, annotation))
 
 
 def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
-    return sharding is not None and any(each.overlaps(axis) for dim in sharding.dims for each in dim.axes)
+    return sharding is not None and any(item.overlaps(axis) for dim in sharding.dims for item in dim.axes)
 
 
 def _is_where(new: TensorSharding | None, current: TensorSharding | None, axis: AxisRef) -> bool:
@@ -117,14 +117,14 @@ def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterato
     for change in run.history.get(subject, ()):
         if change.position is None or len(run.changes_of[change.cause]) > 1:
             yield from (
-                each.subject
-                for each in run.changes_of[change.cause]
-                if each.after is change.after and (each.position is None or change.position is None)
+                item.subject
+                for item in run.changes_of[change.cause]
+                if item.after is change.after and (item.position is None or change.position is None)
             )
     for site in run.sites_of.get(subject, ()):
         if site.runner is None:
             continue
-        own = [position for position, each in enumerate(site.subjects) if each == subject]
+        own = [position for position, value in enumerate(site.subjects) if value == subject]
         bare = [_without(sharding, axis) for sharding in site.shardings]
         for position in own:
             if (sharding := bare[position]) is not None:
@@ -137,18 +137,20 @@ def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterato
                 shardings = list(kept)
                 shardings[position] = site.shardings[position]
                 updates = steps.updates(site, tuple(shardings))
-                if any(_is_where(updates.get(each), site.shardings[each], axis) for each in own):
+                if any(_is_where(updates.get(number), site.shardings[number], axis) for number in own):
                     yield neighbor
                     break
 
 
 def _emptied(shardings: Sequence[TensorSharding | None], positions: Sequence[int]) -> Shardings:
     """The shardings, with open dimensions without axes at these positions."""
-    found = list(shardings)
+    result = list(shardings)
     for position in positions:
-        if (sharding := found[position]) is not None:
-            found[position] = sharding.with_dims(tuple([DimensionSharding((), False) for _ in sharding.dims]))
-    return tuple(found)
+        if (sharding := result[position]) is not None:
+            result[position] = sharding.with_dims(
+                tuple([DimensionSharding((), False) for _ in sharding.dims])
+            )
+    return tuple(result)
 
 
 def _without(sharding: TensorSharding | None, axis: AxisRef) -> TensorSharding | None:
@@ -157,7 +159,7 @@ def _without(sharding: TensorSharding | None, axis: AxisRef) -> TensorSharding |
         return sharding
     dims = []
     for dim in sharding.dims:
-        kept = next((i for i, each in enumerate(dim.axes) if each.overlaps(axis)), len(dim.axes))
+        kept = next((i for i, item in enumerate(dim.axes) if item.overlaps(axis)), len(dim.axes))
         dims.append(DimensionSharding(dim.axes[:kept], dim.is_closed, dim.priority))
     return sharding.with_dims(tuple(dims))
 

@@ -69,15 +69,15 @@ class Snapshot:
 
 def snapshot_of(program: ProgramValues, places: Sequence[str] = ()) -> Snapshot:
     """The snapshot of a program."""
-    found = Snapshot(tuple(places))
-    found.meshes = {name: mesh_text(mesh) for name, mesh in program.meshes.items()}
+    snapshot = Snapshot(tuple(places))
+    snapshot.meshes = {name: mesh_text(mesh) for name, mesh in program.meshes.items()}
     functions = sorted(program.functions, key=lambda function: function.name)
     for function in functions:
         if function.is_public:
-            found.functions[function.name] = _function_entries(function, program)
+            snapshot.functions[function.name] = _function_entries(function, program)
     values = [value for function in program.functions for value in function.body]
-    found.values = _counted(_value_entries(values, program, places))
-    return found
+    snapshot.values = _counted(_value_entries(values, program, places))
+    return snapshot
 
 
 def mesh_text(mesh: Mesh) -> str:
@@ -124,14 +124,14 @@ def _utf8(text: str) -> str:
 
 def _counted(entries: Iterable[Entry]) -> list[Entry]:
     """One entry for all with the same key and sharding, sorted."""
-    found: dict[tuple[object, ...], Entry] = {}
+    result: dict[tuple[object, ...], Entry] = {}
     for entry in entries:
         key = (*entry.key, repr(entry.sharding))
-        if key in found:
-            found[key].count += 1
+        if key in result:
+            result[key].count += 1
         else:
-            found[key] = entry
-    return [found[key] for key in sorted(found, key=str)]
+            result[key] = entry
+    return [result[key] for key in sorted(result, key=str)]
 
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -142,12 +142,12 @@ def sharding_data(value: ProgramValue, program: ProgramValues) -> ShardingData:
 
     A tensor without a sharding is replicated. The mesh is that with the most devices, if no other is named.
     """
-    found = value.sharding
-    if found is None:
+    value_sharding = value.sharding
+    if value_sharding is None:
         return {"sharding": None if value.rank < 0 else [[] for _ in range(value.rank)]}
-    if found.sharding is None:
-        return {"sharding": found.gspmd}
-    sharding = found.sharding
+    if value_sharding.sharding is None:
+        return {"sharding": value_sharding.gspmd}
+    sharding = value_sharding.sharding
     data: ShardingData = {"sharding": [list(map(_axis_text, dim.axes)) for dim in sharding.dims]}
     open_dims = [number for number, dim in enumerate(sharding.dims) if not dim.is_closed]
     priorities = {
@@ -158,7 +158,7 @@ def sharding_data(value: ProgramValue, program: ProgramValues) -> ShardingData:
         "priorities": priorities,
         "replicated": list(map(_axis_text, sharding.replicated_axes)),
         "unreduced": list(map(_axis_text, sharding.unreduced_axes)),
-        "mesh": _mesh_name(found, program),
+        "mesh": _mesh_name(value_sharding, program),
     }
     return data | {key: part for key, part in optional.items() if part}
 
@@ -251,15 +251,15 @@ class _SnapshotReader(JsonReader):
     def snapshot(self) -> Snapshot:
         self.check_schema("snapshot", SCHEMA, VERSION)
         places = self._texts(("places",)) if self.has(("places",)) else []
-        found = Snapshot(tuple(places))
-        found.meshes = {name: self.text(("meshes", name)) for name in self.keys(("meshes",))}
+        snapshot = Snapshot(tuple(places))
+        snapshot.meshes = {name: self.text(("meshes", name)) for name in self.keys(("meshes",))}
         for name in self.keys(("functions",)):
-            found.functions[name] = FunctionEntries(
+            snapshot.functions[name] = FunctionEntries(
                 [self._function_entry(path) for path in self.entries(("functions", name, "arguments"))],
                 [self._function_entry(path) for path in self.entries(("functions", name, "results"))],
             )
-        found.values = [self._value_entry(path) for path in self.entries(("values",))]
-        return found
+        snapshot.values = [self._value_entry(path) for path in self.entries(("values",))]
+        return snapshot
 
     def _function_entry(self, path: Path) -> Entry:
         name = self._optional_text((*path, "name"))
@@ -281,12 +281,12 @@ class _SnapshotReader(JsonReader):
         if not isinstance(self.at((*path, "sharding")), str | None):
             for dim in self.entries((*path, "sharding")):
                 self._texts(dim)
-        found = {"sharding": self.at((*path, "sharding"))}
+        sharding = {"sharding": self.at((*path, "sharding"))}
         for key, check in self._optional_fields.items():
             if self.has((*path, key)):
                 check((*path, key))
-                found[key] = self.at((*path, key))
-        return found
+                sharding[key] = self.at((*path, key))
+        return sharding
 
     @property
     def _optional_fields(self) -> dict[str, Callable[[Path], object]]:

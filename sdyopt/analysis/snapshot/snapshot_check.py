@@ -54,31 +54,33 @@ class SnapshotCheck:
 
     def differences(self, now: Snapshot) -> Iterator[Diagnostic]:
         """An error for each difference, with help in the last one."""
-        found = list(_differences(self.snapshot, now))
-        shown = [self._error(each) for each in found[:SHOWN]]
+        differences = list(_differences(self.snapshot, now))
+        shown = [self._error(difference) for difference in differences[:SHOWN]]
         if not shown:
             return
-        if len(found) > SHOWN:
-            rest = counted(len(found) - SHOWN, "more difference")
+        if len(differences) > SHOWN:
+            rest = counted(len(differences) - SHOWN, "more difference")
             shown.append(self._file.error(f"{rest} from the snapshot"))
         shown[-1].help(f"if this is intended, write the snapshot again with --snapshot={self._file.name}")
         for error in shown:
             yield error.diagnostic
 
-    def _error(self, each: _Difference) -> DiagnosticError:
-        path = (*each.recorded.path, "sharding") if each.recorded is not None else each.path
+    def _error(self, difference: _Difference) -> DiagnosticError:
+        path = (*difference.recorded.path, "sharding") if difference.recorded is not None else difference.path
         recorded = self._file.location(path)
         location = (
-            None if each.now is None or not each.now.location.line else file_location(each.now.location)
+            None
+            if difference.now is None or not difference.now.location.line
+            else file_location(difference.now.location)
         )
         if location is None:
-            return DiagnosticError.at(recorded, each.message).within(self._file.source)
-        error = DiagnosticError.at(location, each.message)
-        assert each.now is not None
-        callers = (frame for frame in each.now.location.frames[1:] if not is_in_library(frame))
+            return DiagnosticError.at(recorded, difference.message).within(self._file.source)
+        error = DiagnosticError.at(location, difference.message)
+        assert difference.now is not None
+        callers = (frame for frame in difference.now.location.frames[1:] if not is_in_library(frame))
         if caller := next(callers, None):
             error.note("called from", FileLoc(caller.file, caller.line, caller.column))
-        return error if each.recorded is None else error.note("the snapshot is here", recorded)
+        return error if difference.recorded is None else error.note("the snapshot is here", recorded)
 
 
 # --- Differences ----------------------------------------------------------------------------------
@@ -157,8 +159,8 @@ def _value_differences(old: Sequence[Entry], new: Sequence[Entry]) -> Iterator[_
 def _key_differences(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[_Difference]:
     """The differences of values with one key; their entries are given by sharding."""
     total = sum([entry.count for entry in new.values()])
-    fewer = [(old[each], old[each].count - _count(new, each)) for each in old]
-    more = [(new[each], new[each].count - _count(old, each)) for each in new]
+    fewer = [(old[name], old[name].count - _count(new, name)) for name in old]
+    more = [(new[name], new[name].count - _count(old, name)) for name in new]
     gone = [(entry, count) for entry, count in fewer if count > 0]
     added = [(entry, count) for entry, count in more if count > 0]
     while gone and added:
@@ -177,10 +179,10 @@ def _key_differences(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[_
 
 
 def _by_key(entries: Sequence[Entry]) -> dict[tuple[str, str, str], dict[str, Entry]]:
-    found: dict[tuple[str, str, str], dict[str, Entry]] = {}
+    entries_by_key: dict[tuple[str, str, str], dict[str, Entry]] = {}
     for entry in entries:
-        found.setdefault(entry.key, {})[repr(entry.sharding)] = entry
-    return found
+        entries_by_key.setdefault(entry.key, {})[repr(entry.sharding)] = entry
+    return entries_by_key
 
 
 def _count(entries: dict[str, Entry], sharding: str) -> int:

@@ -43,10 +43,10 @@ class Table:
 
     def number(self, key: Hashable, item: object) -> int:
         """The number of the item with this key, which is added if it is new."""
-        found = self._numbers.setdefault(key, len(self.items))
-        if found == len(self.items):
+        number = self._numbers.setdefault(key, len(self.items))
+        if number == len(self.items):
             self.items.append(item)
-        return found
+        return number
 
 
 @dataclass
@@ -109,10 +109,10 @@ class _Builder:
         data.phases, data.tables = self._phases.items, self._tables.items
         for name, text in source_files(self._places, self._inputs.source.name, None).items():
             lines = dict(enumerate(text.split("\n"), 1))
-            found = {
+            names_of_lines = {
                 line: replace_unprintable(lines[line].strip()) for line in self._places[name] if line in lines
             }
-            data.code[replace_unprintable(name)] = found
+            data.code[replace_unprintable(name)] = names_of_lines
         return data
 
     def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
@@ -127,13 +127,13 @@ class _Builder:
         # Steps for which there is no room are only counted.
         room = MAX_STEPS if has_room else 0
         for cause, changes in run.changes_of.items():
-            if all(_axes_of(each.before) == _axes_of(each.after) for each in changes):
+            if all(_axes_of(change.before) == _axes_of(change.after) for change in changes):
                 continue
             room -= 1
             yield self._step(run, run_text, cause, changes) if room > 0 else []
 
     def _step(self, run: Run, run_text: str, cause: Cause, changes: list[Change]) -> object:
-        changed = [each for change in changes for each in self._changed(run, change.subject, change.after)]
+        changed = [row for change in changes for row in self._changed(run, change.subject, change.after)]
         if not isinstance(cause, Step):
             text = f"{run_text}user priority p{cause.priority}: its dimension shardings are restored"
             return [-1, self._phase(text), -1, changed]
@@ -153,8 +153,8 @@ class _Builder:
         return known
 
     def _site(self, run: Run, site: Site) -> int:
-        values = [-1 if each is None else self._value(run, each) for each in site.subjects]
-        first = next((each for each in reversed(site.subjects) if each is not None), None)
+        values = [-1 if subject is None else self._value(run, subject) for subject in site.subjects]
+        first = next((subject for subject in reversed(site.subjects) if subject is not None), None)
         function = "" if first is None else self._names.function_of(run, first)
         line = self._line_of_op(site.op)
         if not line and first is not None:
@@ -200,8 +200,8 @@ class _Builder:
             function = subject.function
             terminator = None if function.is_declaration else function.entry.last
             return self._line_of_op(function) if terminator is None else self._line_of_op(terminator)
-        found = self._names.input_name(block_or_result(run.edge_owners.get(subject, subject)))
-        return 0 if found is None else self._inputs.source.line_column(found.offset)[0]
+        input_name = self._names.input_name(block_or_result(run.edge_owners.get(subject, subject)))
+        return 0 if input_name is None else self._inputs.source.line_column(input_name.offset)[0]
 
     def _line_of_op(self, op: Op) -> int:
         offset = self._inputs.offset_of_op.get(op)
@@ -278,14 +278,14 @@ def factor_table(step: Step) -> FactorTable:
         cells = tuple(_cell(before, after, factor) for factor in range(len(factors)))
         rows.append((f"[{dims}]", cells))
     reasons = dict.fromkeys(
-        text for each in refusals.refusals for text in _reason(rule, each, result.after) if text
+        text for refusal in refusals.refusals for text in _reason(rule, refusal, result.after) if text
     )
     return FactorTable(factors, tuple(rows), tuple(reasons))
 
 
 def _kind(rule: OpShardingRule, factor: int) -> str:
-    found = (name for name in _SPECIAL if factor in getattr(rule, name))
-    return next(found, "pass_through").replace("_", "-")
+    names = (name for name in _SPECIAL if factor in getattr(rule, name))
+    return next(names, "pass_through").replace("_", "-")
 
 
 def _cell(before: TensorProjection, after: TensorProjection, factor: int) -> Cell:
@@ -336,5 +336,5 @@ def _axes_text(axes: Sequence[AxisRef]) -> str:
 def _dimension(rule: OpShardingRule, position: int, factor: int) -> str:
     tensor = f"{BEFORE}{position}{AFTER}"
     dims = list(rule.tensors)[position].dims
-    found = (f"dimension {dim} of {tensor}" for dim, each in enumerate(dims) if factor in each.factors)
-    return next(found, tensor)
+    result = (f"dimension {dim} of {tensor}" for dim, mapping in enumerate(dims) if factor in mapping.factors)
+    return next(result, tensor)

@@ -73,10 +73,10 @@ class ProposedOn:
     def arguments(self) -> dict[Value, BlockArgument]:
         """The arguments after the passes, by those of the written program."""
         return {
-            written: each
+            written: argument
             for function in entry_functions(functions_in(self.outcome.module))
-            for each in (() if function.is_declaration else function.entry.arguments)
-            if (written := self.originals.value(each)) is not None and isinstance(each, BlockArgument)
+            for argument in (() if function.is_declaration else function.entry.arguments)
+            if (written := self.originals.value(argument)) is not None and isinstance(argument, BlockArgument)
         }
 
     @cached_property
@@ -90,11 +90,11 @@ class ProposedOn:
 
     @cached_property
     def _results(self) -> dict[tuple[object, ...], list[OpResult]]:
-        found: dict[tuple[object, ...], list[OpResult]] = {}
+        results: dict[tuple[object, ...], list[OpResult]] = {}
         for op in self.module.walk():
             for result in op.results:
-                found.setdefault(_key_of_result(result), []).append(result)
-        return found
+                results.setdefault(_key_of_result(result), []).append(result)
+        return results
 
     def alike(self, edit: Edit) -> Change:
         """The change of all that is like a subject: the places of its role, or a line's in all layers."""
@@ -106,7 +106,7 @@ class ProposedOn:
         elif isinstance(subject, OpResult):
             same = self._results.get(_key_of_result(subject), same)
         subjects = same if subject in same else [subject, *same]
-        return self.change([edit._replace(subject=each) for each in subjects])
+        return self.change([edit._replace(subject=subject) for subject in subjects])
 
     def change(self, edits: Iterable[Edit], title: str = "") -> Change:
         """A change as JAX makes it: a statement constrains a value and its gradient."""
@@ -114,9 +114,9 @@ class ProposedOn:
 
     def at(self, places: Iterable[Place], axes: Axes, title: str = "") -> Change:
         """The change to these axes of all places that have others."""
-        changed = [each for each in places if each.axes not in (None, axes)]
+        changed = [place for place in places if place.axes not in (None, axes)]
         sharding = self.mesh.sharding(axes)
-        return self.change([Edit(each.subject, sharding, self.mesh.mesh) for each in changed], title)
+        return self.change([Edit(place.subject, sharding, self.mesh.mesh) for place in changed], title)
 
 
 Proposal = Callable[[ProposedOn], Iterable[Change]]
@@ -180,17 +180,17 @@ def _after(role: Role, edits: dict[Subject, Edit]) -> Role:
         ]
 
     classes = []
-    for each in role.classes:
+    for value_class in role.classes:
         one = ValueClass(
-            each.shape,
-            each.first,
-            placed(each.arguments),
-            placed(each.results),
-            placed(each.constraints),
-            each.ops,
-            each.colour,
+            value_class.shape,
+            value_class.first,
+            placed(value_class.arguments),
+            placed(value_class.results),
+            placed(value_class.constraints),
+            value_class.ops,
+            value_class.colour,
         )
-        if not one.places and each.first in edits:
-            one.constraints = placed([Place(each.first, each.shape, None)])
+        if not one.places and value_class.first in edits:
+            one.constraints = placed([Place(value_class.first, value_class.shape, None)])
         classes.append(one)
     return Role(tuple(classes))

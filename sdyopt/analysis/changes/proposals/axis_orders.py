@@ -29,7 +29,7 @@ def axis_orders(program: ProposedOn) -> Iterator[Change]:
         if not isinstance(op, CollectivePermuteOp) or op.operand_sharding.rank != op.out_sharding.rank:
             continue
         pairs = zip(op.operand_sharding.dims, op.out_sharding.dims, strict=True)
-        for dims in (each for each in pairs if each[0].axes != each[1].axes):
+        for dims in (pair for pair in pairs if pair[0].axes != pair[1].axes):
             orders.update(dict.fromkeys(tuple([axis.name for axis in dim.axes]) for dim in dims))
         mesh = program.shapes.mesh(op.out_sharding.mesh_or_ref)
         names = [axis.name for dim in op.out_sharding.dims for axis in dim.axes]

@@ -27,23 +27,23 @@ def state(program: ProposedOn) -> Iterator[Change]:
     of_tail: dict[object, list[Place]] = {}
     named = []
     for role in program.roles:
-        for each in role.classes if role.is_input else ():
-            arguments = (place.subject for place in each.arguments)
+        for value_class in role.classes if role.is_input else ():
+            arguments = (place.subject for place in value_class.arguments)
             names = (name_of(value) for value in arguments if isinstance(value, BlockArgument))
             parts = min((path_parts(name) for name in names if name), key=len, default=())
-            named.append((each, parts))
-    for each, parts in sorted(named, key=lambda pair: len(pair[1])):
+            named.append((value_class, parts))
+    for value_class, parts in sorted(named, key=lambda pair: len(pair[1])):
         # A parameter is `params['up']['w']`, and its moment `state['nu']['up']['w']`.
-        tails = [(each.shape, *parts[start:]) for start in range(len(parts))]
+        tails = [(value_class.shape, *parts[start:]) for start in range(len(parts))]
         same = next((of_tail[tail] for tail in tails if tail in of_tail), [])
         if not same:
             groups.append(same)
             of_tail.update(dict.fromkeys(tails[1:2] or tails, same))
-        same += each.places
+        same += value_class.places
     edits = []
     for same in groups:
         axes = [place.axes for place in same if place.axes is not None]
-        most = max(axes, key=lambda each: _sharded_size(program, each), default=None)
+        most = max(axes, key=lambda axis: _sharded_size(program, axis), default=None)
         # Only what is sharded otherwise and less: the parameter has the annotation that was thought of.
         if most is not None and len(set(axes)) > 1 and program.mesh.fits(most, same[0].shape):
             sharding = program.mesh.sharding(most)
@@ -60,9 +60,11 @@ def results(program: ProposedOn) -> Iterator[Change]:
     places = [
         place
         for role in program.roles
-        for each in role.classes
-        for place in each.results
-        if place.sharding is None and not each.arguments and (bytes_of(place.subject.type) or 0) >= _MIN_BYTES
+        for value_class in role.classes
+        for place in value_class.results
+        if place.sharding is None
+        and not value_class.arguments
+        and (bytes_of(place.subject.type) or 0) >= _MIN_BYTES
     ]
     for names in dict.fromkeys([tuple(sizes), *((name,) for name in sizes)]):
         edits = []
@@ -73,7 +75,7 @@ def results(program: ProposedOn) -> Iterator[Change]:
                 sized = enumerate(zip(axes, place.shape, strict=True))
                 order = [(bool(of_dim), -size, dim) for dim, (of_dim, size) in sized]
                 fitting = (with_axis(axes, dim, name) for *_, dim in sorted(order))
-                axes = next((each for each in fitting if program.mesh.fits(each, place.shape)), axes)
+                axes = next((names for names in fitting if program.mesh.fits(names, place.shape)), axes)
             if any(axes):
                 edits.append(Edit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
         if edits:

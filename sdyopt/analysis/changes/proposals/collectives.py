@@ -41,14 +41,18 @@ def collectives(program: ProposedOn) -> Iterator[Change]:
         if size:
             lines.setdefault(place[0], {})[place] = size
     order = sorted(lines.values(), key=lambda places: -sum(places.values()))
-    kinds = (sorted(places, key=lambda each: -places[each])[:_MAX_KINDS] for places in order[:_MAX_LINES])
-    return _in_turns(_in_turns(at_place(program, each) for each in places) for places in kinds)
+    kinds = (sorted(places, key=lambda place: -places[place])[:_MAX_KINDS] for places in order[:_MAX_LINES])
+    return _in_turns(_in_turns(at_place(program, place) for place in places) for places in kinds)
 
 
 def at_place(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
     """What may make the collective of a place cheaper that sends most."""
     pairs = zip(counted_collectives(program.outcome.module), program.outcome.report.collectives, strict=True)
-    of_place = [(bytes_of_runs(each), op) for op, each in pairs if place_of_collective(each) == place]
+    of_place = [
+        (bytes_of_runs(collective), op)
+        for op, collective in pairs
+        if place_of_collective(collective) == place
+    ]
     if of_place:
         _, op = max(of_place, key=lambda pair: pair[0])
         for edit in dict.fromkeys(_for_collective(program, op)):
@@ -85,12 +89,12 @@ def _for_reduction(program: ProposedOn, op: Op, source: Value, after: TensorShar
     added = tuple([axis for axis in axes if axis.name not in used])
     if added:
         argument = _updated(program, source)
-        found = argument, None if place is None else _sum_of(place), place
-        places = [each for each in dict.fromkeys(found) if each is not None]
+        result = argument, None if place is None else _sum_of(place), place
+        places = [value for value in dict.fromkeys(result) if value is not None]
         for number, dim in enumerate(after.dims):
             dims = _replaced(after, number, (*dim.axes, *added))
-            for each in places:
-                yield from _change(program, each, after, dims)
+            for value in places:
+                yield from _change(program, value, after, dims)
     if isinstance(source, OpResult):
         for operand in source.op.operands:
             argument = program.origins.argument(operand)
@@ -155,12 +159,12 @@ def _for_result(program: ProposedOn, user: Op, op: CollectiveOp, before: TensorS
     function = user.parent_op
     if not isinstance(function, FuncOp):
         return
-    written = [each for each in functions_in(program.originals.module) if each.sym_name == function.sym_name]
+    written = [item for item in functions_in(program.originals.module) if item.sym_name == function.sym_name]
     for use in last_of_chain(op).uses:
         if use.owner is user:
             # A function whose terminator is not registered may return another number of values.
-            for each in (each for each in written if use.index < len(each.function_type.results)):
-                yield from _change(program, FunctionResult(each, use.index), before, _dims(before))
+            for item in (function for function in written if use.index < len(function.function_type.results)):
+                yield from _change(program, FunctionResult(item, use.index), before, _dims(before))
 
 
 def _without(program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRef]) -> Iterator[Edit]:

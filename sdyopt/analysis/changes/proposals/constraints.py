@@ -46,7 +46,7 @@ def opened(program: ProposedOn) -> Iterator[Change]:
             assert isinstance(output.op, ShardingConstraintOp)
             sharding = output.op.sharding
             is_jax = bool(source_location(output.op.location).name_stack)
-            dims = [each if each.axes and is_jax else each.opened() for each in sharding.dims]
+            dims = [dim if dim.axes and is_jax else dim.opened() for dim in sharding.dims]
             mesh = find_mesh(sharding.mesh_or_ref, program.module)
             if mesh is not None and is_auto(output.op) and any(dim.is_closed for dim in sharding.dims):
                 edits.append(Edit(output, sharding.with_dims(tuple(dims)), mesh))
@@ -59,14 +59,14 @@ def siblings(program: ProposedOn) -> Iterator[Change]:
     """All constraints of one sharding with another one: a block needs it at all of its activations."""
     alike: dict[tuple[int, Axes], dict[int, list[Place]]] = {}
     for number, role in enumerate(program.roles):
-        for place in (place for each in role.classes for place in each.constraints):
+        for place in (place for value_class in role.classes for place in value_class.constraints):
             if place.axes is not None:
                 roles = alike.setdefault((len(place.shape), place.axes), {})
                 roles.setdefault(number, []).append(place)
     for (_, current), roles in alike.items():
         places = [place for same in roles.values() for place in same]
         near = sorted(neighbours(current, program.mesh.sizes), key=first_dimensions_first)
-        fitting = (axes for axes in near if all(program.mesh.fits(axes, each.shape) for each in places))
+        fitting = (axes for axes in near if all(program.mesh.fits(axes, place.shape) for place in places))
         for axes in islice(fitting, _MAX_SIBLINGS) if len(roles) > 1 else ():
             yield program.at(places, axes)
 
@@ -77,5 +77,5 @@ def _statements(program: ProposedOn) -> list[list[OpResult]]:
     for op in program.module.walk():
         if isinstance(op, ShardingConstraintOp) and isinstance(output := op.output, OpResult):
             groups.setdefault(statement_of(op) or op, []).append(output)
-    order = sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))
+    order = sorted(groups.values(), key=lambda group: -sum(bytes_of(item.type) or 0 for item in group))
     return order[:_MAX_STATEMENTS]

@@ -50,7 +50,7 @@ def parameters(program: ProposedOn) -> Iterator[Change]:
                 continue
             dims = sorted(range(len(place.shape)), key=lambda dim: -place.shape[dim])
             fitting = (with_axis(axes, dim, name) for dim in dims)
-            new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
+            new = next((names for names in fitting if mesh.fits(names, place.shape)), None)
             if new is not None:
                 edits.append(Edit(place.subject, mesh.sharding(new), mesh.mesh))
         if edits:
@@ -63,7 +63,7 @@ def lines(program: ProposedOn) -> Iterator[Change]:
     of_line: dict[tuple[str, Axes], list[Place]] = {}
     numbers: dict[tuple[str, Axes], set[int]] = {}
     for number, role in enumerate(program.roles):
-        for place in (place for each in role.classes for place in each.constraints):
+        for place in (place for value_class in role.classes for place in value_class.constraints):
             line = "" if isinstance(place.subject, FunctionResult) else line_of(place.subject)
             if line and place.axes is not None:
                 of_line.setdefault((line, place.axes), []).append(place)

@@ -24,9 +24,11 @@ def invariant_collectives(program: ProposedOn) -> Iterator[Change]:
     counts = ExecutionCounts(program.module)
     for op in program.module.walk():
         loop = op.parent_of_type(WhileOp) if isinstance(op, COLLECTIVES) and op.results else None
-        if not isinstance(loop, WhileOp) or not all(is_invariant(each, loop, counts) for each in op.operands):
+        if not isinstance(loop, WhileOp) or not all(
+            is_invariant(operand, loop, counts) for operand in op.operands
+        ):
             continue
-        if not any(loop.is_ancestor(owner_of(each)) for each in op.operands):
+        if not any(loop.is_ancestor(owner_of(operand)) for operand in op.operands):
             name = op.signature.name.removeprefix("stablehlo.")
             words = f"run this {name} before the loop", ""
             yield Change(rewrite=partial(_move_before, op, loop), words=words)

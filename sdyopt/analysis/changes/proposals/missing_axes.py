@@ -26,7 +26,7 @@ def missing_axes(program: ProposedOn) -> Iterator[Change]:
         return
     seen: set[object] = set()
     count = 0
-    sized = [(bytes_of(each.type) or 0, each) for each in run.final if isinstance(each, OpResult)]
+    sized = [(bytes_of(value.type) or 0, value) for value in run.final if isinstance(value, OpResult)]
     # Of equal sizes, the first in the program: the sort is stable.
     for size, subject in sorted(sized, key=lambda pair: -pair[0])[:_LOOKED_AT]:
         written, own = program.originals.value(subject), run.final[subject]

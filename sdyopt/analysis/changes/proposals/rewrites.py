@@ -45,8 +45,8 @@ def _with_axis(
     op: ManualComputationOp, name: str, dim: int, takes: bool, program: ProposedOn
 ) -> Change | None:
     """The change of the entries that have an axis at a dimension then."""
-    sides = [("out_shardings", op.out_shardings, [each.type for each in op.results])]
-    sides += [("in_shardings", op.in_shardings, [each.type for each in op.operands])] if takes else []
+    sides = [("out_shardings", op.out_shardings, [result.type for result in op.results])]
+    sides += [("in_shardings", op.in_shardings, [operand.type for operand in op.operands])] if takes else []
     new: dict[str, ShardingPerValue] = {}
     changed: list[TensorSharding] = []
     for side, given, types in sides:

@@ -19,7 +19,7 @@ from sdyopt.analysis.changes.roles import Role, is_uniform
 # Values without annotations: so many roles are looked at, those for which most is sent.
 _MAX_OTHERS = 16
 # A constraint is to blame for what is sent for its role if that is this share of all.
-_BLAMED = Fraction(1, 10)
+_COSTING = Fraction(1, 10)
 # So many constraints are blamed.
 _CONSTRAINTS = 2
 
@@ -43,7 +43,7 @@ def values(program: ProposedOn) -> Iterator[Change]:
     for role in others[:_MAX_OTHERS]:
         if not program.outcome.wire_bytes(role):
             break
-        if all(is_uniform(each.first) and len(each.ops) == 1 for each in role.classes):
+        if all(is_uniform(value_class.first) and len(value_class.ops) == 1 for value_class in role.classes):
             continue
         current = _computed(role, program)[:1]
         for axes in current and (current[0], *neighbours(current[0], program.mesh.sizes)):
@@ -57,11 +57,13 @@ def constraints(program: ProposedOn) -> Iterator[Change]:
 
     What the role's values have without them comes first, then axes in the first dimensions.
     """
-    constrained = (role for role in _by_bytes(program) if any(each.constraints for each in role.classes))
+    constrained = (
+        role for role in _by_bytes(program) if any(value_class.constraints for value_class in role.classes)
+    )
     for role, _ in zip(constrained, range(_CONSTRAINTS), strict=False):
-        if program.outcome.wire_bytes(role) <= _BLAMED * program.outcome.figures.wire_bytes:
+        if program.outcome.wire_bytes(role) <= _COSTING * program.outcome.figures.wire_bytes:
             break
-        places = [place for each in role.classes for place in each.constraints]
+        places = [place for value_class in role.classes for place in value_class.constraints]
         for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
             near = sorted(neighbours(current, program.mesh.sizes), key=first_dimensions_first)
             for axes in dict.fromkeys([*_computed(role, program), *near]):
@@ -80,7 +82,9 @@ def _is_annotated(role: Role) -> bool:
 def _computed(role: Role, program: ProposedOn) -> list[Axes]:
     """What the values of a role have after propagation: that may differ from a constraint in several axes."""
     shardings = filter(None, map(program.outcome.sharding, role.classes))
-    return [axes for each in shardings if (axes := axes_of_sharding(each, len(role.shape))) is not None]
+    return [
+        axes for sharding in shardings if (axes := axes_of_sharding(sharding, len(role.shape))) is not None
+    ]
 
 
 def _near(role: Role, program: ProposedOn) -> Iterator[Axes]:

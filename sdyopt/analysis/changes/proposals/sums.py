@@ -70,21 +70,24 @@ def _of_sum(op: ManualComputationOp, index: int, made: AllReduceOp, program: Pro
                 line = f" at {location.file_text}" if location.line else ""
                 rest = f", then psum along {', '.join(map(repr, others))}" if others else ""
                 text = f"psum_scatter along {axis!r} in place of the psum{line}{rest}"
-                each = Scattered(op, index, made, axis, dim, others, mesh)
-                yield Change(rewrite=partial(_scatter, each), words=(text, f'{{"{axis}"}} in out_shardings'))
+                scattered = Scattered(op, index, made, axis, dim, others, mesh)
+                yield Change(
+                    rewrite=partial(_scatter, scattered), words=(text, f'{{"{axis}"}} in out_shardings')
+                )
 
 
 def _used(result: OpResult) -> list[list[str]]:
     """The axes of each dimension along which all users have their part of a value."""
-    found: list[list[list[str]]] = []
+    texts: list[list[list[str]]] = []
     for user in result.users:
         if isinstance(user, ShardingConstraintOp):
-            found.append(_names(user.sharding))
+            texts.append(_names(user.sharding))
         elif not isinstance(user, ReturnOp):
             return []
-    first, *others = found or [[]]
+    first, *others = texts or [[]]
     return [
-        [axis for axis in axes if all(axis in each[dim] for each in others)] for dim, axes in enumerate(first)
+        [axis for axis in axes if all(axis in names[dim] for names in others)]
+        for dim, axes in enumerate(first)
     ]
 
 
@@ -92,28 +95,28 @@ def _names(sharding: TensorSharding) -> list[list[str]]:
     return [[axis.name for axis in dim.axes if axis.sub_axis is None] for dim in sharding.dims]
 
 
-def _scatter(each: Scattered, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-    op, made = copies[each.computation], copies[each.sum]
+def _scatter(item: Scattered, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+    op, made = copies[item.computation], copies[item.sum]
     assert isinstance(op, ManualComputationOp)
     value = made.operand_at(0)
     assert isinstance(value.type, RankedTensor)
     shape = list(value.type.shape)
-    shape[each.dim] //= AxisRef(each.axis).size(each.mesh)
-    scattered = _reduction(each, made, ReduceScatterOp, value, (each.axis,), tuple(shape), rewriter)
-    if each.others:
-        scattered = _reduction(each, made, AllReduceOp, scattered, each.others, tuple(shape), rewriter)
+    shape[item.dim] //= AxisRef(item.axis).size(item.mesh)
+    scattered = _reduction(item, made, ReduceScatterOp, value, (item.axis,), tuple(shape), rewriter)
+    if item.others:
+        scattered = _reduction(item, made, AllReduceOp, scattered, item.others, tuple(shape), rewriter)
     rewriter.replace(made, [scattered])
     shardings = list(op.out_shardings)
-    sharding = shardings[each.number]
+    sharding = shardings[item.number]
     dims = list(sharding.dims)
-    dim = dims[each.dim]
-    dims[each.dim] = type(dim)((*dim.axes, AxisRef(each.axis)), dim.is_closed, dim.priority)
-    shardings[each.number] = sharding.with_dims(dims)
+    dim = dims[item.dim]
+    dims[item.dim] = type(dim)((*dim.axes, AxisRef(item.axis)), dim.is_closed, dim.priority)
+    shardings[item.number] = sharding.with_dims(dims)
     rewriter.set_attribute(op, "out_shardings", ShardingPerValue(tuple(shardings)))
 
 
 def _reduction(
-    each: Scattered,
+    scattered: Scattered,
     made: Op,
     kind: type[Op],
     value: Value,
@@ -124,11 +127,11 @@ def _reduction(
     """A reduction of a value along axes, by the computation of the sum."""
     assert isinstance(value.type, RankedTensor)
     attributes: dict[str, Attribute] = dict(made.signature.attributes.entries)
-    groups = replica_groups(map(AxisRef, axes), each.mesh)
+    groups = replica_groups(map(AxisRef, axes), scattered.mesh)
     ids = [device for group in groups for device in group]
     attributes["replica_groups"] = dense_integers(tensor((len(groups), len(groups[0])), I64), ids)
     if kind is ReduceScatterOp:
-        attributes["scatter_dimension"] = integer(each.dim, I64)
+        attributes["scatter_dimension"] = integer(scattered.dim, I64)
     body = Region()
     rewriter.copy_region(made.regions[0], body)
     type = RankedTensor(shape, value.type.element, value.type.encoding)

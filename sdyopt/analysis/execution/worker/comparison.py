@@ -93,7 +93,7 @@ class Difference:
             self.sample = {
                 "seed": seed,
                 "device": devices[0],
-                "element": [int(each) for each in index],
+                "element": [int(item) for item in index],
                 "expected": str(expected[index]),
                 "actual": str(actual[index]),
                 "share": float(np.mean(gap > self.limit * largest)),

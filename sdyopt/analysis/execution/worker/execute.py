@@ -43,9 +43,10 @@ def _run(request: Mapping[str, Any]) -> list[list[str]]:
         ]
         if is_manual:
             shards = [[shard[None] for shard in per_device] for per_device in shards]
-        found = program.run(shards)
+        shards_of_results = program.run(shards)
         results = [
-            _whole(pieces, placement) for pieces, placement in zip(found, request["results"], strict=True)
+            _whole(pieces, placement)
+            for pieces, placement in zip(shards_of_results, request["results"], strict=True)
         ]
         steps.append([b64encode(np.ascontiguousarray(result).tobytes()).decode() for result in results])
         for result, argument in request["carry"]:

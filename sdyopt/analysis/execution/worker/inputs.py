@@ -120,12 +120,12 @@ _FLOATS = (
 
 def numpy_type(element: str) -> DType | None:
     """The type of numpy; None if there is none."""
-    found = _NAMES.get(element)
-    if found is None and element in _SMALL:
-        found = getattr(ml_dtypes, _SMALL[element], None)
-    if found is None and element in _FLOATS:
-        found = getattr(ml_dtypes, f"float{element[1]}_{element[2:].lower()}", None)
-    return None if found is None else np.dtype(found)
+    result = _NAMES.get(element)
+    if result is None and element in _SMALL:
+        result = getattr(ml_dtypes, _SMALL[element], None)
+    if result is None and element in _FLOATS:
+        result = getattr(ml_dtypes, f"float{element[1]}_{element[2:].lower()}", None)
+    return None if result is None else np.dtype(result)
 
 
 def is_exact(dtype: DType) -> bool:

@@ -65,11 +65,11 @@ class _Validation:
 
     def run(self) -> list[dict[str, Any]]:
         limits = [limit(_dtype(value)) for value in self._results]
-        found = [Difference(index, each) for index, each in enumerate(limits)]
+        differences = [Difference(index, item) for index, item in enumerate(limits)]
         for seed in range(self._request["seeds"]):
-            for difference, other in zip(found, self._best_attempt(seed, limits), strict=True):
+            for difference, other in zip(differences, self._best_attempt(seed, limits), strict=True):
                 difference.merge(other)
-        return [difference.as_dict() for difference in found]
+        return [difference.as_dict() for difference in differences]
 
     def _best_attempt(self, seed: int, limits: Sequence[float]) -> list[Difference]:
         """The comparison with the first inputs that lead to stable and finite results, if any do."""
@@ -80,9 +80,9 @@ class _Validation:
             bad = sum(_count_not_finite(whole) for whole in expected[0])
             attempts.append((bad, len(attempts), values, expected))
             if not bad:
-                found = self._compare(seed, limits, values, expected)
-                if not any(each.is_unstable for each in found):
-                    return found
+                best_attempt = self._compare(seed, limits, values, expected)
+                if not any(difference.is_unstable for difference in best_attempt):
+                    return best_attempt
         _, _, values, expected = min(attempts, key=lambda attempt: attempt[:2])
         return self._compare(seed, limits, values, expected)
 
@@ -102,30 +102,32 @@ class _Validation:
         ]
         if self._is_manual:
             shards = [[shard[None] for shard in per_device] for per_device in shards]
-        found = self._differences(seed, limits, shards, expected)
-        if any(each.devices for each in found) and not self._is_careful:
+        differences = self._differences(seed, limits, shards, expected)
+        if any(difference.devices for difference in differences) and not self._is_careful:
             self._is_careful = True
             with suppress(jax.errors.JaxRuntimeError):
                 self._global, self._local = self._programs(careful=True)
                 expected = self._run_global(values)
-                found = self._differences(seed, limits, shards, expected)
+                differences = self._differences(seed, limits, shards, expected)
         wholes = expected[0]
-        if any(each.devices for each in found):
+        if any(difference.devices for difference in differences):
             others, _ = self._run_global([perturbed(rng, value) for value in values])
-            for each, whole, other in zip(found, wholes, others, strict=True):
-                if each.devices and _SHARE * each.error < relative_distance(whole, other):
-                    each.is_unstable = True
-        return found
+            for difference, whole, other in zip(differences, wholes, others, strict=True):
+                if difference.devices and _SHARE * difference.error < relative_distance(whole, other):
+                    difference.is_unstable = True
+        return differences
 
     def _differences(
         self, seed: int, limits: Sequence[float], shards: Sequence[Sequence[Array]], expected: Expected
     ) -> list[Difference]:
         """The comparison of each result of the local program with the expected one."""
-        found = [Difference(index, each) for index, each in enumerate(limits)]
+        differences = [Difference(index, item) for index, item in enumerate(limits)]
         actual = self._local.run(shards)
-        for each, whole, pieces, pieces_expected in zip(found, expected[0], actual, expected[1], strict=True):
-            each.add(seed, whole, pieces, self._results[each.index], pieces_expected)
-        return found
+        for difference, whole, pieces, pieces_expected in zip(
+            differences, expected[0], actual, expected[1], strict=True
+        ):
+            difference.add(seed, whole, pieces, self._results[difference.index], pieces_expected)
+        return differences
 
     def _run_global(self, values: Sequence[Array]) -> Expected:
         if not self._has_oracle:

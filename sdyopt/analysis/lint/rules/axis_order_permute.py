@@ -64,7 +64,7 @@ class AxisOrderPermute(Rule):
 def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
     """The axes in another order before and after a permute; empty if more than an order changes."""
     before, after = op.operand_sharding, op.out_sharding
-    meshes = [program.shapes.mesh(each.mesh_or_ref) for each in (before, after)]
+    meshes = [program.shapes.mesh(sharding.mesh_or_ref) for sharding in (before, after)]
     if None in meshes or before.rank != after.rank:
         return ""
     if meshes[0] is not meshes[1]:

@@ -60,9 +60,9 @@ class ClosedDimensionGather(Rule):
                 continue
             # One open dimension may be enough.
             tried = group if 1 < len(group) <= trials.count else []
-            single = next(([each] for each in tried if saved_by([each]) == saved), group)
+            single = next(([pair] for pair in tried if saved_by([pair]) == saved), group)
             op, dim = single[0]
-            dims = sorted({each for _, each in single})
+            dims = sorted({number for _, number in single})
             are, they = ("are", "they are") if dims[1:] else ("is", "it is")
             yield Finding(
                 op,
@@ -79,7 +79,11 @@ class ClosedDimensionGather(Rule):
 
 def _gathers(program: LintedProgram, least: Fraction) -> bool:
     """Whether a program gathers at least this many bytes."""
-    sizes = [bytes_of_runs(each) for op, each in program.collectives.items() if isinstance(op, AllGatherOp)]
+    sizes = [
+        bytes_of_runs(collective)
+        for op, collective in program.collectives.items()
+        if isinstance(op, AllGatherOp)
+    ]
     return bool(sizes) and sum(sizes, Fraction(0)) >= least
 
 
@@ -88,7 +92,7 @@ def _candidates(base: CostedProgram) -> list[tuple[ShardingConstraintOp, int]]:
 
     Those of the largest values come first.
     """
-    found = []
+    result = []
     for op in base.module.walk():
         if not isinstance(op, ShardingConstraintOp) or not is_auto(op):
             continue
@@ -100,8 +104,8 @@ def _candidates(base: CostedProgram) -> list[tuple[ShardingConstraintOp, int]]:
             is_writable = not (sharding.axes and source_location(op.location).name_stack)
             is_divided = shape is not None and any(shape[dim] % axis.size == 0 for axis in spare)
             if sharding.is_closed and is_writable and is_divided:
-                found.append((size, op, dim))
-    return [(op, dim) for _, op, dim in sorted(found, key=lambda each: -each[0])]
+                result.append((size, op, dim))
+    return [(op, dim) for _, op, dim in sorted(result, key=lambda entry: -entry[0])]
 
 
 def _by_place(
@@ -133,7 +137,10 @@ def _opened(dimensions: Iterable[tuple[ShardingConstraintOp, int]], module: Op) 
     shardings: dict[ShardingConstraintOp, TensorSharding] = {}
     for op, dim in dimensions:
         sharding = shardings.get(op, op.sharding)
-        dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+        dims = [
+            dimension.opened() if dim == number else dimension
+            for number, dimension in enumerate(sharding.dims)
+        ]
         shardings[op] = sharding.with_dims(tuple(dims))
     edits = []
     for op, sharding in shardings.items():

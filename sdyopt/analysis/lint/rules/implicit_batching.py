@@ -41,15 +41,15 @@ class ImplicitBatching(Rule):
         if not trials.can_try or not is_found:
             return
         changed = _batched(trials.changed(BATCHED)) - _batched(trials.module)
-        found = [op for op in trials.module.walk() if is_implicit_batching(op) and changed[op.location]]
-        effect = trials.effect(BATCHED) if found else None
+        ops = [op for op in trials.module.walk() if is_implicit_batching(op) and changed[op.location]]
+        effect = trials.effect(BATCHED) if ops else None
         saved = None if effect is None else effect.saved(Measure.WIRE)
         if not saved or saved < self.limit("min_bytes"):
             return
         total = programs.with_collectives.wire_bytes
-        others = counted(len(found) - 1, "other")
-        operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
-        for number, op in enumerate(found):
+        others = counted(len(ops) - 1, "other")
+        operations = f"this operation and {others} do" if len(ops) > 1 else "this operation does"
+        for number, op in enumerate(ops):
             yield Finding(
                 op,
                 f"{operations} not declare a batching dimension: with it, the program sends "

@@ -54,7 +54,9 @@ class LoopInvariantCollective(Rule):
             if not figures.wire_bytes or figures.is_hoisted:
                 continue
             loop = loop_around(op, program.counts)
-            if loop is None or not all(is_invariant(each, loop, program.counts) for each in op.operands):
+            if loop is None or not all(
+                is_invariant(operand, loop, program.counts) for operand in op.operands
+            ):
                 continue
             count = program.counts.trip_count(loop)
             cost = bytes_of_runs(figures)

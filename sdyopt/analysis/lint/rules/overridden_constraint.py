@@ -89,7 +89,7 @@ def _removing(constraints: Iterable[Op]) -> Change:
 def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     """The finding of a constraint without an effect, or with that of moving its value."""
     assert isinstance(op, ShardingConstraintOp)
-    mine, theirs = (dims_text(each, op.sharding.rank) for each in (op.sharding, _required(use)))
+    mine, theirs = (dims_text(sharding, op.sharding.rank) for sharding in (op.sharding, _required(use)))
     consequence = "has no effect" if effect is None else "only moves its value"
     tried = "the program with collectives stays the same" if effect is None else effect.figures_text
     return Finding(

@@ -78,10 +78,10 @@ def _useful_axes(op: Op, product: Product, program: LintedProgram) -> list[str]:
     """The spare axes of a product that divide a dimension of its operands or result."""
     shapes = [program.shapes.shape(value) or () for value in (*op.operands[:2], op.results[0])]
     sizes = {size for shape in shapes for size in shape if size not in (0, DYNAMIC)}
-    found = []
+    useful_axes = []
     manual = program.manual_axes(op)
     for name in product.spare_axes:
         axis_sizes = {axis.size for mesh in program.meshes for axis in mesh.axes if axis.name == name}
         if name not in manual and any(size % axis_size == 0 for axis_size in axis_sizes for size in sizes):
-            found.append(name)
-    return found
+            useful_axes.append(name)
+    return useful_axes

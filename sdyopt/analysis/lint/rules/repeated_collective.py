@@ -55,7 +55,7 @@ class RepeatedCollective(Rule):
             if not cost or cost < self.limit("min_bytes"):
                 continue
             last = figures[-1]
-            names = [collective_text(last), *dict.fromkeys(each.kind for each in reversed(figures[:-1]))]
+            names = [collective_text(last), *dict.fromkeys(figure.kind for figure in reversed(figures[:-1]))]
             yield Finding(
                 chain[-1],
                 f"{' after '.join(names)} {'run' if names[1:] else 'runs'} again on the same value: "
@@ -120,7 +120,7 @@ class ValueNumbers:
 
     def key(self, op: Op) -> Hashable:
         """A key that equal operations have in common; channel handles do not count."""
-        signature, inside = op.signature, [each.signature for each in op.walk()][1:]
+        signature, inside = op.signature, [item.signature for item in op.walk()][1:]
         attributes = tuple([entry for entry in signature.attributes.entries if entry[0] != _CHANNEL])
         types = signature.result_types
         name: Hashable = signature.name

@@ -68,7 +68,7 @@ def _is_on_one_device(op: Op, program: LintedProgram) -> bool:
     shardings = op.attributes.get(SHARDING)
     if not isinstance(shardings, ShardingPerValue):
         return False
-    meshes = [program.shapes.mesh(each.mesh_or_ref) for each in shardings]
+    meshes = [program.shapes.mesh(sharding.mesh_or_ref) for sharding in shardings]
     return any(mesh is not None and mesh.is_maximal for mesh in meshes)
 
 

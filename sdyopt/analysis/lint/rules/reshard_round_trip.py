@@ -49,10 +49,11 @@ class ReshardRoundTrip(Rule):
             if last is None or isinstance(op, _REDUCTIONS):
                 continue
             way_back = _chain(last)
-            if any(isinstance(each, _REDUCTIONS) for each in (*way_out, *way_back)):
+            if any(isinstance(collective, _REDUCTIONS) for collective in (*way_out, *way_back)):
                 continue
             cost = sum(
-                (bytes_of_runs(program.collectives[each]) for each in (*way_out, *way_back)), Fraction(0)
+                (bytes_of_runs(program.collectives[collective]) for collective in (*way_out, *way_back)),
+                Fraction(0),
             )
             if cost and cost >= self.limit("min_bytes"):
                 yield _finding(op, last, cost, program, (*way_out, *way_back))

@@ -25,15 +25,15 @@ from sdyopt.mlir.error_help.table import text
 class SubAxisBoundary(Rule):
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.as_read
-        for each in boundary_annotations(program.entries):
-            for number, dim in enumerate(each.sharding.dims):
+        for annotation in boundary_annotations(program.entries):
+            for number, dim in enumerate(annotation.sharding.dims):
                 for axis in dim.axes:
                     if axis.sub_axis is not None:
                         name = axis_ref_text(axis)
                         yield Finding(
-                            each.op,
-                            f"dimension {number} of {each.what} is sharded along the sub-axis {name}, which "
-                            "callers cannot name",
-                            steps=(*each.steps, text(name)),
+                            annotation.op,
+                            f"dimension {number} of {annotation.what} is sharded along the sub-axis {name}, "
+                            "which callers cannot name",
+                            steps=(*annotation.steps, text(name)),
                             is_kept=True,
                         )

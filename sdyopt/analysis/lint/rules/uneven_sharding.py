@@ -31,16 +31,18 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 class UnevenSharding(Rule):
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:
         program = programs.as_read
-        for each in (*boundary_annotations(program.entries), *constraints(program.module)):
-            mesh = program.shapes.mesh(each.sharding.mesh_or_ref)
-            if mesh is None or not isinstance(each.type, RankedShapedType):
+        for annotation in (*boundary_annotations(program.entries), *constraints(program.module)):
+            mesh = program.shapes.mesh(annotation.sharding.mesh_or_ref)
+            if mesh is None or not isinstance(annotation.type, RankedShapedType):
                 continue
-            for number, (dim, size) in enumerate(zip(each.sharding.dims, each.type.shape, strict=False)):
+            for number, (dim, size) in enumerate(
+                zip(annotation.sharding.dims, annotation.type.shape, strict=False)
+            ):
                 if size not in (0, DYNAMIC) and size % dim.sharded_size(mesh):
-                    yield _finding(each, number, dim, size, mesh)
+                    yield _finding(annotation, number, dim, size, mesh)
 
 
-def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, mesh: Mesh) -> Finding:
+def _finding(annotation: Annotation, number: int, dim: DimensionSharding, size: int, mesh: Mesh) -> Finding:
     shards = dim.sharded_size(mesh)
     rows = -(-size // shards)
     used = -(-size // rows)
@@ -51,9 +53,9 @@ def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, m
     )
     axes = axis_refs_text(dim.axes)
     return Finding(
-        each.op,
-        f"dimension {number} of {each.what} has size {size}, which {axes} does not divide: "
+        annotation.op,
+        f"dimension {number} of {annotation.what} has size {size}, which {axes} does not divide: "
         f"{shards} shards of size {rows} have {rows * shards - size} of padding{idle}",
-        steps=(*each.steps, brackets("["), item(number)),
+        steps=(*annotation.steps, brackets("["), item(number)),
         is_kept=True,
     )
