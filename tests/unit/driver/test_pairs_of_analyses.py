@@ -39,6 +39,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "comparison": ("--compare-with={folder}/other.mlir", "--compare-output={file}.json"),
     "execution": ("--validate",),
     "explain": ("--explain=%1",),
+    "explicit_axes": ("--explicit",),
     "hlo_comparison": ("--compare-hlo={folder}/compiled.hlo", "--compare-hlo-output={file}.json"),
     "lint": ("--lint", "--lint-fail-on=never"),
     "mesh_sweep": ("--mesh-sweep=x=1..4", "--mesh-sweep-output={file}.json"),
