@@ -232,13 +232,13 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
 
 
 def _off_chip(temporaries: Iterable[Buffer], on_chip: int) -> list[Buffer]:
-    """The buffers that are left if the smallest ones are on the chip, as many as so many bytes are."""
+    """What is left if the smallest buffers are on the chip, as many as so many bytes are: of one a part."""
     left = []
     for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
-        if temporary.bytes <= on_chip:
-            on_chip -= temporary.bytes
-        else:
-            left.append(temporary)
+        part = min(on_chip, temporary.bytes)
+        on_chip -= part
+        if part < temporary.bytes:
+            left.append(replace(temporary, bytes=temporary.bytes - part))
     return left
 
 

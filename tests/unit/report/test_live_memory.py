@@ -3,8 +3,10 @@
 import pytest
 
 from sdyopt.analysis.figures.local_shapes import element_bits
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.ir.types import IntegerType
-from tests.unit.report.programs import report
+from tests.unit.report.programs import module, report
 
 KIB = 1024
 
@@ -345,3 +347,27 @@ def test_a_timeline_of_few_points_has_the_peak() -> None:
 @pytest.mark.parametrize(("width", "bits"), [(1, 8), (2, 2), (4, 4), (7, 7), (8, 8), (9, 16), (64, 64)])
 def test_integers_take_whole_bytes_except_for_those_of_less_than_8_bits(width: int, bits: int) -> None:
     assert element_bits(IntegerType(width)) == bits
+
+
+def test_a_value_that_is_partly_on_the_chip_counts_the_rest() -> None:
+    # %0 is live for so long that TPU moves a quarter of it away, and %1 to %39 are on the chip.
+    chain = "".join(
+        f"%{number} = stablehlo.dot %{number - 1}, %w : (tensor<256x256xf32>, tensor<256x256xf32>)"
+        " -> tensor<256x256xf32>\n"
+        for number in range(2, 40)
+    )
+    program = f"""
+        func.func @main(%x: tensor<4096x256xf32>, %w: tensor<256x256xf32>, %y: tensor<256x4096xf32>)
+            -> tensor<256x256xf32> {{
+          %0 = stablehlo.dot %x, %w : (tensor<4096x256xf32>, tensor<256x256xf32>) -> tensor<4096x256xf32>
+          %1 = stablehlo.dot %y, %x : (tensor<256x4096xf32>, tensor<4096x256xf32>) -> tensor<256x256xf32>
+          {chain}
+          %50 = stablehlo.dot %y, %0 : (tensor<256x4096xf32>, tensor<4096x256xf32>) -> tensor<256x256xf32>
+          %51 = stablehlo.dot %50, %39 : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+          return %51 : tensor<256x256xf32>
+        }}
+    """
+    memory = report_on(module(program), built_in_topology("tpu-v5e")).memory
+    [rest] = [value.bytes for value in memory.live_at_peak if value.value == "%0"]
+    assert 0 < rest < 4096 * KIB
+    assert sum(value.bytes for value in memory.live_at_peak) == memory.peak
