@@ -111,7 +111,7 @@ def check_text(check: Check, width: int) -> str:
     if check.together is not None:
         lines.append(together_text(check))
     if is_tried and len(check.places) < PLACES:
-        lines.append(f"changes are {_UNVERIFIED}, as --advise-verify does")
+        lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
         if _NO_FUNCTION in check.report.assumption:
             lines.append(f"the program {_NO_FUNCTION}")
@@ -227,7 +227,9 @@ def compute_of(check: Check, width: int = 1000) -> str:
 def title_of(check: Check, place: Place, width: int = 1000) -> str:
     """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
     share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
-    start = f"{place.name}  {total_text(place.total)}{share}  "
+    # The compiler's figure is that of the whole program.
+    of = " estimated" if check.report.compiled is not None else ""
+    start = f"{place.name}  {total_text(place.total)}{of}{share}  "
     # Parts that tell nothing apart are left out.
     untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
     has_phase = place.largest.location.line and set(place.phases) not in untold
@@ -371,6 +373,10 @@ def _figures_of(trial: Trial) -> str:
     carried = effect.after.carried - effect.before.carried
     if carried and abs(carried) >= NOISE * effect.before.wire_bytes:
         text += f", {_difference(Fraction(carried))} between steps"
+    faster = round(100 * (1 - trial.after.seconds / trial.before.seconds)) if trial.before.seconds else 0
+    if effect.saved(Measure.WIRE) < 0 and faster > 0 and not trial.change.parts:
+        # Why it pays although more is sent.
+        text += f", -{faster}% time"
     flops, more_flops = effect.before.flops, effect.after.flops
     return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
 
