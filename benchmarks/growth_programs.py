@@ -38,7 +38,7 @@ _SHARDED = f"{_T} {{sdy.sharding = {_SHARDING}}}"
 class Dimension:
     """A family of programs, whose text grows linearly with the size.
 
-    `hlo` writes what the compiler makes of a program, for `--compare-hlo`, to the file HLO beside it.
+    `hlo` writes the compiled program, for `--compare-hlo`, to the file HLO beside it.
     """
 
     write: Callable[[int], str]

@@ -1,4 +1,4 @@
-"""The compilers that programs are run by, and the one table of what each makes of a program.
+"""The compilers that programs are run by, and the one table of their behaviours.
 
     if CompilerBehavior.SUMS_AFTER_LOOPS.holds(compiler): …
 

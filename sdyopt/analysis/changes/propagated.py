@@ -3,7 +3,7 @@
     program = propagated(trials)
     program.shardings(change)      # the fixed point after a change, by slot; exact, in a fraction of the time
 
-The passes before propagation run once: what they make of annotations is known, and a change for which it is
+The passes before propagation run once: their effect on annotations is known, and a change for which it is
 not has no shardings here.
 """
 

@@ -71,7 +71,7 @@ class Compiler:
         self._known_versions: list[str] = []
 
     def compile(self, text: str, mesh: list[int], devices: int) -> CompiledText:
-        """What the compiler makes of the text of a program for so many devices."""
+        """Compiles the text of a program for so many devices."""
         request: dict[str, Any] = {
             "platform": self.target.platform,
             "topology": self.target.topology,

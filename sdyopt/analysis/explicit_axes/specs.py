@@ -1,4 +1,4 @@
-"""Shardings as parts of types: the axes of each dimension, and what a reshape makes of them."""
+"""Shardings as parts of types: the axes of each dimension, before and after a reshape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiler of a machine makes of the collectives that XLA's partitioner inserts.
+"""The collectives that a machine runs, of those that XLA's partitioner inserts.
 
 The partitioner is the same for all devices. Which compiler does what is in the table of `base/compilers.py`.
 """

@@ -1,4 +1,4 @@
-"""The kernels that a compiler makes of all operations but products and collectives, and their bytes.
+"""The kernels of all operations but products and collectives, as compilers fuse them, and their bytes.
 
 Operations that follow each other are one kernel, up to and including reductions: what uses the result of one
 is in a later kernel. A kernel reads what comes from outside and writes what products, collectives and results

@@ -189,7 +189,7 @@ class _Collector:
         ]
 
     def _compile(self, report: Report, ops: Sequence[Op]) -> None:
-        """Makes of the collectives what the compiler makes of them."""
+        """Replaces the collectives by those that the compiler runs."""
         pairs = list(zip(ops, report.collectives, strict=True))
         machine = machine_of(self._topology, report.mesh)
         report.compiler = machine.compiler

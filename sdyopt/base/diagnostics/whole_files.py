@@ -135,7 +135,7 @@ def replace_file(path: Path, text: str | bytes) -> None:
 
 
 def replace_cached_file(path: Path, text: str | bytes) -> None:
-    """As `replace_file`, for a file that nobody named: one that is not regular is removed first."""
+    """As `replace_file`, for a file that no user named: one that is not regular is removed first."""
     if not path.is_file():
         # A pipe would wait for a reader.
         path.unlink(missing_ok=True)
@@ -177,7 +177,7 @@ def read_settings_file(path: Path) -> str:
 
 
 def read_regular_file(path: Path, limit: int) -> bytes | None:
-    """The bytes of a file that nobody named, so it may be anything; None if it is not a regular file.
+    """The bytes of a file that no user named, so it may be anything; None if it is not a regular file.
 
     None as well if it has more than `limit` bytes. Raises OSError.
     """

@@ -125,6 +125,18 @@ func.func @one_operand(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<64x64xf32>
 }
 
+// The operand of a transpose keeps its sharding, and the result is resharded.
+// CONFLICT-LABEL: @one_operand_transposed
+// CONFLICT:         %[[TRANSPOSED:.*]] = stablehlo.transpose %arg0
+// CONFLICT-SAME:      <@mesh, [{"y"}, {"x"}]>
+// CONFLICT-NEXT:    sdy.reshard %[[TRANSPOSED]] <@mesh, [{}, {"x"}]>
+func.func @one_operand_transposed(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+    : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
 // The rows of the table take "x" from the indices, whose work the devices along "y" share. XLA gathers what was
 // looked up, and what is added to a table, before the axis moves.
 // CONFLICT-LABEL: @rows

@@ -1,15 +1,21 @@
 """Lines of checks that have too many columns: names lose their start, and figures stay."""
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
+import sdyopt
 from sdyopt.analysis.changes.edits import Change, Edit
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import Annotation, Trial
-from sdyopt.analysis.check.check_text import _tight, shortened, trial_text
+from sdyopt.analysis.check import checker
+from sdyopt.analysis.check.check_json import check_json
+from sdyopt.analysis.check.check_text import _tight, change_of, shortened, trial_text
+from sdyopt.analysis.check.checker import Check, Place
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 
@@ -44,6 +50,16 @@ def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> N
     assert shortened(text, width) == expected
 
 
+_NONE = Fraction(0)
+FIGURES = Figures(Fraction(4), _NONE, _NONE, Fraction(2), 0, None, _NONE, _NONE, 0, 0, _NONE)
+
+
+def trial_of(after: Figures, *annotations: Annotation, is_removal: bool = False) -> Trial:
+    """A trial of one edit for each annotation."""
+    edit = cast(Edit, SimpleNamespace(is_removal=is_removal, replaced=None))
+    return Trial(Change((edit,) * len(annotations)), *Effect(FIGURES, after), annotations=annotations)
+
+
 @pytest.mark.parametrize(
     ("width", "expected"),
     [
@@ -56,12 +72,8 @@ def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> N
     ],
 )
 def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
-    none = Fraction(0)
-    figures = Figures(none, none, none, Fraction(2), 0, None, none, none, 0, 0, none)
-    effect = Effect(figures, figures._replace(wire_bytes=Fraction(1)))
-    edit = cast(Edit, SimpleNamespace(is_removal=False, replaced=None))
     annotation = Annotation("", "P('x', None)", "")
-    trial = Trial(Change((edit,)), *effect, annotations=(annotation,), results=(annotation,))
+    trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), annotation)._replace(results=(annotation,))
     assert trial_text(trial, "the gradient of the value at model.py:7", width, "model.py:7") == expected
 
 
@@ -77,3 +89,45 @@ def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
 )
 def test_shardings_have_one_notation(text: str, expected: str) -> None:
     assert specs_of(text) == expected
+
+
+def test_a_change_that_sends_more_says_why_it_pays() -> None:
+    after = FIGURES._replace(wire_bytes=Fraction(3), seconds=Fraction(3))
+    text = trial_text(trial_of(after, Annotation("", "P('x')", "")), "x", 80)
+    assert text == "tried: P('x') for x: +1 B sent, -25% time"
+
+
+@pytest.mark.parametrize(
+    ("saved", "expected"),
+    [
+        (2048, "the change of 1 saves 2.00 KiB of this"),
+        (-2048, "see the change of 1: it saves the largest of these, but not in all"),
+    ],
+)
+def test_a_place_names_the_change_of_another_one(saved: int, expected: str) -> None:
+    place = cast(Place, SimpleNamespace(shared=1, shared_bytes=Fraction(saved)))
+    assert change_of(cast(Check, None), place, 80) == expected
+
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
+
+
+def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\nbest: " not in str(sdyopt.check(EXAMPLE))
+    monkeypatch.setattr(checker, "costliest", lambda places: list(places)[-1:])
+    check = sdyopt.check(EXAMPLE)
+    assert "\nbest: P('model','data') for gradient of weights[1], 1 result: -384.0 KiB sent" in str(check)
+    change = json.loads(check_json(check.ir))["elsewhere"]
+    assert [written["spec"] for written in change["annotations"]] == ["P('model', 'data')"]
+
+
+def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed() -> None:
+    check = sdyopt.check(EXAMPLE).ir
+    annotations = [Annotation(f"w{number}", "P('x')", "") for number in range(20)]
+    check.together = trial_of(FIGURES, *annotations)
+    change = json.loads(check_json(check))["together"]
+    assert len(change["annotations"]) + change["further_annotations"] == 20
+    assert {written["spec"] for written in change["annotations"]} == {"P('x')"}
+    check.together = trial_of(FIGURES, annotations[0], is_removal=True)
+    change = json.loads(check_json(check))["together"]
+    assert change["annotations"] == [{"place": "w0", "spec": None}] and change["further_annotations"] == 0

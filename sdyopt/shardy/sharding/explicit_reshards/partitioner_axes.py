@@ -38,6 +38,7 @@ from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.shardy.sharding.axis_lists import (
     Axes,
     common_prefix,
@@ -118,7 +119,10 @@ def find_partitioner_axes(
     ):
         results = tensors[len(rule.operands) :]
         if all(factor in results[0].factors for tensor in tensors for factor in tensor.factors):
-            if _operands_agree(tensors, len(rule.operands)):
+            # The only operand of an elementwise operation is resharded itself: that sends the same, but what
+            # reshards the result back cannot read the operand in its place. A transpose's is not.
+            is_one = len(rule.operands) == 1 and ELEMENTWISE in op_class.traits
+            if not is_one and _operands_agree(tensors, len(rule.operands)):
                 return _axes_of(tensors[: len(rule.operands)], rule)
             return _axes_of(results, rule)
     return find_common_axes(rule, tensors, sizes, mesh)
@@ -138,13 +142,9 @@ def _axes_of_slice(results: Sequence[TensorProjection], rule: OpShardingRule) ->
 
 
 def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
-    """Whether several operands have the same axes, which are not just some of those of the result.
-
-    They are then computed with these axes, and the result is resharded once. A single operand is resharded
-    itself: that sends the same, but what reshards the result back cannot read the operand in its place.
-    """
+    """Whether all operands have the same axes, which are not just some of those of the result."""
     operands, result = tensors[:count], tensors[count]
-    if count == 1 or any(set(operand.factors) != set(result.factors) for operand in operands):
+    if any(set(operand.factors) != set(result.factors) for operand in operands):
         return False
     factors = list(result.factors)
     first = [operands[0].factors[factor].axes for factor in factors]

@@ -179,7 +179,7 @@ def _read(path: Path, key: str) -> Tables | None:
             return None
         content["rules"] = [(origin, length, action) for origin, length, action in content["rules"]]
         tables = Tables(**content)
-        # Whoever can write the file may have left something out.
+        # Another program may have written the file, and left something out.
         is_complete = set(tables.starts) == set(STARTS) and len(tables.shifts) == len(tables.gotos) > 0
         return tables if is_complete else None
     except (OSError, ValueError, TypeError, LookupError):
