@@ -377,7 +377,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "chain of calls, propagated": Dimension(call_chain, 200, PROPAGATE),
     "chain of calls, inlined": Dimension(call_chain, 200, ("-inline",)),
     "chain of calls in loops, propagated": Dimension(call_chain_through_loops, 30, PROPAGATE),
-    "chain of calls in loops, inlined": Dimension(call_chain_through_loops, 50, ("-inline",)),
+    "chain of calls in loops, inlined": Dimension(call_chain_through_loops, 100, ("-inline",)),
     "loops, propagated": Dimension(loops, 500, PROPAGATE),
     "nested loops, partitioned": Dimension(nested_loops, 100, PARTITION),
     "nested loops, merged": Dimension(nested_loops, 100, ("-cse",)),
