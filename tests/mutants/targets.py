@@ -27,6 +27,11 @@ GROUPS = {
     "partitioning": ("sdyopt/shardy/partition/**/*.py", "passes/partitioning/**/*.py"),
     "comparison with HLO": ("sdyopt/analysis/hlo_comparison/*.py",),
     "merging": ("sdyopt/mlir/ir/cse.py",),
+    "inlining and dead values": (
+        "passes/common/inline.py",
+        "passes/common/support/inline_call.py",
+        "passes/common/remove_dead_values.py",
+    ),
     "report formulas": tuple(
         f"sdyopt/analysis/figures/{name}.py"
         for name in (

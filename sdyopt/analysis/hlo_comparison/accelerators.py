@@ -71,8 +71,8 @@ def on_accelerators(program: CompiledProgram) -> OnAccelerators:
 
 def narrow_type(operand: CollectiveOperand) -> str:
     """The type of 16-bit floats that the CPU sends as `f32`, and that the program computes with; else ""."""
-    source = operand.hlo
-    if source is None or source.operand is None or not source.type.startswith("f32["):
+    source = operand.source
+    if not source.type.startswith("f32["):
         return ""
     name = narrow_operand(source)
     if not name:
@@ -88,7 +88,7 @@ def narrow_operand(source: HloSource) -> str:
     """The type of 16-bit floats that an operand is converted from; "" if it is not."""
     # An all-to-all may have an operand for each device.
     operands = source.op.operands if source.count == 1 else [source.operand]
-    names = {_narrow_source(operand) for operand in operands if operand is not None}
+    names = set(map(_narrow_source, operands))
     return names.pop() if len(names) == 1 else ""
 
 
@@ -112,26 +112,21 @@ class _Reading:
         self._now: list[CollectiveOperand | None] = list(program.operands)
         self._outcome = OnAccelerators()
         self._of: dict[Value, int] = {
-            operand.hlo.result: number
-            for number, operand in enumerate(program.operands)
-            if operand.hlo is not None
+            operand.source.result: number for number, operand in enumerate(program.operands)
         }
         # The operands that are reductions of their own, by number.
         self._slices: dict[int, Value] = {}
 
     def result(self) -> OnAccelerators:
-        program, graph = self._program, self._program.graph
-        if graph is None:
-            return OnAccelerators(list(program.operands))
+        program = self._program
         for number, operand in enumerate(program.operands):
             if narrow := narrow_type(operand):
                 self._change(number, NARROWED, replace(operand, bits=bits_of(narrow), sent=None))
         by_computation: dict[str, list[int]] = {}
         for number, operand in enumerate(program.operands):
-            if operand.hlo is not None:
-                by_computation.setdefault(operand.hlo.computation, []).append(number)
+            by_computation.setdefault(operand.source.computation, []).append(number)
         for name, numbers in by_computation.items():
-            self._read(graph.computations[name].ops, numbers)
+            self._read(program.graph.computations[name].ops, numbers)
         self._outcome.operands = [operand for operand in self._now if operand is not None]
         return self._outcome
 
@@ -141,7 +136,7 @@ class _Reading:
         for number in reductions:
             self._fold(number)
         kept = [number for number in reductions if self._now[number] is not None]
-        self._sum(ops, {number: _source(self._program.operands[number]).result for number in kept})
+        self._sum(ops, {number: self._program.operands[number].source.result for number in kept})
         parts = {}
         for number in kept:
             operand = self._now[number]
@@ -192,12 +187,12 @@ class _Reading:
         """Makes a reduction of a reduction, which nothing else uses, one along both axes."""
         outer = self._now[number]
         assert outer is not None
-        value = _source(outer).operand
+        value = outer.source.operand
         steps = ("convert",) if self._is_narrowed(number) else ()
-        while value is not None and value.op.opcode in steps and len(value.uses) == 1:
+        while value.op.opcode in steps and len(value.uses) == 1:
             value = value.op.operands[0]
-        inner = self._of.get(value) if value is not None else None
-        if value is None or inner is None or len(value.uses) != 1 or not self._is(inner, "all_reduce"):
+        inner = self._of.get(value)
+        if inner is None or len(value.uses) != 1 or not self._is(inner, "all_reduce"):
             return
         before = self._now[inner]
         assert before is not None
@@ -228,18 +223,15 @@ class _Reading:
 
 def own_part(program: CompiledProgram, operand: CollectiveOperand) -> Value | None:
     """A slice of a reduction, if each use is such a one, and the devices of a group take different ones."""
-    indices, result = program.indices, None
-    if indices is None or operand.hlo is None:
-        return None
-    size = operand.group_size
+    result, size = None, operand.group_size
     starts: list[Values] | None = None
     # On the CPU, sums of 16-bit floats are converted back first.
-    for user, number in uses_of(operand.hlo.result, ("convert",) if narrow_type(operand) else ()):
+    for user, number in uses_of(operand.source.result, ("convert",) if narrow_type(operand) else ()):
         if user.opcode != "dynamic-slice" or number or user.elements * size != operand.elements:
             return None
         taken = []
         for value in user.operands[1:]:
-            values = indices.of(value)
+            values = program.indices.of(value)
             if values is None or not values.is_scalar:
                 return None
             taken.append(values)
@@ -251,9 +243,9 @@ def own_part(program: CompiledProgram, operand: CollectiveOperand) -> Value | No
 
 def has_unknown_slices(program: CompiledProgram, operand: CollectiveOperand) -> bool:
     """Whether each use of a reduction is a slice as large as a shard, and the offset of one is unknown."""
-    if program.indices is None or operand.hlo is None or operand.group_size < 2:
+    if operand.group_size < 2:
         return False
-    uses = list(uses_of(operand.hlo.result, ("convert",) if narrow_type(operand) else ()))
+    uses = list(uses_of(operand.source.result, ("convert",) if narrow_type(operand) else ()))
     are_slices = all(
         user.opcode == "dynamic-slice"
         and not number
@@ -280,7 +272,7 @@ def sums_of(
     # The reduction that stands for all of those that a value is the sum of.
     terms: dict[Value, int] = {}
     for number, value in results.items():
-        op = _source(program.operands[number]).op
+        op = program.operands[number].source.op
         # Of the reductions that do not come from the partitioner, GPU and TPU were not seen to join any.
         is_known = is_any_use or (len(value.uses) == 1 and "to_apply=%add" in op.attributes)
         if is_known and _is_sum(program, op):
@@ -307,7 +299,7 @@ def sums_of(
 def _is_sum(program: CompiledProgram, op: Instruction) -> bool:
     """Whether a reduction adds."""
     match = _APPLIED.search(op.attributes)
-    region = program.graph.computations.get(match[1]) if program.graph is not None and match else None
+    region = program.graph.computations.get(match[1]) if match else None
     if region is None or region.root is None:
         return False
     return without_rearranging(region.root, ("convert",)).op.opcode == "add"
@@ -324,15 +316,15 @@ def _are_alike(
     if one is None or other is None or one.groups != other.groups or one.bits != other.bits:
         return False
     here, there = results[first], results[second]
-    is_whole = here == _source(one).result
-    if is_whole != (there == _source(other).result):
+    is_whole = here == one.source.result
+    if is_whole != (there == other.source.result):
         return False
     if is_whole:
-        return _source(one).type == _source(other).type
+        return one.source.type == other.source.type
     if here.op.type != there.op.type or len(here.op.operands) != len(there.op.operands):
         return False
     indices = program.indices
-    return indices is not None and all(
+    return all(
         left == right or ((values := indices.of(left)) is not None and values == indices.of(right))
         for left, right in zip(here.op.operands[1:], there.op.operands[1:], strict=True)
     )
@@ -350,8 +342,3 @@ def joined(first: Groups, second: Groups) -> Groups | None:
     devices = {device for group in deviceses for device in group}
     is_exact = all(len(group) == size for group in deviceses) and covered == len(devices)
     return deviceses if is_exact else None
-
-
-def _source(operand: CollectiveOperand) -> HloSource:
-    assert operand.hlo is not None
-    return operand.hlo

@@ -36,12 +36,12 @@ class HloSource:
     op: Instruction
     number: int
     count: int
-    operand: Value | None
+    operand: Value
     result: Value
     type: str
-    loops: tuple[Loop, ...] = ()
-    produced_at: SourceLocation | None = None
-    used_at: tuple[SourceLocation, ...] = ()
+    loops: tuple[Loop, ...]
+    produced_at: SourceLocation
+    used_at: tuple[SourceLocation, ...]
 
 
 _ELEMENT = re.compile(r"tensor<((?:\d+x)*+)(.*)>")
@@ -58,7 +58,7 @@ class CollectiveOperand:
     the result. `sent` are the bytes that a device sends in one run, where they do not follow from the rest.
     `moved` is the name of the argument of the program that it moves. `per_iteration` is the number of runs in
     one iteration of loops whose trip count is unknown. `compiled` says what a machine's compiler makes of
-    it. `hlo` says where in HLO it is.
+    it. `hlo` says where in HLO it is, None of one of a report.
     """
 
     kind: str
@@ -74,6 +74,12 @@ class CollectiveOperand:
     per_iteration: Times | None = field(default=None, compare=False)
     compiled: str = field(default="", compare=False)
     hlo: HloSource | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def source(self) -> HloSource:
+        """Where one of HLO is in it."""
+        assert self.hlo is not None
+        return self.hlo
 
     @property
     def bytes(self) -> int:

@@ -63,9 +63,7 @@ class HloComparison:
     def of_top_k(self) -> list[CollectiveOperand]:
         """The collectives of XLA whose result is only an operand of top-k."""
         theirs = self.compiled.operands
-        by_result = {
-            operand.hlo.result: number for number, operand in enumerate(theirs) if operand.hlo is not None
-        }
+        by_result = {operand.source.result: number for number, operand in enumerate(theirs)}
         return [
             operand for number, operand in enumerate(theirs) if top_k(theirs, by_result, number) is not None
         ]

@@ -162,7 +162,7 @@ _FOLDED = (_SAME_BY_LINE, _LISTING)
 def header_of(comparison: HloComparison) -> list[str]:
     """The number of collectives and the bytes of both."""
     compiled, ours, theirs = comparison.compiled, comparison.ours, comparison.theirs
-    instructions = len({id(operand.hlo.op) for operand in theirs if operand.hlo is not None})
+    instructions = len({id(operand.source.op) for operand in theirs})
     combined = f" in {counted(instructions, 'instruction')}" if instructions < len(theirs) else ""
     device = f", compiled for {compiled.platform}" if compiled.platform else ""
     machine = f", for {comparison.report.topology}" if comparison.report.topology else ""
@@ -356,18 +356,16 @@ def listing_of(comparison: HloComparison) -> Section:
 
 
 def _listing_note(operand: CollectiveOperand) -> str:
-    parts = [f"%{operand.name}"]
-    if operand.hlo is not None:
-        if operand.hlo.count > 1:
-            parts[0] += f", operand {operand.hlo.number} of {operand.hlo.count}"
-        # Of merged operations, the first.
-        parts.append(operand.location.name_stack.partition(";")[0])
-        if operand.moved and operand.moved != operand.location.name_stack:
-            parts.append(operand.moved)
-        parts += [
-            f"in {loop.name or 'a loop'} × {'n' if loop.trips is None else loop.trips}"
-            for loop in operand.hlo.loops
-        ]
+    parts, source = [f"%{operand.name}"], operand.source
+    if source.count > 1:
+        parts[0] += f", operand {source.number} of {source.count}"
+    # Of merged operations, the first.
+    parts.append(operand.location.name_stack.partition(";")[0])
+    if operand.moved != operand.location.name_stack:
+        parts.append(operand.moved)
+    parts += [
+        f"in {loop.name or 'a loop'} × {'n' if loop.trips is None else loop.trips}" for loop in source.loops
+    ]
     return "; ".join(filter(None, parts))
 
 

@@ -90,12 +90,12 @@ class CompiledProgram:
     `locate` reads the location of an instruction from its attributes.
     """
 
+    graph: HloGraph
+    indices: IndexValues
     operands: list[CollectiveOperand] = field(default_factory=list)
     all_operands: list[CollectiveOperand] = field(default_factory=list)
     devices: int = 1
     platform: str = ""
-    graph: HloGraph | None = None
-    indices: IndexValues | None = None
     is_elided: bool = False
     name: str = ""
     parameters: Sequence[str] | None = None
@@ -109,7 +109,6 @@ class CompiledProgram:
     @property
     def flops(self) -> int | None:
         """The FLOPs of all runs of products, of the longest branches; None if a number is unknown."""
-        assert self.graph is not None
         total = 0
         for name, computation in self.graph.computations.items():
             if name not in self.times:
@@ -124,7 +123,6 @@ class CompiledProgram:
 
     def locations(self, names: Collection[str]) -> dict[str, SourceLocation]:
         """The locations of instructions by name."""
-        assert self.graph is not None
         return {op.name: self.locate(op.attributes) for op in self.graph.printed if op.name in names}
 
     def in_slices(self, slices: int) -> CompiledProgram:
@@ -175,7 +173,6 @@ def read_hlo(name: str, text: str, devices: int = 0, platform: str = "") -> Comp
         hlo.parameters = _parameters(header)
     except OverflowError as problem:
         raise DiagnosticError.at(FileLoc(name, 1, 1), str(problem)) from None
-    assert hlo.graph is not None
     if not hlo.graph.is_complete:
         # Without its last lines, it would have fewer collectives.
         error = DiagnosticError.at(
@@ -217,7 +214,7 @@ class _Reader:
 
     def program(self) -> CompiledProgram:
         compiled_program = CompiledProgram(
-            devices=self._devices, graph=self._graph, indices=self._indices, slices=self._slices
+            self._graph, self._indices, devices=self._devices, slices=self._slices
         )
         times = compiled_program.times = self._times()
         compiled_program.locate = self._location
@@ -280,7 +277,7 @@ class _Reader:
         arrays = [
             _Array(
                 shape,
-                op.operands[number] if number < len(op.operands) else None,
+                op.operands[number] if number < len(op.operands) else Value(Instruction("", "", "", "", "")),
                 Value(result_op, number if is_tuple else -1),
                 op.parts.get(number if is_tuple else -1, op.attributes),
             )
@@ -328,9 +325,9 @@ class _Reader:
                 hlo=source,
             )
 
-    def _bits_of_operand(self, operand: Value | None, elements: int) -> int:
+    def _bits_of_operand(self, operand: Value, elements: int) -> int:
         """The bits of an element of an operand; 0 if they are unknown."""
-        if operand is None or (operand.part >= 0 and operand.op.type.startswith("(")):
+        if operand.part >= 0 and operand.op.type.startswith("("):
             return 0
         shapes = shapes_of(operand.op.type)
         return bits_of(shapes[0][1]) if shapes and shapes[0][0] == elements else 0
@@ -354,9 +351,7 @@ class _Reader:
             self._groups[key] = groups
         return self._groups[key]
 
-    def _produced_at(self, operand: Value | None) -> SourceLocation | None:
-        if operand is None:
-            return None
+    def _produced_at(self, operand: Value) -> SourceLocation:
         value = without_rearranging(operand, ("convert", "slice"))
         return self._location(value.op.parts.get(value.part, value.op.attributes))
 
@@ -369,11 +364,9 @@ class _Reader:
                 break
         return tuple(dict.fromkeys(map(self._location, texts)))
 
-    def _argument(self, value: Value | None) -> str:
+    def _argument(self, value: Value) -> str:
         """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
         for _ in range(_MAX_STEPS):
-            if value is None:
-                break
             operands = value.op.operands if value.op.opcode in _OF_ARGUMENTS else ()
             if operands:
                 # That of an element of a combined collective is the operand of its number.
@@ -450,16 +443,16 @@ class _Array(NamedTuple):
     """An array of a collective: its shape, its operand and result, and the attributes that have its place."""
 
     shape: Shape
-    operand: Value | None
+    operand: Value
     result: Value
     attributes: str
 
 
 def _joined_arrays(whole: _Array) -> list[_Array]:
     """The arrays that GPU joins to one flat array, sums up together, and takes apart; none if it does not."""
-    joined = None if whole.operand is None else without_rearranging(whole.operand).op
+    joined = without_rearranging(whole.operand).op
     elements, type, _ = whole.shape
-    if joined is None or joined.opcode != "concatenate" or len(joined.shape) != 1:
+    if joined.opcode != "concatenate" or len(joined.shape) != 1:
         return []
     parts = {}
     for user, _ in uses_of(whole.result):

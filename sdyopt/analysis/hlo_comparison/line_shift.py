@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource
+from sdyopt.analysis.hlo_comparison.places import used_at
 from sdyopt.base.dataclasses import replace
 
 # A shift that so many lines have, and at least this share of those that could have it.
@@ -37,15 +38,14 @@ def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand
 
 def moved(collective: CollectiveOperand, shifts: dict[str, int]) -> CollectiveOperand:
     """A collective of XLA at the lines of the program."""
-    return replace(collective, location=_at(collective.location, shifts), hlo=_source(collective.hlo, shifts))
+    return replace(
+        collective, location=_at(collective.location, shifts), hlo=_source(collective.source, shifts)
+    )
 
 
-def _source(source: HloSource | None, shifts: dict[str, int]) -> HloSource | None:
-    if source is None:
-        return None
-    produced = None if source.produced_at is None else _at(source.produced_at, shifts)
+def _source(source: HloSource, shifts: dict[str, int]) -> HloSource:
     used = tuple(_at(place, shifts) for place in source.used_at)
-    return replace(source, produced_at=produced, used_at=used)
+    return replace(source, produced_at=_at(source.produced_at, shifts), used_at=used)
 
 
 def _at(location: SourceLocation, shifts: dict[str, int]) -> SourceLocation:
@@ -61,7 +61,7 @@ def _lines(operands: Iterable[CollectiveOperand]) -> dict[str, dict[str, Sequenc
     """The lines of collectives by file, and by the last part of the name stack."""
     by_file: dict[str, dict[str, dict[int, None]]] = {}
     for collective in operands:
-        places = [collective.location, *(() if collective.hlo is None else collective.hlo.used_at)]
+        places = [collective.location, *used_at(collective)]
         for place in places:
             if place.line:
                 name = place.name_stack.rpartition("/")[2]

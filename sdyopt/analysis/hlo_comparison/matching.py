@@ -68,7 +68,7 @@ _MAX_TERMS = 64
 def match_collectives(
     report: Sequence[CollectiveOperand],
     xla: Sequence[CollectiveOperand],
-    program: CompiledProgram | None = None,
+    program: CompiledProgram,
 ) -> list[Match]:
     """The pairs, and the collectives without one, in the order of the report, then of XLA.
 
@@ -182,16 +182,11 @@ class _Matching(Pairing):
 
     def _before(self, there: int) -> int | None:
         """The collective of whose result one is, but for an order of elements and their type."""
-        source = self.xla[there].hlo
-        if source is None or source.operand is None:
-            return None
-        return self._by_result.get(without_rearranging(source.operand, ("convert",)))
+        return self._by_result.get(without_rearranging(self.xla[there].source.operand, ("convert",)))
 
     @cached_property
     def _by_result(self) -> dict[Value, int]:
-        return {
-            operand.hlo.result: number for number, operand in enumerate(self.xla) if operand.hlo is not None
-        }
+        return {operand.source.result: number for number, operand in enumerate(self.xla)}
 
     @cached_property
     def _following(self) -> dict[int, list[int]]:
@@ -259,7 +254,7 @@ class _Matching(Pairing):
 
     def _take_transfers(self) -> None:
         """Pairs one of the report with its parts within slices and between them."""
-        if self.program is None or self.program.slices == 1:
+        if self.program.slices == 1:
             return
         whole = Whole({here: self.report[here] for here in self.ours})
         for transfer in transfers_of(self.xla, self.theirs, self._by_result):
@@ -358,18 +353,15 @@ class _Matching(Pairing):
     @cached_property
     def _sums(self) -> list[list[int]]:
         """The all-reduces whose results XLA adds up."""
-        program = self.program
-        if program is None or program.graph is None:
-            return []
         of: dict[str, dict[int, Value]] = {}
         for number, operand in enumerate(self.xla):
-            if operand.hlo is not None and operand.kind == "all_reduce":
-                of.setdefault(operand.hlo.computation, {})[number] = operand.hlo.result
+            if operand.kind == "all_reduce":
+                of.setdefault(operand.source.computation, {})[number] = operand.source.result
         sums = []
         for name, results in of.items():
             around = {number: [number] for number in results}
-            ops = program.graph.computations[name].ops
-            for second, first in sums_of(program, self.xla, ops, results, is_any_use=True):
+            ops = self.program.graph.computations[name].ops
+            for second, first in sums_of(self.program, self.xla, ops, results, is_any_use=True):
                 if around[first] is not around[second]:
                     terms, others = around[first], around[second]
                     if len(terms) < len(others):
@@ -403,10 +395,7 @@ class _Matching(Pairing):
         """Adds to a pair what XLA sends of the same value."""
         first: dict[Hashable, int] = {}
         for there, xla in enumerate(self.xla):
-            source = xla.hlo
-            if source is None or source.operand is None:
-                continue
-            key = without_rearranging(source.operand), xla.kind, xla.groups, xla.bytes
+            key = without_rearranging(xla.source.operand), xla.kind, xla.groups, xla.bytes
             same = first.setdefault(key, there)
             if same == there:
                 continue
@@ -419,10 +408,8 @@ class _Matching(Pairing):
 
     def _users_text(self, *theirs: int) -> str:
         """Where the results are used, `, for use at a.py:1 and a.py:2`; "" if that is unknown."""
-        hlos = (operand.hlo for number in theirs if (operand := self.xla[number]).hlo is not None)
-        lines = (
-            place.file_text for source in hlos if source is not None for place in source.used_at if place.line
-        )
+        places = (place for number in theirs for place in self.xla[number].source.used_at)
+        lines = (place.file_text for place in places if place.line)
         used = list(dict.fromkeys(lines))
         more = f" and {len(used) - 2} more" if len(used) > 2 else ""
         return f", for use at {' and '.join(used[:2])}{more}" if used else ""

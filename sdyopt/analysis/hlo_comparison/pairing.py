@@ -38,7 +38,7 @@ class Pairing:
         self,
         report: Sequence[CollectiveOperand],
         xla: Sequence[CollectiveOperand],
-        program: CompiledProgram | None,
+        program: CompiledProgram,
     ) -> None:
         self.report = report
         self.xla = xla

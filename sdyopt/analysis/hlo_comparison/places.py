@@ -69,7 +69,7 @@ def call_lines_and_name(location: SourceLocation) -> list[Hashable]:
 
 
 def _produced_at(operand: CollectiveOperand) -> tuple[SourceLocation, ...]:
-    return () if operand.hlo is None or operand.hlo.produced_at is None else (operand.hlo.produced_at,)
+    return () if operand.hlo is None else (operand.hlo.produced_at,)
 
 
 def used_at(operand: CollectiveOperand) -> tuple[SourceLocation, ...]:

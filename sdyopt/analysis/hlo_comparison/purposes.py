@@ -44,9 +44,7 @@ _WHOLE = {
 
 def purpose_of(collective: CollectiveOperand) -> str:
     """What a collective is for; "" if the HLO does not show it."""
-    source = collective.hlo
-    if source is None:
-        return ""
+    source = collective.source
     if collective.kind in REDUCTIONS:
         return _what_is_reduced(source.operand)
     if collective.kind == "all_gather":
@@ -58,10 +56,8 @@ def purpose_of(collective: CollectiveOperand) -> str:
     return ""
 
 
-def _what_is_reduced(operand: Value | None) -> str:
-    maker = None if operand is None else _maker(operand)
-    if maker is None:
-        return ""
+def _what_is_reduced(operand: Value) -> str:
+    maker = _maker(operand)
     if maker.opcode == "parameter":
         return "the sum of an argument"
     if maker.opcode in _PRODUCTS:
@@ -69,7 +65,7 @@ def _what_is_reduced(operand: Value | None) -> str:
     return f"the sum of {_SUMS.get(maker.opcode, 'what each device computes of its own part')}: %{maker.name}"
 
 
-def _maker(operand: Value) -> Instruction | None:
+def _maker(operand: Value) -> Instruction:
     """The operation that makes the values of an operand."""
     value = without_rearranging(operand, _PASSED_ON)
     if value.op.opcode in ("multiply", "add") and value.op.operands:
@@ -91,16 +87,16 @@ def _whole_for(user: Instruction | None) -> str:
     return f"whole for %{user.name}{why}"
 
 
-def _what_moves(collective: CollectiveOperand, operand: Value | None) -> str:
+def _what_moves(collective: CollectiveOperand, operand: Value) -> str:
     """Whether shards move, or only the elements at their ends."""
-    value = None if operand is None else without_rearranging(operand, ("convert",))
-    if value is not None and value.op.opcode in ("slice", "dynamic-slice"):
+    value = without_rearranging(operand, ("convert",))
+    if value.op.opcode in ("slice", "dynamic-slice"):
         return f"{label(collective)} sends elements at the ends of shards to neighbors: %{value.op.name}"
     return f"{label(collective)} moves shards to the devices that use them"
 
 
 def label(collective: CollectiveOperand) -> str:
     """`%all-reduce.3`, or `%all-reduce.3#1` for an operand of a combined one."""
-    source = collective.hlo
-    number = f"#{source.number}" if source is not None and source.count > 1 else ""
+    source = collective.source
+    number = f"#{source.number}" if source.count > 1 else ""
     return f"%{collective.name}{number}"

@@ -75,13 +75,10 @@ class Match:
 
 
 def why_differs(
-    program: CompiledProgram | None, reason: str, ours: CollectiveOperand, xla: CollectiveOperand
+    program: CompiledProgram, reason: str, ours: CollectiveOperand, xla: CollectiveOperand
 ) -> str:
     """What the HLO shows of the cause of a difference."""
-    source = xla.hlo
-    if source is None or program is None:
-        return ""
-    result = []
+    source, result = xla.source, []
     if reason == SCATTER and xla.kind == "all_reduce":
         if own_part(program, xla) is not None:
             along = ", and this topology has no reduce-scatter along these devices"
@@ -120,9 +117,7 @@ def why_differs(
 
 def _why_of_type(program: CompiledProgram, ours: CollectiveOperand, xla: CollectiveOperand) -> Iterator[str]:
     """Why elements of another type are sent."""
-    source = xla.hlo
-    if source is None:
-        return
+    source = xla.source
     type = source.type.partition("[")[0]
     if narrow := narrow_operand(source):
         yield f"the operand is converted from {narrow}{', and the result back' if narrow_type(xla) else ''}"
@@ -137,10 +132,10 @@ def _why_of_type(program: CompiledProgram, ours: CollectiveOperand, xla: Collect
         yield f"as {type} in XLA's program"
 
 
-def _converted_from(operand: Value | None) -> str | None:
+def _converted_from(operand: Value) -> str | None:
     """The type that an operand is converted from."""
-    value = None if operand is None else without_rearranging(operand, ("slice",))
-    if value is None or value.op.opcode != "convert" or not value.op.operands:
+    value = without_rearranging(operand, ("slice",))
+    if value.op.opcode != "convert" or not value.op.operands:
         return None
     return value.op.operands[0].op.type.partition("[")[0]
 
@@ -155,9 +150,9 @@ def top_k(
     pairs: list[tuple[SourceLocation, str]] = []
     pending = [number] if xla[number].kind == "all_gather" else []
     for index in pending:
-        source = xla[index].hlo
-        uses = [] if source is None else list(uses_of(source.result, ("convert",)))
-        if source is None or not uses:
+        source = xla[index].source
+        uses = list(uses_of(source.result, ("convert",)))
+        if not uses:
             return None
         for user, _ in uses:
             following = by_result.get(Value(user))

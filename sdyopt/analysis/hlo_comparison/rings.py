@@ -35,17 +35,17 @@ class Ring:
 
 
 def rings_of(
-    xla: Sequence[CollectiveOperand], numbers: Iterable[int], program: CompiledProgram | None
+    xla: Sequence[CollectiveOperand], numbers: Iterable[int], program: CompiledProgram
 ) -> list[Ring]:
     """The rings of some of the collectives of a program."""
-    devices, slices = (1, 1) if program is None else (program.devices, program.slices)
+    devices, slices = program.devices, program.slices
     around: dict[str, Groups | None] = {}
     by_place: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
     for number in numbers:
         permute = xla[number]
-        if permute.kind != "collective_permute" or permute.hlo is None:
+        if permute.kind != "collective_permute":
             continue
-        pairs = _pairs(permute.hlo.op)
+        pairs = _pairs(permute.source.op)
         if pairs not in around:
             cycles = _cycles(pairs)
             around[pairs] = cycles and in_all_slices(cycles, devices // slices, slices)
@@ -69,9 +69,7 @@ def rings_of(
 
 
 def _text(xla: Sequence[CollectiveOperand], members: Sequence[int], size: int) -> str:
-    sources = [source for number in members if (source := xla[number].hlo) is not None]
-    loop = next((loop for source in sources for loop in source.loops[:1]), None)
-    where = "in a loop" if loop is not None else "in steps"
+    where = "in a loop" if any(xla[number].source.loops for number in members) else "in steps"
     return f"a ring of permutes around {size} devices, {where} beside the product"
 
 

@@ -65,15 +65,13 @@ def transfers_of(
     """What some of the collectives send to other slices. `by_result` has the number of each result."""
     free, transfers = dict.fromkeys(numbers), []
     by_user = {
-        (collective.hlo.op, collective.hlo.number): number
-        for number, collective in enumerate(xla)
-        if collective.hlo is not None
+        (collective.source.op, collective.source.number): number for number, collective in enumerate(xla)
     }
     for number in free:
         collective = xla[number]
-        if collective.hlo is None or collective.hlo.op.opcode != "send":
+        if collective.source.op.opcode != "send":
             continue
-        sides = _before(collective.hlo.operand, by_result), _after(collective.hlo.result, by_user)
+        sides = _before(collective.source.operand, by_result), _after(collective.source.result, by_user)
         before, after = (
             [other for other in dict.fromkeys(side) if other in free and other != number] for side in sides
         )
@@ -98,9 +96,9 @@ def transfers_of(
     return transfers
 
 
-def _before(operand: Value | None, by_result: Mapping[Value, int]) -> Iterator[int]:
+def _before(operand: Value, by_result: Mapping[Value, int]) -> Iterator[int]:
     """The collectives that make an operand."""
-    pending = dict.fromkeys([operand] if operand is not None else ())
+    pending = {operand: None}
     steps = 0
     while pending and (steps := steps + 1) < _MAX_STEPS:
         value, _ = pending.popitem()

@@ -9,14 +9,15 @@ import pytest
 import sdyopt
 from benchmarks.calibration.check_bytes import differences
 from sdyopt.analysis.figures.figures import Times
-from sdyopt.analysis.figures.source_locations import Frame
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import (
     Groups,
     axes_of_groups,
     groups_of_axes,
     groups_of_hlo,
 )
+from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.base.dataclasses import replace
@@ -142,6 +143,18 @@ def test_collectives_of_a_report() -> None:
 REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
 
 
+def in_hlo(*operands: CollectiveOperand) -> tuple[list[CollectiveOperand], CompiledProgram]:
+    """Collectives of HLO, each of an operand of its own, and their program."""
+    found = []
+    for operand in operands:
+        op, value = (Instruction(operand.name, "", operand.kind, "", "") for _ in range(2))
+        source = HloSource("main", op, 0, 1, Value(value), Value(op), "", (), NO_LOCATION, ())
+        found.append(replace(operand, hlo=source))
+    program = compiled("%a = f32[4] parameter(0)")
+    program.operands = found
+    return found, program
+
+
 @pytest.mark.parametrize(
     ("xla", "reasons"),
     [
@@ -166,10 +179,11 @@ REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
     ],
 )
 def test_reasons_for_differences(xla: list[CollectiveOperand], reasons: dict[str, int]) -> None:
-    matches = match_collectives([REDUCED], xla)
+    theirs, program = in_hlo(*xla)
+    matches = match_collectives([REDUCED], theirs, program)
     assert Counter(match.reason for match in matches) == Counter(reasons)
     assert [each for match in matches for each in match.ours] == [REDUCED]
-    assert sorted(map(id, xla)) == sorted(id(each) for match in matches for each in match.theirs)
+    assert sorted(map(id, theirs)) == sorted(id(each) for match in matches for each in match.theirs)
 
 
 LOOP = """HloModule jit_step, num_partitions=8
@@ -241,10 +255,10 @@ def test_collectives_of_one_line_that_run_as_often_correspond_first() -> None:
     here = Frame("f", "a.py", 3, 0)
     placed = replace(REDUCED, location=REDUCED.location.at(here)._replace(frames=(here,)), name="placed")
     often = replace(REDUCED, times=Times(3, 3), name="often")
-    theirs = [replace(often, name="3 times"), replace(REDUCED, name="else"), replace(placed, name="a.py:3")]
+    theirs = replace(often, name="3 times"), replace(REDUCED, name="else"), replace(placed, name="a.py:3")
     found = [
         (match.ours[0].name, match.theirs[0].name)
-        for match in match_collectives([placed, often, REDUCED], theirs)
+        for match in match_collectives([placed, often, REDUCED], *in_hlo(*theirs))
     ]
     assert found == [("placed", "a.py:3"), ("often", "3 times"), ("", "else")]
 

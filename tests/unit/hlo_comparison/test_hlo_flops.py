@@ -14,7 +14,6 @@ def flops(*lines: str) -> list[int | None]:
         f"  {each}\n" for each in lines
     )
     graph = read_hlo("m", f"{text}}}\n").graph
-    assert graph is not None
     return [found for op in graph.computations["main"].ops if (found := flops_of(op)) != 0]
 
 

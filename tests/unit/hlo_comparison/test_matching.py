@@ -365,8 +365,7 @@ def test_runs_of_loops_are_part_of_being_the_same() -> None:
     program = compiled(WHILE, in_loop(reduce("r", "%v", X, place(1))))
     [operand] = program.operands
     assert operand.times == Times(5, 5)
-    assert operand.hlo is not None
-    [loop] = operand.hlo.loops
+    [loop] = operand.source.loops
     assert (loop.name, loop.location.line, loop.trips) == ("jit(step)/while", 9, 5)
     assert classes(match_collectives([reported("all_reduce", X, 32, 1, times=5)], [operand], program)) == [
         ("same", 1, 1)
@@ -412,7 +411,7 @@ def test_operands_of_a_combined_collective_have_places_of_their_own() -> None:
     )
     ours = [reported("all_reduce", X, 32, 2, "jit(step)/sum"), REDUCED]
     found = match_collectives(ours, program.operands, program)
-    assert [(match.reason, match.theirs[0].hlo and match.theirs[0].hlo.number) for match in found] == [
+    assert [(match.reason, match.theirs[0].source.number) for match in found] == [
         ("same", 1),
         ("same", 0),
     ]

@@ -89,8 +89,7 @@ def test_a_collective_of_several_fusions_counts_once() -> None:
     # What is used is the result of the end.
     [gather] = program.operands
     assert gather.moved == "w"
-    assert gather.hlo is not None
-    assert "dot" in [user.opcode for user, _ in gather.hlo.result.uses]
+    assert "dot" in [user.opcode for user, _ in gather.source.result.uses]
 
 
 def test_steps_in_a_loop_are_of_what_starts_before_it() -> None:
@@ -228,7 +227,7 @@ def test_what_is_sent_to_another_slice(
     [(_, kind, size, sent, _)] = read(program)
     assert (kind, size, sent) == expected
     [found] = program.operands
-    assert found.hlo is not None and [user.opcode for user, _ in found.hlo.result.uses] == ["tanh"]
+    assert [user.opcode for user, _ in found.source.result.uses] == ["tanh"]
 
 
 def test_groups_of_slices() -> None:
@@ -453,7 +452,7 @@ def test_spellings_of_what_starts(line: str, expected: tuple[str, int]) -> None:
     [(_, kind, _, size, _)] = read(program)
     assert (kind, size) == expected
     [found] = program.operands
-    assert found.hlo is not None and [user.opcode for user, _ in found.hlo.result.uses] == ["tanh"]
+    assert [user.opcode for user, _ in found.source.result.uses] == ["tanh"]
 
 
 def test_all_reduces_that_are_joined_to_one_array_are_several() -> None:
@@ -482,16 +481,23 @@ def test_an_array_that_the_program_joins_is_one() -> None:
 # --- Lines ----------------------------------------------------------------------------------
 
 
+def reduced_at(*lines: int) -> list[CollectiveOperand]:
+    """All-reduces of XLA at lines of the program."""
+    places = (PLACE.replace("source_line=3", f"source_line={line}") for line in lines)
+    reduces = (f"%r = f32[8,8] all-reduce(%p), replica_groups={{}}, to_apply=%add, {at}" for at in places)
+    return hlo("\n".join(["%p = f32[8,8] parameter(0)", *reduces])).operands
+
+
 def test_lines_that_all_moved() -> None:
     ours = [reported("all_reduce", 8, line=line) for line in (10, 14, 30)]
-    later = [reported("all_reduce", 8, line=line + 3) for line in (10, 14, 30)]
+    later = reduced_at(13, 17, 33)
     assert shifts_of(ours, later) == {"a.py": 3}
     assert shifts_of(later, ours) == {"a.py": -3}
     assert [moved(each, {"a.py": 3}).location.line for each in later] == [10, 14, 30]
 
 
 def test_lines_that_are_unknown_or_before_the_first_stay_unknown() -> None:
-    lines = [moved(reported("all_reduce", 8, line=line), {"a.py": 3}).location.line for line in (0, 2, 3, 4)]
+    lines = [moved(each, {"a.py": 3}).location.line for each in reduced_at(0, 2, 3, 4)]
     assert lines == [0, 0, 0, 1]
 
 
