@@ -130,7 +130,7 @@ class Names:
         if not change.edits:
             return change.words[0]
         if change.title:
-            listed = list(dict.fromkeys(map(self.place, change.edits)))
+            listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
         edits = change.edits
@@ -169,6 +169,20 @@ class Names:
         if current is None:
             return "without an annotation"
         return edit._replace(sharding=current).jax or sdy_text(current)
+
+    def difference(self, change: Change) -> str:
+        """`opt['nu']['w'] and 3 more: P(None, 'x') → P('x')`: the inputs that a change shards otherwise."""
+        inputs = [
+            edit
+            for edit in inputs_first(change.edits)
+            if is_input_edit(edit) and annotation_of(edit.subject) not in (None, edit.sharding)
+        ]
+        if not inputs:
+            return ""
+        first, more = inputs[0], len(dict.fromkeys(map(self.place, inputs))) - 1
+        spec = first.jax or sdy_text(first.sharding)
+        now = self.now(Change((first,)))
+        return f"{self.place(first)}{f' and {more} more' if more else ''}: {now} → {spec}"
 
     def subject(self, change: Change, there: SourceLocation | None = None) -> str:
         """What is sharded, in few words: an argument or result by its name, any other value by its line.
@@ -280,6 +294,16 @@ def _is_written(edit: Edit) -> bool:
     assert edit.replaced is not None
     is_changed = edit.is_removal or edit.replaced.sharding is not edit.sharding
     return is_changed and not is_derived(edit.replaced)
+
+
+def is_input_edit(edit: Edit) -> bool:
+    """Whether an edit is one of an argument of the program."""
+    return not isinstance(edit.subject, FunctionResult) and is_input(edit.subject)
+
+
+def inputs_first(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits in an order in which the inputs come first."""
+    return sorted(edits, key=lambda edit: not is_input_edit(edit))
 
 
 def help_text(trial: Trial, names: Names) -> str:

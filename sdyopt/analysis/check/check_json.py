@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import zip_longest
 
 from sdyopt.analysis.changes.trials import Trial
-from sdyopt.analysis.check.check_text import reasons_text
+from sdyopt.analysis.check.check_text import why
 from sdyopt.analysis.check.checker import Check, Place
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total
 from sdyopt.base.diagnostics.text import printable_json
@@ -76,7 +76,7 @@ def _place(check: Check, place: Place) -> dict[str, object]:
         "wire_bytes": round(place.total.high),
         "kinds": {part.kind.replace('"', ""): round(part.total.high) for part in place.parts},
         "names": [*names[:_NAMES], *([f"and {len(names) - _NAMES} more"] if len(names) > _NAMES else [])],
-        "reason": reasons_text(place.parts[0]),
+        "reason": why(place),
         "is_written": place.is_written,
         "change": None if place.best is None or place.shared else _change(place.best),
         "same_change_as_place": place.shared or None,

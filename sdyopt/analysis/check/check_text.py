@@ -53,6 +53,13 @@ _SHORTER = (
     (" on both sides", ""),
 )
 _NEEDED = constant_pattern(r"(.*?) needs? this sharding(?:.*?: (.*))?")
+# What needs the sharding of a value at a boundary, as it is called in JAX.
+_BOUNDARIES = (
+    (constant_pattern(r"shard_map takes an operand with this sharding"), "in_specs of shard_map"),
+    (constant_pattern(r"shard_map yields a value with this sharding"), "out_specs of shard_map"),
+    (constant_pattern(r"(?:@\S+) takes an argument with this sharding"), "an argument of a call"),
+    (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
+)
 _INDENT = "   "
 _UNLIMITED = 1000
 _NO_FUNCTION = "has no function"
@@ -102,7 +109,7 @@ def check_text(check: Check, width: int) -> str:
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
-            f"{_INDENT}{reasons_text(place.parts[0], width - len(_INDENT))}",
+            f"{_INDENT}{why(place, width - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
     if check.elsewhere is not None:
@@ -260,7 +267,7 @@ def places_table(check: Check, is_tried: bool) -> ReportTable | None:
             share_text(place.total.high / check.wire.high) if has_share(check, place) else "",
             place.name,
             ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
-            reasons_text(place.parts[0]),
+            why(place),
             *((change_of(check, place, _UNLIMITED),) if is_tried else ()),
         )
         for place in check.places
@@ -271,6 +278,11 @@ def places_table(check: Check, is_tried: bool) -> ReportTable | None:
 def has_share(check: Check, place: Place) -> bool:
     """Whether the share of a place is known."""
     return bool(check.wire.high) and not place.total.per_iteration
+
+
+def why(place: Place, width: int = 1000) -> str:
+    """What causes the collectives of a place."""
+    return _tight(place.blocker, width) if place.blocker else reasons_text(place.parts[0], width)
 
 
 def reasons_text(part: Part, width: int = 1000) -> str:
@@ -315,6 +327,10 @@ def reason_of(part: Part, most_names: int = 1) -> str:
         if collective.updated and needed[1].startswith(collective.updated):
             return f"{specs_of(collective.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
         return f"{f'{of}: ' if collective.moved else ''}{specs_of(collective.change)} for {needed[1]}"
+    for pattern, needed_by in _BOUNDARIES:
+        if collective.change and (at := pattern.match(collective.cause)):
+            more_uses = collective.cause[at.end() :]
+            return f"{f'{of}: ' if of else ''}{specs_of(collective.change)} for {needed_by}{more_uses}"
     for long, short in _SHORTER:
         collective = replace(collective, cause=re.sub(long, short, collective.cause))
     # The collectives of a place are those of several layers.

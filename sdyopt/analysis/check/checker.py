@@ -6,7 +6,7 @@ check = checker.check(module, report)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -51,8 +51,9 @@ class Place:
 
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
     step that they are in. `best` is the best change of the program with which the line sends less, if there
-    is one, and `subject` what it changes. `shared` is the number of an earlier place that has the same one,
-    and `shared_bytes` what that saves here.
+    is one, and `subject` what it changes; `blocker` are the inputs that it changes, if the place is shown for
+    it. `shared` is the number of an earlier place that has the same one, and `shared_bytes` what that saves
+    here.
     """
 
     parts: Sequence[Part]
@@ -60,6 +61,7 @@ class Place:
     phases: Sequence[Phase]
     best: Trial | None = None
     subject: str = ""
+    blocker: str = ""
     shared: int = 0
     shared_bytes: Fraction = Fraction(0)
 
@@ -96,7 +98,8 @@ class Check:
     """A report, and the places that cost most, those that annotations change first.
 
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
-    program is partitioned already. `elsewhere` is the best change of the program, if it is that of no place,
+    program is partitioned already. The first place is that for which the best change of the program saves
+    most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place,
     and what it changes, in words. `tried` of `proposed` changes were tried; `together` is the trial of
     the best changes that go together. `trials` are those of the program, before passes.
     """
@@ -137,7 +140,8 @@ class Checker:
 
     def check(self, report: Report, memory: int | None = None, assumed: AssumedTrips = NONE_ASSUMED) -> Check:
         """The check of the program after the passes, on which a report was made with these trip counts."""
-        places = costliest(places_of(report.collectives))
+        everywhere = places_of(report.collectives)
+        places = costliest(everywhere)
         memory = report.device_memory if memory is None else memory
         pipeline = completing_pipeline(self._module, self._has_passes)
         is_inlined = not self._has_passes
@@ -146,23 +150,41 @@ class Checker:
         check = Check(report, places, memory, search.trials.can_try)
         if not search.can_try:
             return check
+        trials_of_places = {place.key: search.at_line(place.key) for place in places}
+        best = next(iter(search.ranked), None)
+        if best is not None and best.change.key not in _keys(trials_of_places.values()):
+            saved = {
+                place.key: search.sent_at(None, place.covers) - search.sent_at(best, place.covers)
+                for place in everywhere
+            }
+            # What saves most is read first.
+            first = max(everywhere, key=lambda place: saved[place.key], default=None)
+            if first is not None and saved[first.key] > 0:
+                places = [first, *(place for place in places if place is not first)][:PLACES]
+                trials_of_places[first.key] = best
+                first.blocker = search.names.difference(best.change) if best.change.title else ""
+                check.places = places
+            else:
+                check.elsewhere = best, search.names.subject(best.change)
         of_change: dict[object, int] = {}
         for number, place in enumerate(places, 1):
-            trial = search.at_line(place.key)
+            trial = trials_of_places[place.key]
             if trial is None:
                 continue
             place.best = trial
             place.subject = search.names.subject(trial.change, place.largest.location)
-            first = of_change.setdefault(trial.change.key, number)
-            if first != number:
-                place.shared = first
+            earlier = of_change.setdefault(trial.change.key, number)
+            if earlier != number:
+                place.shared = earlier
                 place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
-        best = next(iter(search.ranked), None)
-        if best is not None and best.change.key not in of_change:
-            check.elsewhere = best, search.names.subject(best.change)
         check.together, check.trials = search.together, search.trials
         check.tried, check.proposed = search.tried, search.proposed
         return check
+
+
+def _keys(trials: Iterable[Trial | None]) -> set[object]:
+    """The changes of trials."""
+    return {trial.change.key for trial in trials if trial is not None}
 
 
 def costliest(places: Sequence[Place]) -> list[Place]:

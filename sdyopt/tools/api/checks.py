@@ -120,7 +120,7 @@ class Check:
                     {part.kind: round(part.total.high) for part in place.parts},
                     round(place.total.high),
                     tuple(dict.fromkeys(name for part in place.parts for name in part.names)),
-                    check_text.reasons_text(place.parts[0]),
+                    check_text.why(place),
                     check_text.change_of(self.ir, place, 1000),
                     self._tried(place.best),
                 )

@@ -112,9 +112,17 @@ def test_a_place_names_the_change_of_another_one(saved: int, expected: str) -> N
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
 
 
-def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\nbest: " not in str(sdyopt.check(EXAMPLE))
+def test_the_place_where_the_best_change_saves_most_is_read_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sdyopt.check(EXAMPLE).places[0]
     monkeypatch.setattr(checker, "costliest", lambda places: list(places)[-1:])
+    check = sdyopt.check(EXAMPLE)
+    assert check.places[0].location == first.location and len(check.places) == 2
+    assert "\nbest: " not in str(check)
+
+
+def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    places_of = checker.places_of
+    monkeypatch.setattr(checker, "places_of", lambda collectives: places_of(collectives)[-1:])
     check = sdyopt.check(EXAMPLE)
     assert "\nbest: P('model','data') for gradient of weights[1], 1 result: -384.0 KiB sent" in str(check)
     change = json.loads(check_json(check.ir))["elsewhere"]

@@ -247,3 +247,23 @@ def test_the_curve_names_arguments_their_copies_and_results() -> None:
 )
 def test_shardings_are_shown_as_in_jax(sharding: str, spec: str) -> None:
     assert spec_of(sharding) == spec
+
+
+MANUAL = """
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("up")) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32> loc(#at)
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{}, {}]>] out_shardings=[<@mesh, [{}, {}]>]
+      manual_axes={} (%b: tensor<8x8xf32>) {
+    sdy.return %b : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32> loc(#at)
+  return %1 : tensor<8x8xf32>
+}
+#at = loc("jit(f)/shard_map"("model.py":1:1))
+"""
+
+
+def test_in_specs_are_a_reason() -> None:
+    [place] = places_of(report(MANUAL).collectives)
+    assert reasons_text(place.parts[0]) == "up: P('x') → P() for in_specs of shard_map"
