@@ -16,7 +16,7 @@ from typing import NamedTuple
 from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes.search import ADVISE, CHECK, LINT, Search
 from sdyopt.analysis.changes.trials import Trial
-from sdyopt.analysis.check.checker import costliest, places_of
+from sdyopt.analysis.report.check.checker import costliest, places_of
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.tools.driver.job import interpreter_settings
 

@@ -26,11 +26,11 @@ from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
 from sdyopt.analysis.changes.trials import Compiled, Trial, Trials, trials_on
-from sdyopt.analysis.check.checker import costliest, places_of
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.report.check.checker import costliest, places_of
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module

@@ -13,10 +13,10 @@ import pytest
 
 import sdyopt
 from docs import page_image
+from sdyopt.analysis.explain.steps.analysis import steps_page
 from sdyopt.analysis.figures.figures import ONCE, Collective, Report
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.report.html_report import html_report
-from sdyopt.analysis.steps.analysis import steps_page
 from tests.unit.explain.test_steps import MATMUL, explained
 
 sync_api = pytest.importorskip(

@@ -26,10 +26,8 @@ base      dataclasses ‹ interning ‹ context ‹ releases ‹ compilers ‹ d
           patterns ‹ parent_process
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ notation ‹ record ‹ repropagation ‹ partition
-analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ sharding_record ‹
-          changes ‹ check ‹ report ‹ passes ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ compiled ‹
-          mesh_sweep ‹ advise ‹ lint ‹ explicit_axes
+analysis  interface ‹ figures ‹ sharding_record ‹ changes ‹ execution ‹ report ‹ hlo_comparison ‹ explain ‹
+          comparison ‹ mesh_sweep ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -54,9 +52,9 @@ USERS = {
         "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
         "sdyopt/analysis/mesh_sweep/html_sweep",
-        "sdyopt/analysis/pages",
+        "sdyopt/analysis/interface/pages",
         "sdyopt/analysis/report/html_report",
-        "sdyopt/analysis/steps/analysis",
+        "sdyopt/analysis/explain/steps/analysis",
     ),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
@@ -66,7 +64,7 @@ USERS = {
     "pytest": ("sdyopt/tools/lit",),
     "rich": (
         "sdyopt/analysis/advise",
-        "sdyopt/analysis/compiled",
+        "sdyopt/analysis/hlo_comparison/compiled",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
         "sdyopt/shardy/notation/drawing",
@@ -90,15 +88,24 @@ IMPORT_LATE = (
     "sdyopt/tools/api/machines",
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
-    "sdyopt/analysis/passes",
-    "sdyopt/analysis/registry",
+    "sdyopt/analysis/report/passes",
+    "sdyopt/analysis/interface/registry",
     "sdyopt/analysis/report/formats",
 )
 
 # The options of these analyses read files; every run imports the options of all.
 _READING = (
-    *("advise", "check", "comparison", "compiled", "explain", "hlo_comparison", "lint"),
-    *("mesh_sweep", "report"),
+    *(
+        "advise",
+        "comparison",
+        "explain",
+        "hlo_comparison",
+        "hlo_comparison/compiled",
+        "lint",
+        "mesh_sweep",
+        "report",
+    ),
+    *("hlo_comparison/compiled", "report/check"),
 )
 OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 

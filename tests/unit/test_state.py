@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[2]
 DECLARATIONS = """
 sdyopt/analysis/changes/proposals/__init__.py:_KINDS
 sdyopt/analysis/figures/flops.py:FLOPS
-sdyopt/analysis/interface.py:cls
+sdyopt/analysis/interface/__init__.py:cls
 sdyopt/analysis/lint/rule.py:cls
 sdyopt/analysis/lint/rule.py:rules
-sdyopt/analysis/registry.py:_analyses
+sdyopt/analysis/interface/registry.py:_analyses
 sdyopt/base/dataclasses.py:cls
 sdyopt/base/diagnostics/ids.py:_of_rules
 sdyopt/base/diagnostics/ids.py:_summaries

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
-from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 

@@ -10,7 +10,7 @@ from sdyopt.analysis.advise.advice import Advice
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import Compiled, Trial
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
-from sdyopt.analysis.pages.section import Section
+from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines

@@ -14,8 +14,8 @@ from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology
-from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR, identified
 from sdyopt.mlir.ir.operation import Op

@@ -9,8 +9,8 @@ import htpy as h
 from sdyopt.analysis.advise.advice import Advice
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text
-from sdyopt.analysis.pages.page import Page
-from sdyopt.analysis.pages.section import Section
+from sdyopt.analysis.interface.pages.page import Page
+from sdyopt.analysis.interface.pages.section import Section
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 240, 36
 

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.changes.trials import Compiled
-from sdyopt.analysis.compiled.ahead_of_time import Compiler
-from sdyopt.analysis.compiled.compilation import target_of, text_to_compile
 from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names, axis_sizes
@@ -22,6 +20,8 @@ from sdyopt.analysis.figures.topology import Topology, ring_steps
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler
+from sdyopt.analysis.hlo_comparison.compiled.compilation import target_of, text_to_compile
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.dataclasses import replace

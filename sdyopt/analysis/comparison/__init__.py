@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdyopt.analysis.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import RELEASE_NAMES

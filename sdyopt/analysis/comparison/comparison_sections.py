@@ -10,7 +10,7 @@ from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, T
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
-from sdyopt.analysis.pages.section import Row, Section
+from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

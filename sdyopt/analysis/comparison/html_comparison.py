@@ -13,8 +13,8 @@ from sdyopt.analysis.comparison.cost_changes import CostChanges, TimeRange
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.totals import Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text
-from sdyopt.analysis.pages.page import Page, card, fits_badge
-from sdyopt.analysis.pages.section import Section
+from sdyopt.analysis.interface.pages.page import Page, card, fits_badge
+from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import replace_unprintable
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from sdyopt.analysis.flag import VALIDATION, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import VALIDATION, Writes, flag
 from sdyopt.base.dataclasses import replace
 
 # How a partitioned program is run: on replicas, or inside a manual computation.

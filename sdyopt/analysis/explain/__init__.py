@@ -6,8 +6,8 @@ finds what a question is about, `answers` builds a tree of sentences, and `tree_
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import SHARDINGS, TextFile, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import SHARDINGS, TextFile, flag
 from sdyopt.base.dataclasses import replace
 
 

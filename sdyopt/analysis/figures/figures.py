@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.analysis.pages.section import Section
+from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.patterns import constant_pattern
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from sdyopt.analysis.figures.units import BYTES, parse_quantity
-from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.interface import Request
+from sdyopt.analysis.interface.flag import TextFile
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.base.patterns import constant_pattern
 

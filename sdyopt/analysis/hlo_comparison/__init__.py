@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.base.dataclasses import replace
 
 

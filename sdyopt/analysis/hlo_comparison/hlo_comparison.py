@@ -32,7 +32,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     SIZE,
     Match,
 )
-from sdyopt.analysis.pages.section import Row, Section
+from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines

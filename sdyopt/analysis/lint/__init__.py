@@ -9,8 +9,8 @@ trials: changed copies that are partitioned again.
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import REPORTS, TextFile, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface.flag import REPORTS, TextFile, flag
 from sdyopt.base.dataclasses import replace
 
 # The value of --lint-config for no configuration file.

@@ -25,7 +25,7 @@ from typing import Any
 
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.units import parse_quantity
-from sdyopt.analysis.flag import STDIN
+from sdyopt.analysis.interface.flag import STDIN
 from sdyopt.analysis.lint.rule import Rule, all_rules, rule_ids
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity

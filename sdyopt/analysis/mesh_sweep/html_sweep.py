@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 import htpy as h
 
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
+from sdyopt.analysis.interface.pages.page import Page, card, fits_badge
 from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, best_text, note_of
-from sdyopt.analysis.pages.page import Page, card, fits_badge
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 
 _SCRIPT = Path(__file__).with_name("sweep.js")

@@ -14,7 +14,6 @@ from operator import itemgetter
 from typing import Any
 
 from sdyopt.analysis.changes.processes import prepare
-from sdyopt.analysis.compiled.compilation import Compilation
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
@@ -22,6 +21,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
+from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following

@@ -16,7 +16,7 @@ from typing import Any
 from sdyopt.analysis.changes.processes import started
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
-from sdyopt.analysis.flag import TextFile
+from sdyopt.analysis.interface.flag import TextFile
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.check import checks_of
 from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
-from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.report import Options
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
+from sdyopt.analysis.report.check import checks_of
 from sdyopt.analysis.report.formats import Reported, report_text
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit

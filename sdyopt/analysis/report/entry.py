@@ -17,7 +17,7 @@ from sdyopt.analysis.figures import topology
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.machines import machine_text
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.flag import TextFile
+from sdyopt.analysis.interface.flag import TextFile
 from sdyopt.analysis.report import formats
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget

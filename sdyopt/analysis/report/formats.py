@@ -14,7 +14,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # imported only for pages
-    from sdyopt.analysis.check.checker import Check
+    from sdyopt.analysis.report.check.checker import Check
 
 # The number of columns of a text report in a file.
 DEFAULT_WIDTH = 100
@@ -44,8 +44,8 @@ def _html(reported: Reported) -> str:
 
 
 def _markdown(reported: Reported) -> str:
-    from sdyopt.analysis.check.check_text import places_table
-    from sdyopt.analysis.check.checker import PLACES, Check, places_of
+    from sdyopt.analysis.report.check.check_text import places_table
+    from sdyopt.analysis.report.check.checker import PLACES, Check, places_of
 
     report = reported.report
     check = reported.check or Check(

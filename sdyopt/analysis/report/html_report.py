@@ -12,8 +12,6 @@ from pathlib import Path, PurePath
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import change_of, has_share, reason_of, reasons_of
-from sdyopt.analysis.check.checker import PLACES, Check, Part, kind_of, places_of
 from sdyopt.analysis.figures.figures import Report, axis_sizes
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
@@ -36,9 +34,11 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
-from sdyopt.analysis.pages.page import Page, card, fits_badge, program_lines
-from sdyopt.analysis.pages.section import ReportTable, Section
-from sdyopt.analysis.pages.source_files import source_files
+from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines
+from sdyopt.analysis.interface.pages.section import ReportTable, Section
+from sdyopt.analysis.interface.pages.source_files import source_files
+from sdyopt.analysis.report.check.check_text import change_of, has_share, reason_of, reasons_of
+from sdyopt.analysis.report.check.checker import PLACES, Check, Part, kind_of, places_of
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.pages.section import ReportTable, Section
+from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.sections import ACCURACY, sections_of
 from sdyopt.base.diagnostics.text import replace_unprintable
 

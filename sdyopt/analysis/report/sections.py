@@ -46,7 +46,7 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
-from sdyopt.analysis.pages.section import Row, Section
+from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.analysis.report.overlap import overlap_texts
 from sdyopt.base.compilers import COMPILERS, CPU, GPU, TPU

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.pages.section import ReportTable, Row, Section, without_empty
+from sdyopt.analysis.interface.pages.section import ReportTable, Row, Section, without_empty
 from sdyopt.analysis.report.sections import METHODS, sections_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable

@@ -11,7 +11,7 @@ Passes and dialects of other packages are plugins, found by entry points.
 
 declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
 the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`. Those of analyses are loaded by
-`analysis/registry.py`. A plugin may also be a Python file, as in `--load-pass-plugin=./my_pass.py`.
+`analysis/interface/registry.py`. A plugin may also be a Python file, as in `--load-pass-plugin=./my_pass.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
 LIST_PASSES: Final = "--list-passes lists the passes"
 
 # The package of the passes that show an analysis, such as a report. It is above the registry, so a name.
-_ANALYSIS_PASSES: Final = "sdyopt.analysis.passes"
+_ANALYSIS_PASSES: Final = "sdyopt.analysis.report.passes"
 # Dialects of other packages, by namespace.
 _added_dialects: dict[str, Dialect] = {}
 
@@ -269,7 +269,7 @@ def _split_flags(text: str) -> list[str]:
 
 
 PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
-# That of `analysis/registry.py`.
+# That of `analysis/interface/registry.py`.
 _ANALYSIS_GROUP: Final = "sdyopt.analyses"
 
 

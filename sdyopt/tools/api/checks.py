@@ -34,8 +34,8 @@ from sdyopt.tools.api.reports import Explanation, Report
 
 if TYPE_CHECKING:  # imported only for checks
     from sdyopt.analysis.changes.trials import Annotation, Trial
-    from sdyopt.analysis.check import checker
     from sdyopt.analysis.mesh_sweep import sweep
+    from sdyopt.analysis.report.check import checker
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Check:
     @property
     def places(self) -> tuple[CostlyPlace, ...]:
         """The three places that cost most, the most expensive one first."""
-        from sdyopt.analysis.check import check_text
+        from sdyopt.analysis.report.check import check_text
 
         return tuple(
             [
@@ -152,7 +152,7 @@ class Check:
         return Report(self.ir.report, self._title, self._program, self.ir)
 
     def __str__(self) -> str:
-        from sdyopt.analysis.check import check_text
+        from sdyopt.analysis.report.check import check_text
 
         return check_text.check_text(self.ir, 100)
 
@@ -163,9 +163,9 @@ class Check:
         return html_fragment(self._parts())
 
     def _parts(self) -> Iterator[str]:
-        from sdyopt.analysis.check import check_text
         from sdyopt.analysis.figures.figures import axis_sizes
         from sdyopt.analysis.figures.totals import wire_totals
+        from sdyopt.analysis.report.check import check_text
 
         check = self.ir
         yield cards(
@@ -330,8 +330,8 @@ def check(
     Raises ParseError, VerifyError, PassError, ValueError for a malformed size, and ExecutionError without the
     compiler, or if it rejects the program.
     """
-    from sdyopt.analysis.check.checker import Checker
     from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+    from sdyopt.analysis.report.check.checker import Checker
     from sdyopt.analysis.report.entry import report_on
 
     memory = memory_of_device(device_memory)

@@ -133,8 +133,8 @@ def compilation_of(
     program: Program, topology: str | PathLike[str] | None, python: str
 ) -> Callable[[figures.Report], figures.Compiled]:
     """Compiles a program as it is now, for the figures that the machine's compiler adds to a report."""
-    from sdyopt.analysis.compiled.compilation import Compilation
     from sdyopt.analysis.execution.process import Worker
+    from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation
 
     if topology is None:
         raise ValueError(NO_MACHINE)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from sdyopt.analysis.pages.section import Section
+from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.base.diagnostics.text import replace_unprintable
 
 # (background, text) of axes by position in the mesh, repeated if there are more axes.

@@ -11,7 +11,7 @@ from sdyopt.tools.api.errors import as_parse_error, as_value_error, path_text, r
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.figures.topology import Topology
-    from sdyopt.analysis.flag import TextFile
+    from sdyopt.analysis.interface.flag import TextFile
 
 
 def topology_of(name: str | PathLike[str]) -> Topology:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from sdyopt.analysis.advise import PARTITIONERS
 from sdyopt.analysis.advise import Options as AdviceOptions
-from sdyopt.analysis.flag import STDOUT
+from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions

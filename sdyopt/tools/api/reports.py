@@ -48,9 +48,9 @@ from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program
 
 if TYPE_CHECKING:  # imported only when they are used
-    from sdyopt.analysis.check.checker import Check
     from sdyopt.analysis.hlo_comparison import comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+    from sdyopt.analysis.report.check.checker import Check
 
 # What notebooks show of each table, and the largest page that is part of a notebook.
 MAX_ROWS = 10

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
-from sdyopt.analysis.flag import STDOUT
+from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import FILE_ERROR

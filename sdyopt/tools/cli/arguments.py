@@ -10,7 +10,7 @@ from itertools import count, pairwise
 from types import MappingProxyType
 from typing import Any
 
-from sdyopt.analysis.flag import Flag
+from sdyopt.analysis.interface.flag import Flag
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all, read_long, read_uint
 from sdyopt.tools.cli.flags import ALIASES, FLAGS, LOAD_ANALYSIS, load_analyses

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from sdyopt import __version__
-from sdyopt.analysis.flag import STDOUT
+from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.formats import FORMATS, Record, RunSummary, record
 from sdyopt.base.diagnostics.location import Source

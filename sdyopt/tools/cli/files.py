@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 from weakref import finalize
 
-from sdyopt.analysis.flag import STDIN, STDOUT
+from sdyopt.analysis.interface.flag import STDIN, STDOUT
 from sdyopt.base.diagnostics.text import from_native, native_path
 from sdyopt.base.diagnostics.usage import UsageError, closest
 from sdyopt.base.diagnostics.whole_files import Replacement, encode, read_file, read_stream

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.analysis.flag import (
+from sdyopt.analysis.interface.flag import (
     DIAGNOSTICS,
     GENERAL,
     GROUPS,
@@ -16,7 +16,7 @@ from sdyopt.analysis.flag import (
     Flag,
     Writes,
 )
-from sdyopt.analysis.registry import all_analyses, load_analysis_plugin
+from sdyopt.analysis.interface.registry import all_analyses, load_analysis_plugin
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import RELEASE_NAMES
 

@@ -10,7 +10,7 @@ from textwrap import fill
 import click
 from click.shell_completion import CompletionItem
 
-from sdyopt.analysis.flag import GROUPS, Flag
+from sdyopt.analysis.interface.flag import GROUPS, Flag
 from sdyopt.mlir.pipeline.option import Option
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
 from sdyopt.tools.cli.flags import FLAGS

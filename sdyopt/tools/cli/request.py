@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sdyopt.analysis.flag import STDIN, TextFile
 from sdyopt.analysis.interface import AnalysisOptions
-from sdyopt.analysis.registry import all_analyses
+from sdyopt.analysis.interface.flag import STDIN, TextFile
+from sdyopt.analysis.interface.registry import all_analyses
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT
 from sdyopt.base.diagnostics.location import UnknownLoc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from sdyopt.analysis.flag import STDIN
+from sdyopt.analysis.interface.flag import STDIN
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source

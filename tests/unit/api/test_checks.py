@@ -8,7 +8,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.changes.search import Budget
-from sdyopt.analysis.check import checker
+from sdyopt.analysis.report.check import checker
 
 PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
 

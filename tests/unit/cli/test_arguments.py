@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.flag import GROUPS
+from sdyopt.analysis.interface.flag import GROUPS
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.tools.cli.arguments import read_arguments, with_files
 from sdyopt.tools.cli.flags import FLAGS

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.compiled import ahead_of_time
-from sdyopt.analysis.compiled.ahead_of_time import Compiler, Target
-from sdyopt.analysis.compiled.buffers import ARGUMENT, RESULT, TEMPORARY, BufferValue, read_buffers
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
+from sdyopt.analysis.hlo_comparison.compiled import ahead_of_time
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, Target
+from sdyopt.analysis.hlo_comparison.compiled.buffers import (
+    ARGUMENT,
+    RESULT,
+    TEMPORARY,
+    BufferValue,
+    read_buffers,
+)
 
 INPUTS = Path(__file__).parents[2] / "lit" / "compiled" / "Inputs"
 ASSIGNMENT = (INPUTS / "buffers.txt").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.registry import all_analyses
+from sdyopt.analysis.interface.registry import all_analyses
 from sdyopt.tools.cli import main
 
 PROGRAM = """

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from sdyopt.analysis.remarks.remark import Kind, Remark, RemarkFilter, remark_text, remark_yaml
+from sdyopt.analysis.explain.remarks.remark import Kind, Remark, RemarkFilter, remark_text, remark_yaml
 from sdyopt.base.diagnostics.location import FileLoc, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 

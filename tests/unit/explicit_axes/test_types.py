@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.analysis.explicit_axes.specs import spec_text
-from sdyopt.analysis.explicit_axes.typing import ExplicitTyping
+from sdyopt.analysis.lint.explicit_axes.specs import spec_text
+from sdyopt.analysis.lint.explicit_axes.typing import ExplicitTyping
 from sdyopt.mlir.dialects.func import FuncOp
 
 # Written by `record.py`.

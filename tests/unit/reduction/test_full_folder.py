@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.reduction import analysis
+from sdyopt.analysis.execution.reduction import analysis
 from sdyopt.tools.cli import main
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 
 import sdyopt
+from sdyopt.analysis.execution.reduction.reducer import Reducer, operation_count
 from sdyopt.analysis.interface import Program
-from sdyopt.analysis.reduction.reducer import Reducer, operation_count
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op

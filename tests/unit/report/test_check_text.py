@@ -12,10 +12,10 @@ import sdyopt
 from sdyopt.analysis.changes.edits import Change, Edit
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import Annotation, Trial
-from sdyopt.analysis.check import checker
-from sdyopt.analysis.check.check_json import check_json
-from sdyopt.analysis.check.check_text import _tight, change_of, shortened, trial_text
-from sdyopt.analysis.check.checker import Check, Place
+from sdyopt.analysis.report.check import checker
+from sdyopt.analysis.report.check.check_json import check_json
+from sdyopt.analysis.report.check.check_text import _tight, change_of, shortened, trial_text
+from sdyopt.analysis.report.check.checker import Check, Place
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.analysis.check.check_text import reasons_text
-from sdyopt.analysis.check.checker import places_of
-from sdyopt.analysis.pages.source_files import source_files
+from sdyopt.analysis.interface.pages.source_files import source_files
+from sdyopt.analysis.report.check.check_text import reasons_text
+from sdyopt.analysis.report.check.checker import places_of
 from sdyopt.analysis.report.html_report import html_report
 from sdyopt.analysis.report.page_data import spec_of
 from sdyopt.analysis.report.text_report import text_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.pages.section import without_empty
+from sdyopt.analysis.interface.pages.section import without_empty
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import most_repeated
 from sdyopt.analysis.report.text_report import text_report

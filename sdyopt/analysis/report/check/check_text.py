@@ -1,0 +1,439 @@
+"""A check as text: at most 13 lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+
+from sdyopt.analysis.changes.effect import NOISE, Measure
+from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
+from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.totals import (
+    Total,
+    flop_totals,
+    recomputed_share,
+    time_range,
+    useful_share,
+    wire_total,
+    wire_totals,
+)
+from sdyopt.analysis.figures.units import (
+    bytes_text,
+    flops_text,
+    left_text,
+    seconds_text,
+    share_text,
+    total_text,
+)
+from sdyopt.analysis.interface.pages.section import ReportTable
+from sdyopt.analysis.report.check.checker import PLACES, Check, Part, Place, kind_of, part_of
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.text import counted, replace_unprintable
+from sdyopt.base.patterns import constant_pattern
+from sdyopt.mlir.value_names import pattern_of
+from sdyopt.shardy.notation.partition_spec import specs_of
+
+_PHASES = {
+    Phase.FORWARD: "forward",
+    Phase.BACKWARD: "backward",
+    Phase.REMATERIALIZED: "remat",
+    Phase.UPDATE: "update",
+    Phase.UNKNOWN: "unknown",
+}
+# What is clear from the kind of a collective is left out.
+_SHORTER = (
+    (r"dimension \d+ of an operand, which is", "a dimension"),
+    (r"\breduce reduces over", "a reduction over"),
+    (" that is sharded along", " sharded along"),
+    (", which is sharded", " sharded"),
+    (" on both sides", ""),
+)
+_NEEDED = constant_pattern(r"(.*?) needs? this sharding(?:.*?: (.*))?")
+# What needs the sharding of a value at a boundary, as it is called in JAX.
+_BOUNDARIES = (
+    (constant_pattern(r"shard_map takes an operand with this sharding"), "in_specs of shard_map"),
+    (constant_pattern(r"shard_map yields a value with this sharding"), "out_specs of shard_map"),
+    (constant_pattern(r"(?:@\S+) takes an argument with this sharding"), "an argument of a call"),
+    (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
+)
+_INDENT = "   "
+_UNLIMITED = 1000
+_NO_FUNCTION = "has no function"
+_NO_MESH = (
+    "nothing is sharded: the program has no mesh; give its arguments shardings, as",
+    "jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P('data')))",
+)
+_NO_ARGUMENTS = (
+    "nothing is sharded: jax.jit drops arguments that the program does not use, and",
+    "their shardings; state jax.jit(…, out_shardings=NamedSharding(mesh, P('data')))",
+)
+_UNVERIFIED = "not verified with XLA"
+_PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
+_NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+# What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
+# subject, its results and its figures.
+_SHORTER_TRIAL = (
+    (0, ".+", ""),
+    (1, ", ", ","),
+    (2, "the value at ", ""),
+    (2, r"\b(?:the|a) ", ""),
+    (2, r" and (\d+) other lines?", r" and \1 more"),
+    (3, " and ", ", "),
+    (2, rf"\b(\w+)(?:{_PART.pattern})+({_PART.pattern})", r"\1…\2"),
+    (2, r" \(jax.grad\)", ""),
+    (3, ".+", ""),
+    (4, " between steps", " a step"),
+    (2, "constraint at |out_sharding at ", ""),
+    (4, " memory", " mem"),
+)
+_FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
+# So much of `file.py:12` is kept at least.
+_LEAST_OF_FILE = 12
+# And so much of what was tried.
+_LEAST_OF_SUBJECT = 16
+_SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
+
+
+def check_text(check: Check, width: int) -> str:
+    """The text of a check, in lines of at most `width` columns."""
+    is_tried = any(place.best is not None for place in check.places)
+    lines = [*_figures(check, width)]
+    if is_tried and len(check.places) == PLACES:
+        # There is no line left. What most of the peak is may have to make room.
+        fitting = (_with_unverified([*_figures(check, width, kinds)], width) for kinds in (True, False))
+        lines = next(filter(None, fitting), lines)
+    for number, place in enumerate(check.places, 1):
+        lines += [
+            f"{number}. {title_of(check, place, width - len(_INDENT))}",
+            f"{_INDENT}{why(place, width - len(_INDENT))}",
+            f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
+        ]
+    if check.elsewhere is not None:
+        best = trial_text(*check.elsewhere, width)
+        lines.append(f"best: {best.removeprefix('tried: ')}")
+    if check.together is not None:
+        lines.append(together_text(check))
+    if is_tried and len(check.places) < PLACES:
+        lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
+    if not check.report.mesh and not check.report.collectives:
+        if _NO_FUNCTION in check.report.assumption:
+            lines.append(f"the program {_NO_FUNCTION}")
+        else:
+            memory = check.report.memory
+            lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
+    return "".join(f"{shortened(line, width)}\n" for line in lines)
+
+
+def _with_unverified(lines: list[str], width: int) -> list[str]:
+    """Lines of which the shortest also says that changes are not verified; [] if it has no room for that."""
+    number = min(range(len(lines)), key=lambda number: len(lines[number]))
+    for text in (f"changes: {_UNVERIFIED}", "changes unverified"):
+        if len(lines[number]) + len(text) + 2 <= width:
+            return [*lines[:number], f"{lines[number]}; {text}", *lines[number + 1 :]]
+    return []
+
+
+def _tight(text: str, width: int) -> str:
+    """A text that has too many columns with `P('x',None)` for `P('x')`, and the ends of names."""
+    if len(text) > width:
+        text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+    short = text
+    for parts in (2, 1):
+        if len(short) > width:
+            short = _NAME.sub(partial(_end_of, parts), text)
+    return short
+
+
+def _end_of(parts: int, name: re.Match[str]) -> str:
+    """`params…['mlp']['up']`: the argument, and the last parts of a name."""
+    result = _PART.findall(name[0])
+    root = name[0][: len(name[0]) - len("".join(result))]
+    return f"{root}…{''.join(result[-parts:])}"
+
+
+def shortened(text: str, width: int) -> str:
+    """A text without unprintable characters, cut to a number of columns."""
+    text = replace_unprintable(text)
+    if len(text) > width:
+        # Rather the start of the names of files is cut than anything else.
+        files = sum(map(len, _FILE.findall(text)))
+        room = max((width - len(text) + files) // max(len(_FILE.findall(text)), 1), _LEAST_OF_FILE)
+        text = _FILE.sub(
+            lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :].lstrip('…')}", text
+        )
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
+def _figures(check: Check, width: int, kinds: bool = True) -> Iterator[str]:
+    yield f"communication  {communication_of(check)}"
+    room = width - len("communication  ")
+    yield f"memory         {memory_of(check, room, kinds)}"
+    yield f"compute        {compute_of(check, room)}"
+
+
+def communication_of(check: Check) -> str:
+    """The bytes that a device sends, and what most of them are."""
+    report, wire = check.report.best_known, wire_total(check.report.best_known)
+    devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
+    if check.report.compiled is not None:
+        devices += f", {total_text(check.wire)} estimated"
+    parts = wire_totals(report.collectives, kind_of)
+    shares = [
+        f": {share_text(part.high / wire.high)} {_unquoted(name)}"
+        for name, part in parts.items()
+        if wire.high
+    ]
+    text = f"{total_text(wire)} sent by {devices}" + "".join(shares[:1])
+    loop = next(iter(check.report.unknown_loops), None)
+    # What × n means.
+    return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
+
+
+def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
+    """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
+    memory, fits = check.report.best_known.memory, ""
+    if check.device_memory is not None:
+        fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
+    where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
+    if check.report.compiled is not None:
+        where = f", {bytes_text(check.report.memory.peak)} estimated"
+    text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
+    text = text + left if len(text + left) <= width else text
+    # What most of it is.
+    total, (kind, size) = sum(memory.kinds.values()), next(iter(memory.kinds.items()), ("", 0))
+    if not kinds:
+        return text
+    most = f": {share_text(Fraction(size, total))} {LIVE_KINDS[kind]}" if size else ""
+    return text + most if len(text + most) <= width else text
+
+
+def compute_of(check: Check, width: int = 1000) -> str:
+    """The FLOPs, the useful and the recomputed share of them, and estimated times."""
+    report = check.report
+    flops, share, recomputed = flop_totals(report)[0], useful_share(report), recomputed_share(report)
+    text = f"{total_text(flops, flops_text)} per device"
+    if share is not None:
+        text += f", {share_text(share)} of them useful"
+    if recomputed:
+        text += f", {share_text(recomputed)} recomputed"
+    if report.compiled is not None:
+        text += f"; compiled by {report.compiled.compiler} for {report.compiled.target}"
+    if report.time is not None:
+        low, high = map(seconds_text, time_range(report, report.time))
+        text += f"; {low} to {high} estimated"
+    for words in (" of them", " per device", " estimated"):
+        text = text.replace(words, "") if len(text) > width else text
+    return text
+
+
+def title_of(check: Check, place: Place, width: int = 1000) -> str:
+    """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
+    share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
+    # The compiler's figure is that of the whole program.
+    of = " estimated" if check.report.compiled is not None else ""
+    start = f"{place.name}  {total_text(place.total)}{of}{share}  "
+    # Parts that tell nothing apart are left out.
+    untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
+    has_phase = place.largest.location.line and set(place.phases) not in untold
+    comma = ", " if len(place.parts) == 1 else "; "
+    end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
+    kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
+    for shown in range(len(kinds), 0, -1):
+        others = sum(part.total.count for part in place.parts[shown:])
+        text = start + ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "")
+        if len(text + end) <= width:
+            return text + end
+    # Rather the bytes of the first kind are left out than cut.
+    return text if len(text) <= width else start + _part_text(place.parts[0], False)
+
+
+def _part_text(part: Part, is_one_of_several: bool) -> str:
+    """`2 all_gather along x`, and what they send if others are at the same line."""
+    count = f"{part.total.count} " if part.total.count > 1 else ""
+    return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
+
+
+def places_table(check: Check, is_tried: bool) -> ReportTable | None:
+    """The places as a table, with what was tried there; None without places."""
+    columns = ("bytes", "share", "where", "what", "why", *(("change",) if is_tried else ()))
+    rows = [
+        (
+            total_text(place.total),
+            share_text(place.total.high / check.wire.high) if has_share(check, place) else "",
+            place.name,
+            ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
+            why(place),
+            *((change_of(check, place, _UNLIMITED),) if is_tried else ()),
+        )
+        for place in check.places
+    ]
+    return ReportTable("where devices send most", columns, 2, rows) if rows else None
+
+
+def has_share(check: Check, place: Place) -> bool:
+    """Whether the share of a place is known."""
+    return bool(check.wire.high) and not place.total.per_iteration
+
+
+def why(place: Place, width: int = 1000) -> str:
+    """What causes the collectives of a place."""
+    return _tight(place.blocker, width) if place.blocker else reasons_text(place.parts[0], width)
+
+
+def reasons_text(part: Part, width: int = 1000) -> str:
+    """The reason for the collectives of a part or, if they differ in it, for those that send most.
+
+    The reason for the others follows if it is one, and there is room.
+    """
+    first, *others = reasons_of(part)
+    if not others:
+        return _tight(reason_of(first), width)
+    count, of = f"{first.total.count} of these {part.total.count}: ", reason_of(first)
+    # The line above begins with their number.
+    text = f"{count if len(count + of) <= width else count.replace('these ', '')}{of}"
+    if len(others) == 1:
+        these = "the other" if others[0].total.count == 1 else "the others"
+        both = _tight(f"{text}; {these}: {reason_of(others[0])}", width)
+        text = both if len(both) <= width else text
+    return _tight(text, width)
+
+
+def reasons_of(part: Part) -> list[Part]:
+    """The collectives of a part in groups of the same reason, those that send most first."""
+    groups: dict[str, list[Collective]] = {}
+    for collective in part.collectives:
+        groups.setdefault(_reason(collective), []).append(collective)
+    parts = [part_of(group, wire_totals(group, lambda _: "")[""]) for group in groups.values()]
+    return sorted(parts, key=lambda part: -(part.total.high + part.total.per_iteration))
+
+
+def _reason(collective: Collective) -> str:
+    """What is equal if two collectives have the same reason, for whichever layers, weights and other uses."""
+    return re.sub(r" and \d+ more", "", reason_of(Part(collective, Total(2), ["*"])))
+
+
+def reason_of(part: Part, most_names: int = 1) -> str:
+    """The reason for the largest collective of a part of a place, with shardings as JAX writes them."""
+    collective, names = part.largest, part.names
+    more = len(names) - most_names
+    of = ", ".join(names[:most_names]) + (f" and {more} more" if more > 0 else "")
+    needed = _NEEDED.match(collective.cause)
+    if needed is not None and collective.change:
+        if collective.updated and needed[1].startswith(collective.updated):
+            return f"{specs_of(collective.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
+        return f"{f'{of}: ' if collective.moved else ''}{specs_of(collective.change)} for {needed[1]}"
+    for pattern, needed_by in _BOUNDARIES:
+        if collective.change and (at := pattern.match(collective.cause)):
+            more_uses = collective.cause[at.end() :]
+            return f"{f'{of}: ' if of else ''}{specs_of(collective.change)} for {needed_by}{more_uses}"
+    for long, short in _SHORTER:
+        collective = replace(collective, cause=re.sub(long, short, collective.cause))
+    # The collectives of a place are those of several layers.
+    cause = pattern_of(collective.cause) if part.total.count > 1 else collective.cause
+    if collective.cause == TRANSPOSED_PVARY and part.names:
+        # The gradient of what does not vary.
+        return f"gradient of {of}: {cause}"
+    if not collective.updated:
+        return cause
+    # A result is the gradient itself.
+    return f"{of}: {cause}" if collective.updated.startswith("result") else f"gradient of {of}: {cause}"
+
+
+def _unquoted(kind: str) -> str:
+    return kind.replace('"', "")
+
+
+def change_of(check: Check, place: Place, width: int) -> str:
+    """The change that was tried with the best effect, or that none helps."""
+    if place.shared and place.shared_bytes <= 0:
+        return f"see the change of {place.shared}: it saves the largest of these, but not in all"
+    if place.shared:
+        return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
+    if place.largest.cause == TRANSPOSED_PVARY and place.best is None and place.largest.loop is not None:
+        axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
+        return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
+    if place.best is not None:
+        return trial_text(place.best, place.subject, width, place.name)
+    if not check.can_try:
+        return "no change was tried: the program is partitioned already"
+    if not check.proposed:
+        return "no change was found to try"
+    none = "the one change" if check.tried == 1 else f"none of {check.tried} changes"
+    helps = "does not help" if check.tried == 1 else "helps"
+    left = check.proposed - check.tried
+    more = f"; --advise tries {left} more" if left > 0 else ""
+    return f"{none} that {'was' if check.tried == 1 else 'were'} tried {helps} here{more}"
+
+
+def together_text(check: Check) -> str:
+    """`the best 2 changes together: -1.41 MiB sent, -45% time`."""
+    trial = check.together
+    assert trial is not None
+    what = f"the best {len(trial.change.parts)} changes"
+    faster = round(100 * (1 - trial.after.seconds / trial.before.seconds))
+    return f"{what} together: {_figures_of(trial)}, -{faster}% time; see --advise"
+
+
+def _figures_of(trial: Trial) -> str:
+    """`-1.00 GiB sent, +2.00 GiB memory`."""
+    effect = trial.effect
+    text = f"{_difference(-effect.saved(Measure.WIRE))} sent"
+    if memory := -effect.saved(Measure.MEMORY):
+        is_noise = abs(memory) < NOISE * effect.before.peak_bytes
+        text += "" if is_noise else f", {_difference(memory)} memory"
+    carried = effect.after.carried - effect.before.carried
+    if carried and abs(carried) >= NOISE * effect.before.wire_bytes:
+        text += f", {_difference(Fraction(carried))} between steps"
+    faster = round(100 * (1 - trial.after.seconds / trial.before.seconds)) if trial.before.seconds else 0
+    if effect.saved(Measure.WIRE) < 0 and faster > 0 and not trial.change.parts:
+        # Why it pays although more is sent.
+        text += f", -{faster}% time"
+    flops, more_flops = effect.before.flops, effect.after.flops
+    return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
+
+
+def trial_text(trial: Trial, subject: str, width: int, line: str = "") -> str:
+    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
+
+    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`.
+    """
+    start = "tried: " if trial.effect.holds else "XLA may differ: "
+    file, colon, _ = line.rpartition(":")
+    subject = subject.replace(f"{file}:", "line ") if colon else subject
+    # A donated argument says that its result changes.
+    is_carried = trial.after.carried != trial.before.carried
+    results = f" and {counted(len(trial.results), 'result')}" if trial.results and not is_carried else ""
+    edit = next(iter(trial.change.edits), None)
+    spec = "" if edit is None or trial.change.title else trial.annotations[0].spec or ""
+    if trial.change.parts:
+        spec = ""
+    elif edit is not None and edit.is_removal:
+        spec = "no constraint"
+    parts = [
+        f"{trial.now} → " if edit is not None and edit.replaced is not None and spec else "",
+        spec,
+        f" for {subject}" if spec else subject,
+        results,
+        f": {_figures_of(trial)}",
+    ]
+    for number, long, short in _SHORTER_TRIAL:
+        if len(start) + sum(map(len, parts)) <= width:
+            break
+        parts[number] = re.sub(long, short, parts[number])
+    # Rather the start of the name is cut than anything else, but not all of it.
+    excess = len(start) + sum(map(len, parts)) - width
+    if excess > 0:
+        name = parts[2].removeprefix(" for ")
+        of = parts[2].removesuffix(name)
+        kept = max(len(name) - excess, _LEAST_OF_SUBJECT)
+        parts[2] = f"{of}…{name[1 - kept :]}" if kept < len(name) else parts[2]
+    return start + "".join(parts)
+
+
+def _difference(size: Fraction) -> str:
+    return f"{'+' if size > 0 else '-'}{bytes_text(abs(size))}"
