@@ -98,6 +98,8 @@ class PropagationDriver:
         self._last_run: tuple[Round, Strategy] | None = None
         # Once nothing is erased any more, what depends on a slot is kept.
         self._is_restarted = False
+        # For a slot alone in its group and its attribute: its readers, and what depends on it.
+        self._effects: dict[int, tuple[list[int], list[tuple[int, ...]]]] = {}
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
 
     # --- Rounds -----------------------------------------------------------------------------------
@@ -224,6 +226,10 @@ class PropagationDriver:
         Pushes the operations that depend on them, except the visited one; none if no operation is visited.
         """
         slot = site.slots[position]
+        if visited is not None and (effect := self._effects.get(slot)) is not None:
+            self.sharding_map.shardings[slot] = sharding
+            self._worklist.take(visited, *effect)
+            return
         if slot == UNSHARDABLE:
             return
         if site.conversion is not None and position == len(site.slots) - 1:
@@ -234,7 +240,11 @@ class PropagationDriver:
             self._push_dependents(slot, visited)
         value = self.sharding_map.subject(slot)
         assert not isinstance(value, FunctionResult)
-        for member in self._groups.members(value):
+        members = self._groups.members(value)
+        is_alone = self.sharding_map.is_alone(slot) and all(member is value for member in members)
+        if self._is_restarted and is_alone and site.conversion is None and visited is not None:
+            self._effects[slot] = self.sharding_map.readers(slot), self._dependents[slot]
+        for member in members:
             if member is value:
                 continue
             other = self.sharding_map.slot(member)

@@ -139,6 +139,10 @@ class ShardingMap:
             return [slot]
         return [slot, *self._set_siblings_open(slot, sharding)]
 
+    def is_alone(self, slot: int) -> bool:
+        """Whether the attribute of a sharding has no other."""
+        return slot not in self._with_siblings
+
     def _set_siblings_open(self, slot: int, sharding: TensorSharding) -> list[int]:
         changed = []
         for sibling in _siblings(self.subject(slot)):

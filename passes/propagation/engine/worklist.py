@@ -184,6 +184,19 @@ class Worklist:
                 stacked[index] = 1
                 self._stack.append(index)
 
+    def take(self, visited: int, readers: Iterable[int], dependents: Iterable[tuple[int, ...]]) -> None:
+        """Marks the readers of an update dirty, and pushes what depends on it but the visited operation."""
+        dirty = self._dirty
+        for reader in readers:
+            dirty[reader] = 1
+        position, stacked, stack = self._position, self._stacked, self._stack
+        for indices in dependents:
+            if indices[0] != visited:
+                for index in indices:
+                    if index <= position and not stacked[index]:
+                        stacked[index] = 1
+                        stack.append(index)
+
     def pop(self) -> int:
         """The next operation to visit, no longer dirty; negative at the end of the round."""
         stack, dirty = self._stack, self._dirty

@@ -11,15 +11,17 @@ those of a trial.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from enum import Enum, auto
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import Outcome
-from sdyopt.analysis.changes.prices import Key, Priced, Prices
+from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices
 from sdyopt.analysis.changes.propagated import Propagated
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
+from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -40,6 +42,18 @@ from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # Collectives of the program are the same after a change; what goes into and out of regions is resharded.
 _UNPRICED: tuple[type[Op], ...] = (*CONTROL_FLOW, FuncOp, MeshOp, ModuleOp, *COLLECTIVES)
+
+
+# So much is sure to be paid for what has no price yet.
+_UNPRICED_YET = Price()
+
+
+class _Stage(Enum):
+    """When items are priced: products, others that take time without a change, and what takes none."""
+
+    PRODUCTS = auto()
+    OTHERS = auto()
+    LAST = auto()
 
 
 class _Item(NamedTuple):
@@ -88,21 +102,41 @@ class Estimate:
         self._prices.find({key: item.priced for key, item in zip(keys, self._items, strict=True)})
         return keys
 
-    def seconds(self, changes: Sequence[Change]) -> list[Fraction | None]:
-        """The seconds of the program after each of several changes; None if they are not known."""
-        before = self._keys_before
-        pairs = [None if is_unpredicted(change) else self._after(change) for change in changes]
-        keys = [pair[1] for pair in pairs if pair is not None]
-        self._prices.find(
-            {
-                key: self._items[number].priced
-                for pairs_by_number in keys
-                for number, key in pairs_by_number.items()
-            }
-        )
-        seconds = self._outcome.figures.seconds
-        more = [None if pair is None else self._more(before, *pair) for pair in pairs]
-        return [None if item is None else seconds + Fraction(item) for item in more]
+    def seconds(self, changes: Sequence[Change], limit: Fraction | None = None) -> list[Fraction | None]:
+        """The seconds of the program after each of several changes; None if they are not known.
+
+        If they are not less than `limit`, they may be those that it takes at least.
+        """
+        before, now = self._keys_before, self._outcome.figures.seconds
+        results: list[Fraction | None] = [None] * len(changes)
+        open_pairs = {
+            number: pair
+            for number, change in enumerate(changes)
+            if not is_unpredicted(change) and (pair := self._after(change)) is not None
+        }
+        # What costs most is priced first: then most changes take too long, whatever the others cost.
+        for stage in _Stage:
+            asked: dict[Key, Priced] = {}
+            for _, keys in open_pairs.values():
+                asked.update(
+                    (key, self._items[item].priced)
+                    for item, key in keys.items()
+                    if self._stage(item, before[item]) is stage
+                )
+            self._prices.find(asked)
+            for number, pair in list(open_pairs.items()):
+                more = self._more(before, *pair)
+                seconds = None if more is None else now + Fraction(more)
+                if stage is _Stage.LAST or (limit is not None and seconds is not None and seconds >= limit):
+                    results[number] = seconds
+                    del open_pairs[number]
+        return results
+
+    def _stage(self, number: int, before: Key) -> _Stage:
+        op, price = self._items[number].priced.op, self._prices.of[before]
+        if type(op) in FLOPS:
+            return _Stage.PRODUCTS
+        return _Stage.OTHERS if price.own or price.reshards else _Stage.LAST
 
     def _after(self, change: Change) -> tuple[Shardings, dict[int, Key]] | None:
         """The shardings after a change, and the new keys of the items that have other shardings then."""
@@ -117,7 +151,8 @@ class Estimate:
         return after, {number: self._key(self._items[number], after) for number in items}
 
     def _more(self, before: Sequence[Key], after: Shardings, keys: dict[int, Key]) -> float | None:
-        """By how many seconds the program takes longer with the new keys of some items.
+        """By how many seconds the program takes longer with the new keys of some items, those without a
+        price left out.
 
         None if these send otherwise where more than an operation decides: in a loop, before which it may be
         sent, in a manual computation, for partial sums, and for custom calls.
@@ -125,7 +160,7 @@ class Estimate:
         more, bytes_before, bytes_after = 0.0, 0.0, 0.0
         values: dict[Value, None] = {}
         for number, key in keys.items():
-            item, old, new = self._items[number], self._prices.of[before[number]], self._prices.of[key]
+            item, old, new = self._items[number], self._prices.of[before[number]], self._price(key)
             has_unreduced = any(
                 sharding and sharding.unreduced_axes for sharding in (*before[number][1], *key[1])
             )
@@ -141,12 +176,15 @@ class Estimate:
             more += self._of_reshards(value, before, keys) - self._of_reshards(value, before, {})
         return more + (bytes_after - bytes_before) * self._seconds_of_byte
 
+    def _price(self, key: Key) -> Price:
+        return self._prices.of.get(key, _UNPRICED_YET)
+
     def _of_reshards(self, value: Value, before: Sequence[Key], keys: dict[int, Key]) -> float:
         """The seconds of the reshards of a value, those that are equal once."""
         floats_by_sharding: dict[TensorSharding, float] = {}
         for number in self._users[value]:
             item = self._items[number]
-            for position, target, seconds in self._prices.of[keys.get(number, before[number])].reshards:
+            for position, target, seconds in self._price(keys.get(number, before[number])).reshards:
                 if item.operands[position] is value:
                     floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), item.runs * seconds)
         return sum(floats_by_sharding.values())

@@ -56,13 +56,23 @@ class Propagated(NamedTuple):
                 shardings_by_value[subject] = sharding
         return self.again.shardings(shardings_by_value)
 
+    def is_simplified(self, change: Change) -> bool:
+        """Whether a change constrains a value that passes simplify away before propagation.
+
+        What the value is computed from, or what is computed from it, can be constrained instead.
+        """
+        return any(edit.is_new_constraint and not self._is_kept(edit) for edit in change.edits)
+
+    def _is_kept(self, edit: Edit) -> bool:
+        """Whether the operation of an annotation is there when shardings propagate."""
+        copy = self.copies.get(owning_op_of(edit.subject))
+        return copy is not None and copy.parent is not None
+
     def _annotations(self, edit: Edit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
         """The subjects whose annotations an edit changes; None for one that is not known."""
-        sharding, root = edit.sharding, owning_op_of(edit.subject)
-        copy = self.copies.get(root)
+        sharding = edit.sharding
         mesh = find_mesh(sharding.mesh_or_ref, self.module)
-        is_kept = copy is not None and copy.parent is not None
-        if mesh is not edit.mesh or any(axis.size == 1 for axis in edit.mesh.axes) or not is_kept:
+        if mesh is not edit.mesh or any(axis.size == 1 for axis in edit.mesh.axes) or not self._is_kept(edit):
             yield None, None
             return
         subject = copy_of(edit.subject, self.copies)

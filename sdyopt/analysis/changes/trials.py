@@ -120,6 +120,8 @@ _USUAL_RANK = 16
 
 # In a smaller program, a trial takes little time: so many changes are tried whatever their estimate is.
 LEAST_ESTIMATED, _IN_FULL = 800, 64
+# What saves less than this share by an estimate saves less than what pays.
+_ESTIMATED_NOISE = NOISE * Fraction(3, 4)
 
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
@@ -250,6 +252,8 @@ class Trials:
         self._processes = processes or TrialProcesses(module, pipeline, self._machine)
         self._make = make
         self._assumed = assumed
+        # What the passes said about the program without a change.
+        self.diagnostics: list[Diagnostic] = []
         self._record = ShardingRecord()
         self._copies: dict[Value, Value] = {}
         self._shared: dict[object, Any] = {}
@@ -272,10 +276,9 @@ class Trials:
         if not self.can_try:
             return self._make(self.module, self._machine, self._assumed)
         copy = self._changed((), self._copies)
-        diagnostics: list[Diagnostic] = []
-        with self._record.active(), handling(diagnostics.append):
+        with self._record.active(), handling(self.diagnostics.append):
             succeeded = run_pipeline(self._pipeline, copy, None)
-        for diagnostic in diagnostics:
+        for diagnostic in self.diagnostics:
             if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
                 emit(diagnostic)
         if not succeeded:
@@ -434,8 +437,13 @@ class Trials:
         count = _IN_FULL if self._size < LEAST_ESTIMATED else 0
         if limit is None or len(changes) <= count or self._estimate is None:
             return [True] * len(changes)
-        seconds = self._estimate.seconds(changes[count:])
-        return [True] * count + [second is None or second < limit * (1 - NOISE / 2) for second in seconds]
+        estimated = changes[count:]
+        least = limit * (1 - _ESTIMATED_NOISE)
+        worth = [second is None or second < least for second in self._estimate.seconds(estimated, least)]
+        simplified = [
+            self._propagated is not None and self._propagated[0].is_simplified(c) for c in estimated
+        ]
+        return [True] * count + [a and not b for a, b in zip(worth, simplified, strict=True)]
 
     # --- Many changes ---------------------------------------------------------------------------------
 
@@ -488,7 +496,11 @@ class Trials:
         if not is_valid or not self._is_partitioned(copy):
             return Trial(change, self.figures, None, has_failed=True)
         report = report_unless(
-            copy, self._machine, lambda report: self._is_above(report, limit), self._assumed
+            copy,
+            self._machine,
+            lambda report: self._is_above(report, limit),
+            self._assumed,
+            has_causes=False,
         )
         if report is None:
             return Trial(change, self.figures, None)

@@ -93,10 +93,15 @@ def report_unless(
     topology: Topology | None,
     stops: Callable[[Report], bool],
     assumed_trips: AssumedTrips = NONE_ASSUMED,
+    *,
+    has_causes: bool = True,
 ) -> Report | None:
-    """The figures of a module; None if collectives, products and their times are enough to stop."""
+    """The figures of a module; None if collectives, products and their times are enough to stop.
+
+    Without `has_causes`, the collectives have no words about why they are there.
+    """
     with handling(_ignore):
-        collector = _Collector(module, assumed_trips, topology)
+        collector = _Collector(module, assumed_trips, topology, has_causes)
         report = collector.report()
         if topology is not None:
             report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
@@ -128,8 +133,11 @@ def _ignore(_: Diagnostic) -> None:
 
 
 class _Collector:
-    def __init__(self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None) -> None:
+    def __init__(
+        self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None, has_causes: bool
+    ) -> None:
         self._module = module
+        self._has_causes = has_causes
         self._topology = topology
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module, assumed_trips)
@@ -263,13 +271,13 @@ class _Collector:
             self._counts.times(outside),
             self._location(location_of(op, self._origins), op),
             self._names[result],
-            cause_of(op, self._shapes, self._origins, self._lines),
-            change_of(op, self._shapes),
+            cause_of(op, self._shapes, self._origins, self._lines) if self._has_causes else "",
+            change_of(op, self._shapes) if self._has_causes else "",
             *self._tensor(op),
             is_activation_reshard(op),
             self._per_iteration(outside),
             self._loop(outside),
-            tuple(summed_over(op, self._shapes, self._origins)),
+            tuple(summed_over(op, self._shapes, self._origins)) if self._has_causes else (),
             outside is not op,
         )
 

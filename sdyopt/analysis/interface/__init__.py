@@ -257,6 +257,13 @@ class Analysis(Generic[AnyOptions]):
         """Runs the passes in place of the run; None if the run is to do so."""
         return None
 
+    def partitioned(self, program: Program) -> Op | None:
+        """The program after the assumed passes, if the analysis runs them on a copy anyway.
+
+        None if the run is to run them, such as to emit diagnostics. Not called if anything observes them.
+        """
+        return None
+
     def on_result(self, program: Program) -> None:
         """Reads a program after its passes."""
 

@@ -150,6 +150,18 @@ class Analyses:
         results = (analysis.run_passes(program) for analysis in self._all)
         return next((op for op in results if op is not None), None)
 
+    def partitioned(self, program: Program) -> Op | None:
+        """The program after the assumed passes, if an analysis runs them on a copy and none records them."""
+        if any(
+            analysis.options.needs_parse_record
+            or type(analysis).around_passes is not Analysis.around_passes
+            or type(analysis).run_passes is not Analysis.run_passes
+            for analysis in self._all
+        ):
+            return None
+        results = (analysis.partitioned(program) for analysis in self._all)
+        return next((op for op in results if op is not None), None)
+
     def on_result(self, program: Program, phase: Phase) -> None:
         """The passes have run."""
         for analysis in self._all:

@@ -147,6 +147,9 @@ class ChunkRun:
             if program.printed is op and job.prints_output:
                 program.printed = Rewriter().clone(op)
             changed = self._analyses.run_passes(program)
+            is_assumed = bool(program.assumption and self.pipeline.elements)
+            if changed is None and is_assumed and not self._are_passes_observed(verify_each):
+                changed = self._analyses.partitioned(program)
             if changed is None:
                 with self._analyses.around_passes(program):
                     self._transform(op, self.pipeline, verify_each)
@@ -284,6 +287,22 @@ class ChunkRun:
             if error.severity is Severity.ERROR:
                 emit(error if error.help else replace(error, help=_OF_UNVERIFIED.format(flag)))
         return True
+
+    def _are_passes_observed(self, verify_each: bool | None) -> bool:
+        """Whether anything but the result of the passes is needed."""
+        job = self._job
+        return bool(
+            job.reproducer
+            or job.crash_reproducer
+            or job.log_action is not None
+            or job.debug_counters is not None
+            or job.bisect_limit is not None
+            or job.ir_printing.is_needed
+            or job.verify_diagnostics
+            or job.statistics
+            or self._timing is not None
+            or verify_each is not None
+        )
 
     def _run_and_verify(self, pipeline: Pipeline, op: Op) -> bool:
         """Runs a pipeline, and verifies the program after the last pass."""

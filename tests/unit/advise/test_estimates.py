@@ -49,6 +49,11 @@ def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
         estimate = search.trials._estimate
         assert estimate is not None
         seconds = estimate.seconds(changes)
+        assert search.trials.figures is not None
+        limit = search.trials.figures.seconds
+        for exact, bound in zip(seconds, estimate.seconds(changes, limit), strict=True):
+            # What takes at least the limit need not be known better.
+            assert bound == exact or (bound is not None and limit <= bound and (exact or limit) >= limit)
         pairs = [
             (estimated, search.trials._trial(change, None).after.seconds)
             for change, estimated in zip(changes, seconds, strict=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from sdyopt.analysis.figures.execution_counts import assumed_trips
-from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
@@ -14,6 +13,7 @@ from sdyopt.analysis.report.check.check_json import check_json
 from sdyopt.analysis.report.check.check_text import check_text
 from sdyopt.analysis.report.check.checker import Checker
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.mlir.ir.operation import Op
 
 # The columns of a check that is written to a file.
 DEFAULT_WIDTH = 100
@@ -35,15 +35,18 @@ class Checking(Analysis[Options]):
 
     def on_input(self, program: Program) -> None:
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        self._checker = Checker(program.op, has_passes, self._topology, os.cpu_count() or 1)
+        self._checker = Checker(program.op, has_passes, self._topology, os.cpu_count() or 1, self._trips)
+
+    def partitioned(self, program: Program) -> Op | None:
+        return self._checker.partitioned(program.verify)
 
     def on_output(self, program: Program) -> None:
-        report = report_on(program.op, self._topology, self._trips)
+        report = self._checker.report_on(program.op)
         report.assumption = program.assumption
         if self._memory is not None:
             report.device_memory = self._memory
         report.compiled = program.compiled(report)
-        check = self._checker.check(report, self._memory, self._trips)
+        check = self._checker.check(report, self._memory)
         program.shared(checks_of).append(check)
         path = self.options.check
         if path == STDOUT:

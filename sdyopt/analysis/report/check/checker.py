@@ -1,13 +1,14 @@
 """Checks a program: its figures, and what the shared search has for the places that cost most.
 
 checker = Checker(module, has_passes)
-check = checker.check(module, report)
+check = checker.check(report)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.outcome import place_of_collective
@@ -16,12 +17,14 @@ from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, t
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, wire_bytes_of_runs, wire_total, wire_totals
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline.run import Verify
 from sdyopt.mlir.value_names import grouped_names
 
 PLACES = 3
@@ -130,23 +133,60 @@ class Checker:
     """The check of one program. The constructor copies it, before passes change it.
 
     `has_passes`: passes run that the user gives. `jobs` trials run at the same time, in forked processes.
+    Loops run as often as is `assumed`.
     """
 
-    def __init__(self, module: Op, has_passes: bool, machine: Topology | None = None, jobs: int = 1) -> None:
+    def __init__(
+        self,
+        module: Op,
+        has_passes: bool,
+        machine: Topology | None = None,
+        jobs: int = 1,
+        assumed: AssumedTrips = NONE_ASSUMED,
+    ) -> None:
         self._module = Rewriter().clone(module)
         self._has_passes = has_passes
         self._machine = machine
         self._jobs = jobs
+        self._assumed = assumed
 
-    def check(self, report: Report, memory: int | None = None, assumed: AssumedTrips = NONE_ASSUMED) -> Check:
-        """The check of the program after the passes, on which a report was made with these trip counts."""
+    @cached_property
+    def _trials(self) -> Trials:
+        pipeline = completing_pipeline(self._module, self._has_passes)
+        is_inlined = not self._has_passes
+        return trials_on(self._module, pipeline, self._machine, is_inlined, assumed=self._assumed)
+
+    def partitioned(self, verify: Verify) -> Op | None:
+        """The program after the assumed passes, which the search needs; None if they emit diagnostics."""
+        if not self._trials.can_try or self._trials.outcome is None or self._trials.diagnostics:
+            return None
+        module = self._trials.outcome.module
+        return module if verify.is_valid(module) else None
+
+    def report_on(self, module: Op) -> Report:
+        """The report on the program after the passes, which may be what `partitioned` has returned."""
+        outcome = self._trials.outcome if self._trials.can_try else None
+        if outcome is None or outcome.module is not module:
+            return report_on(module, self._machine, self._assumed)
+        if self._machine is not None:
+            return replace(outcome.report)
+        # Without a topology, figures are those of no compiler, as they are for the one that trials assume.
+        return replace(
+            outcome.report,
+            time=None,
+            elementwise=None,
+            kernels=None,
+            device_memory=None,
+            topology="",
+            speeds="",
+        )
+
+    def check(self, report: Report, memory: int | None = None) -> Check:
+        """The check of the program after the passes, on which a report was made."""
         everywhere = places_of(report.collectives)
         places = costliest(everywhere)
         memory = report.device_memory if memory is None else memory
-        pipeline = completing_pipeline(self._module, self._has_passes)
-        is_inlined = not self._has_passes
-        trials = trials_on(self._module, pipeline, self._machine, is_inlined, assumed=assumed)
-        search = Search(trials, CHECK, jobs=self._jobs)
+        search = Search(self._trials, CHECK, jobs=self._jobs)
         check = Check(report, places, memory, search.trials.can_try)
         if not search.can_try:
             return check
