@@ -1,4 +1,6 @@
 // RUN: sdy-opt %s --check --device-memory=1GiB | filecheck %s --match-full-lines
+// The passes run on their own if they are verified one by one.
+// RUN: sdy-opt %s --check --verify-each --device-memory=1GiB | filecheck %s --match-full-lines
 // RUN: sdy-opt %s --check --device-memory=1MiB | filecheck %s --check-prefix=SMALL
 // RUN: sdy-opt %s -sdy-partition-pipeline --check | filecheck %s --check-prefix=PARTITIONED
 // RUN: not sdy-opt %s --check --device-memory=big 2>&1 | filecheck %s --check-prefix=SIZE
