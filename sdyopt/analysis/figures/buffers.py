@@ -71,16 +71,16 @@ class BlockBuffers:
         may_write: set[int],
         bytes_of: Callable[[Value], int],
         shape_of: Callable[[Value], tuple[int, ...] | None],
-        compiler: str,
+        behaviors: frozenset[CompilerBehavior],
     ) -> None:
         self._ops = ops
         self._bytes = bytes_of
-        self._narrows = CompilerBehavior.PRODUCTS_OF_BF16.holds(compiler)
+        self._narrows = CompilerBehavior.PRODUCTS_OF_BF16 in behaviors
         self._may_write = may_write
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
         self._fusion = fusion = Fusion(
-            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, compiler
+            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, behaviors
         )
         self._free, self._fused, self._last = fusion.free, fusion.fused, fusion.last
         for argument in block.arguments:

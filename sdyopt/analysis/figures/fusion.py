@@ -104,21 +104,21 @@ class Fusion:
         bytes_of: Callable[[Value], int],
         shape_of: Callable[[Value], tuple[int, ...] | None],
         is_held: Callable[[BlockArgument], bool],
-        compiler: str,
+        behaviors: frozenset[CompilerBehavior],
     ) -> None:
         self._ops = ops
         self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
         self._shape = shape_of
         self._is_held = is_held
-        fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS.holds(compiler)
+        fuses_all = CompilerBehavior.FUSES_INTO_PRODUCTS in behaviors
         self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
-        self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS.holds(compiler)
-        self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS.holds(compiler)
-        self._overlaps_scatters = CompilerBehavior.OVERLAPS_SCATTERS.holds(compiler)
-        self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX.holds(compiler)
-        self._sums_in_products = CompilerBehavior.SUMS_IN_PRODUCTS.holds(compiler)
-        self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS.holds(compiler)
+        self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS in behaviors
+        self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS in behaviors
+        self._overlaps_scatters = CompilerBehavior.OVERLAPS_SCATTERS in behaviors
+        self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX in behaviors
+        self._sums_in_products = CompilerBehavior.SUMS_IN_PRODUCTS in behaviors
+        self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS in behaviors
         self.free: set[Value] = set()
         self._fusible = {op for op in ops if is_fusible(op)}
         # The operations whose results have no buffer, or one for the uses in `written` only.
@@ -144,9 +144,9 @@ class Fusion:
         # Values that take more than simple arithmetic to compute again.
         self._intricate: set[Value] = set()
         self._find_free()
-        if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler):
+        if CompilerBehavior.ONE_HOT_SCATTERS in behaviors:
             self._fusible |= {op for op in ops if isinstance(op, ScatterOp) and self._is_one_hot(op)}
-        if CompilerBehavior.SUMS_AFTER_LOOPS.holds(compiler):
+        if CompilerBehavior.SUMS_AFTER_LOOPS in behaviors:
             # There is nothing in the loop but what is summed up.
             self._after_loop = {op for op in ops if isinstance(op, _ALL_REDUCES) and _is_after_loop(op)}
             self._fusible |= self._after_loop

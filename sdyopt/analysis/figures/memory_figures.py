@@ -39,7 +39,7 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.fusion import is_fusible
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
-from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak
+from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak, memory_behaviors
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
     NO_LOCATION,
@@ -48,7 +48,7 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.base.compilers import GPU, TPU, CompilerBehavior
+from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp
@@ -212,7 +212,7 @@ def memory_figures(
     number of points.
     """
     dead = DeadResults(module, counts)
-    live = LiveMemory(shapes, dead, compiler)
+    live = LiveMemory(shapes, dead, memory_behaviors(compiler))
     memory, highest = Memory(), Peak()
     functions = [
         entry_function
@@ -386,12 +386,10 @@ class _Peaks(Mapping[str, int]):
         return {compiler: self._peak(compiler) for compiler in (TPU, GPU)}
 
     def _peak(self, compiler: str) -> int:
-        if all(
-            compiler_behavior.holds(compiler) == compiler_behavior.holds("")
-            for compiler_behavior in CompilerBehavior
-        ):
+        behaviors = memory_behaviors(compiler)
+        if behaviors == memory_behaviors(""):
             return self._common
-        live = LiveMemory(self._shapes, self._dead, compiler)
+        live = LiveMemory(self._shapes, self._dead, behaviors)
         return max([live.function(function).bytes for function in self._functions], default=0)
 
     def __getitem__(self, compiler: str) -> int:

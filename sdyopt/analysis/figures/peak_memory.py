@@ -30,6 +30,21 @@ from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
 _CALLS = (CallOp, CompositeOp)
+# The behaviours of compilers on which the memory depends.
+_BEHAVIORS = (
+    CompilerBehavior.CONSTANTS_IN_LOOPS,
+    CompilerBehavior.FUSES_INTO_PRODUCTS,
+    CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS,
+    CompilerBehavior.KEEPS_SOFTMAX,
+    CompilerBehavior.ONE_HOT_SCATTERS,
+    CompilerBehavior.ON_CHIP_MEMORY,
+    CompilerBehavior.OVERLAPS_SCATTERS,
+    CompilerBehavior.PADS_TO_TILES,
+    CompilerBehavior.PRODUCTS_OF_BF16,
+    CompilerBehavior.RECOMPUTES_TRANSCENDENTALS,
+    CompilerBehavior.SUMS_AFTER_LOOPS,
+    CompilerBehavior.SUMS_IN_PRODUCTS,
+)
 ALIASING_OUTPUT = "tf.aliasing_output"
 BUFFER_DONOR = "jax.buffer_donor"
 NO_DONORS: dict[int, int] = {}
@@ -61,15 +76,22 @@ class Peak:
     on_chip: int = 0
 
 
+def memory_behaviors(compiler: str) -> frozenset[CompilerBehavior]:
+    """What of a compiler the memory depends on: two with the same behaviours need the same."""
+    return frozenset(behavior for behavior in _BEHAVIORS if behavior.holds(compiler))
+
+
 class LiveMemory:
     """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
 
-    def __init__(self, shapes: LocalShapes, dead: DeadResults, compiler: str) -> None:
+    def __init__(
+        self, shapes: LocalShapes, dead: DeadResults, behaviors: frozenset[CompilerBehavior]
+    ) -> None:
         self._shapes = shapes
         self._dead = dead
-        self._compiler = compiler
-        self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY.holds(compiler) else 0
-        self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
+        self._behaviors = behaviors
+        self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY in behaviors else 0
+        self._pads = CompilerBehavior.PADS_TO_TILES in behaviors
         self._bytes: dict[Value, int] = {}
         self._sizes: dict[tuple[Type, TensorSharding | None], int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
@@ -136,7 +158,7 @@ class LiveMemory:
         ops = [op for op in block.ops if op not in self._dead.ops]
         if not ops:
             return Peak()
-        buffers = BlockBuffers(block, ops, may_write, self.bytes, self._shapes.shape, self._compiler)
+        buffers = BlockBuffers(block, ops, may_write, self.bytes, self._shapes.shape, self._behaviors)
         outside = {id(buffer) for buffer in self._of_results(block, buffers, donors)}
         counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
         counted += [
