@@ -60,9 +60,7 @@ class ShardingPropagation(Pass):
     )
 
     def run(self, function: FuncOp) -> bool:
-        if function.is_declaration:
-            return False
-        if len(function.body.blocks) > 1:
+        if len(function.body.blocks) != 1:
             raise function.op_error("only one block is supported!")
         rewriter = Rewriter()
         for direction in self.traversal.split("-"):
@@ -76,7 +74,7 @@ def _visit(op: Op, rewriter: Rewriter) -> None:
     if op.is_terminator or isinstance(op, ShardOp | ShardingSource):
         return
     is_llvm21 = mesh_dialect_of(op) is not mesh
-    if is_llvm21 and CONSTANT_LIKE in op.traits:
+    if is_llvm21 and CONSTANT_LIKE in op.traits and not _is_annotated(op):
         return
     if not has_sharding_model(op):
         raise op.op_error("sharding interface is not implemented.")
@@ -88,6 +86,12 @@ def _visit(op: Op, rewriter: Rewriter) -> None:
         _annotate_result(op, result, sharding, rewriter)
     for use, sharding in zip(op.operand_uses, operands, strict=True):
         _annotate_operand(use, sharding, rewriter)
+
+
+def _is_annotated(op: Op) -> bool:
+    """Whether the result is a tensor with an annotation."""
+    (result,) = op.results
+    return isinstance(result.type, RankedTensor) and any(isinstance(user, ShardOp) for user in result.users)
 
 
 OpShardings = tuple[list[MeshSharding], list[MeshSharding]]

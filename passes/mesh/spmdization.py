@@ -22,7 +22,9 @@ from __future__ import annotations
 
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.linalg import GenericOp, MatmulOp
+from sdyopt.mlir.dialects.linalg.generic import GenericOp
+from sdyopt.mlir.dialects.linalg.map_reduce import ReduceOp
+from sdyopt.mlir.dialects.linalg.named import MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of, op_class_in
@@ -187,7 +189,7 @@ class _Partitioner:
         """Copies an operation, with local types if it is trivially shardable or a sharded reduction."""
         space = iteration_space_of(op)
         reduction_axes: Axes = ()
-        if isinstance(op, MatmulOp | GenericOp) and space is not None:
+        if isinstance(op, MatmulOp | GenericOp | ReduceOp) and space is not None:
             reduction_axes = _operand_axes(op, space).reduction_axes
         sharding = _sharding_of(op.results[0]) if op.results else None
         if reduction_axes and sharding is not None and space is not None:

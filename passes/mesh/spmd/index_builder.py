@@ -8,7 +8,7 @@ from typing import Unpack
 from sdyopt.mlir.dialects.affine import ApplyOp
 from sdyopt.mlir.dialects.arith.compare import CmpIOp, make_constant, predicate_attr
 from sdyopt.mlir.dialects.arith.integers import MulIOp
-from sdyopt.mlir.dialects.linalg import FillOp
+from sdyopt.mlir.dialects.linalg.named import FillOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
 from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp, op_class_in
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp

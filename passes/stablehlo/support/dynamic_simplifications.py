@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.arith.integers import IndexCastOp
+from sdyopt.mlir.dialects.arith.casts import IndexCastOp
 from sdyopt.mlir.dialects.shape import ShapeOfOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp

@@ -11,7 +11,7 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, elements, scalar
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, integer
@@ -191,6 +191,50 @@ class FromElementsOp(Op):
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "from_elements")]
+
+
+@tensor_dialect.op("extract", PURE)
+class ExtractOp(Op):
+    """The element of a tensor at an index per dimension."""
+
+    tensor = operand(RANKED)
+    indices = operands(INDEX_VALUE)
+    out = result(ANY_TYPE)
+
+    assembly = assembly("$tensor `[` $indices `]` attr-dict `:` type($tensor)")
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [element_of(signature[ExtractOp.tensor])]
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        if signature[ExtractOp.tensor].rank != len(signature[ExtractOp.indices]):
+            raise signature.op_error("incorrect number of indices for extract_element")
+
+    def fold(self, constants: Constants) -> FoldResult:
+        tensor, *indices = constants
+        if isinstance(tensor, DenseElements) and tensor.is_splat:
+            return [scalar(elements(tensor)[0], tensor.type.element)]
+        type, offset = self.tensor.type, 0
+        assert isinstance(type, RankedTensor)
+        positions = [index.value for index in indices if isinstance(index, IntegerAttr)]
+        is_inside = len(positions) == type.rank and all(
+            0 <= position < size for position, size in zip(positions, type.shape, strict=True)
+        )
+        if not is_inside:
+            return None
+        for position, size in zip(positions, type.shape, strict=True):
+            offset = offset * size + position
+        source = self.tensor.defining_op
+        if isinstance(source, FromElementsOp):
+            return [source.elements[offset]]
+        if not isinstance(tensor, DenseElements):
+            return None
+        return [scalar(elements(tensor)[offset], tensor.type.element)]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "extracted")]
 
 
 class ReifiesShape(Op):

@@ -109,3 +109,25 @@ def insertion_region(region: Region | None) -> Region:
         if parent is None or not parent.name or ISOLATED in parent.traits or parent.parent_region is None:
             return region
         region = parent.parent_region
+
+
+def replace_with_folded(op: Op, folded: Sequence[Value | Attribute], rewriter: Rewriter) -> list[Op] | None:
+    """Replaces the results of an operation with what `fold` returned, and erases it.
+
+    Returns the constants that it creates before the operation; None, without a change, if one is impossible.
+    """
+    constants: list[Op] = []
+    values: list[Value] = []
+    for value, result in zip(folded, op.results, strict=True):
+        if isinstance(value, Attribute):
+            constant = materialize(op, value, result)
+            if constant is None:
+                for unused in constants:
+                    rewriter.erase(unused)
+                return None
+            rewriter.insert(constant, before=op)
+            constants.append(constant)
+            value = constant.results[0]
+        values.append(value)
+    rewriter.replace(op, values)
+    return constants

@@ -14,9 +14,8 @@ from typing import Any
 
 from sdyopt.base.context import Part
 from sdyopt.base.dataclasses import dataclass, replace
-from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
-from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, materialize
+from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, replace_with_folded
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.region_simplify import erase_unreachable, simplify_region
@@ -189,21 +188,7 @@ class _Driver:
             return False
         if not folded:
             return True
-        constants: list[Op] = []
-        values: list[Value] = []
-        for value, result in zip(folded, op.results, strict=True):
-            if isinstance(value, Attribute):
-                constant = materialize(op, value, result)
-                if constant is None:
-                    for unused in constants:
-                        self._rewriter.erase(unused)
-                    return False
-                self._rewriter.insert(constant, before=op)
-                constants.append(constant)
-                value = constant.results[0]
-            values.append(value)
-        self._rewriter.replace(op, values)
-        return True
+        return replace_with_folded(op, folded, self._rewriter) is not None
 
     # --- The worklist ---------------------------------------------------------------------
 

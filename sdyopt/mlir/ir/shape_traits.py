@@ -36,6 +36,8 @@ def are_compatible_shapes(types: Iterable[Type]) -> bool:
     shaped = [type for type in types if isinstance(type, ShapedType)]
     if len(shaped) != len(types):
         return not shaped
+    if len({isinstance(type, VectorType) and any(type.scalable) for type in shaped}) > 1:
+        return False
     shapes = [type.shape for type in shaped if isinstance(type, RankedShapedType)]
     if len(set(map(len, shapes))) > 1:
         return False

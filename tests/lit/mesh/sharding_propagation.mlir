@@ -90,5 +90,3 @@ func.func @replicated(%a: tensor<6x4xf32>) -> tensor<6x4xf32> {
   return %0 : tensor<6x4xf32>
 }
 
-// CHECK: func.func private @declared(tensor<6x9xf32>)
-func.func private @declared(tensor<6x9xf32>)

@@ -26,3 +26,9 @@ func.func @two_blocks() {
 ^bb1:
   return
 }
+
+// -----
+
+// A declaration has no block.
+// expected-error @+1 {{only one block is supported!}}
+func.func private @declaration(i64)

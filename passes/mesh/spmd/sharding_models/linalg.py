@@ -6,7 +6,9 @@ from typing import Any
 
 from sdyopt.mlir.dialects.arith.floats import AddFOp, MaximumFOp, MinimumFOp, MulFOp
 from sdyopt.mlir.dialects.arith.integers import AddIOp, MaxSIOp, MaxUIOp, MinSIOp, MinUIOp, MulIOp
-from sdyopt.mlir.dialects.linalg import FillOp, GenericOp, MatmulOp
+from sdyopt.mlir.dialects.linalg.generic import GenericOp
+from sdyopt.mlir.dialects.linalg.map_reduce import BroadcastOp, DestinationOp, MapOp, ReduceOp, TransposeOp
+from sdyopt.mlir.dialects.linalg.named import ElementwiseOp, FillOp, MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind, mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
 from sdyopt.mlir.ir.affine import AffineDim
@@ -30,8 +32,12 @@ _MATMUL = IterationSpace(
 def find_model(op: Op) -> ShardingModel | None:
     if isinstance(op, FillOp) and mesh_dialect_of(op) is not mesh:
         return _fill
+    if isinstance(op, ElementwiseOp):
+        return _elementwise
     if isinstance(op, GenericOp):
         return _generic
+    if isinstance(op, DestinationOp):
+        return _DESTINATION_MODELS[type(op)]
     return _matmul if isinstance(op, MatmulOp) else None
 
 
@@ -100,6 +106,72 @@ def _generic(op: Op) -> IterationSpace | None:
         ReductionKind.GENERIC if yielded is None else _REDUCTIONS.get(type(yielded), ReductionKind.GENERIC),
         requires_iterators=False,
     )
+
+
+def _elementwise(op: Op) -> IterationSpace | None:
+    """An elementwise operation; a scalar operand is on every device."""
+    (type,) = op.result_types or (None,)
+    if not isinstance(type, RankedTensor):
+        return None
+    identity = tuple(range(type.rank))
+    maps = tuple(identity if isinstance(value, RankedTensor) else () for value in op.operand_types)
+    parallel = (IteratorType.PARALLEL,) * type.rank
+    return IterationSpace(parallel, maps, (identity,), requires_iterators=False)
+
+
+def _map(op: Op) -> IterationSpace | None:
+    (type, *_) = op.result_types or (None,)
+    if not isinstance(type, RankedTensor):
+        return None
+    identity = tuple(range(type.rank))
+    parallel = (IteratorType.PARALLEL,) * type.rank
+    return IterationSpace(parallel, (identity,) * len(op.operands), (identity,), requires_iterators=False)
+
+
+def _reduce(op: Op) -> IterationSpace | None:
+    assert isinstance(op, ReduceOp)
+    type, yielded = op.operand_types[0], _reducer(op)
+    if not isinstance(type, RankedTensor) or not op.results:
+        return None
+    dimensions = range(type.rank)
+    kept = tuple(dimension for dimension in dimensions if dimension not in op.dimensions)
+    kinds = [IteratorType.PARALLEL if d in kept else IteratorType.REDUCTION for d in dimensions]
+    return IterationSpace(
+        tuple(kinds),
+        (*((tuple(dimensions),) * len(op.inputs)), *((kept,) * len(op.inits))),
+        (kept,) * len(op.results),
+        ReductionKind.GENERIC
+        if yielded is None
+        else _REDUCTIONS.get(yielded.__class__, ReductionKind.GENERIC),
+        requires_iterators=False,
+    )
+
+
+def _transpose(op: Op) -> IterationSpace | None:
+    assert isinstance(op, TransposeOp)
+    rank = len(op.permutation)
+    source = tuple(op.permutation.index(dimension) for dimension in range(rank))
+    parallel = (IteratorType.PARALLEL,) * rank
+    identity = tuple(range(rank))
+    return IterationSpace(parallel, (source, identity), (identity,), requires_iterators=False)
+
+
+def _broadcast(op: Op) -> IterationSpace | None:
+    assert isinstance(op, BroadcastOp)
+    type = op.operand_types[1]
+    assert isinstance(type, RankedTensor)
+    identity = tuple(range(type.rank))
+    source = tuple(dimension for dimension in identity if dimension not in op.dimensions)
+    parallel = (IteratorType.PARALLEL,) * type.rank
+    return IterationSpace(parallel, (source, identity), (identity,), requires_iterators=False)
+
+
+_DESTINATION_MODELS: dict[type[Op], ShardingModel] = {
+    MapOp: _map,
+    ReduceOp: _reduce,
+    TransposeOp: _transpose,
+    BroadcastOp: _broadcast,
+}
 
 
 def _fill(op: Op) -> IterationSpace | None:

@@ -7,6 +7,7 @@ individual operation, through the interface `OpAsmPrinter`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -29,6 +30,10 @@ class OpAsmPrinter(Protocol):
 
     def newline(self) -> None:
         """Starts a new line with the indentation of the current one."""
+
+    def indented(self) -> AbstractContextManager[None]:
+        """Indents the lines that are started in the `with` block by one more level."""
+        ...
 
     def name(self, value: Value) -> str:
         """The `%name` of a value."""

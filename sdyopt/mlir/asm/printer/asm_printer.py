@@ -6,7 +6,8 @@ template does not contain is printed by the methods of `OpAsmPrinter`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -344,6 +345,12 @@ class AsmPrinter:
 
     def newline(self) -> None:
         self.out.append("\n" + self._indent)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        self._indent += "  "
+        yield
+        self._indent = self._indent[:-2]
 
     def name(self, value: Value) -> str:
         return self.names[value]

@@ -1,20 +1,29 @@
-"""arith.cmpi and constant."""
+"""arith.cmpi, cmpf and constant."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from math import isnan
 from typing import NamedTuple
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.arith.dialect import BOOL_LIKE, INTEGER_LIKE, arith
+from sdyopt.mlir.dialects.arith.dialect import (
+    BOOL_LIKE,
+    FAST_MATH,
+    FLOAT_LIKE,
+    INTEGER_LIKE,
+    NO_FAST_MATH,
+    arith,
+)
 from sdyopt.mlir.dialects.arith.folding import (
     Constants,
     FoldResult,
     element_type,
+    float_of,
     fold_integers,
     signed,
     splat,
@@ -37,7 +46,17 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, Trait
-from sdyopt.mlir.ir.types import I1, I64, NONE, IndexType, IntegerType, ShapedType, Type, element_of
+from sdyopt.mlir.ir.types import (
+    I1,
+    I64,
+    NONE,
+    IndexType,
+    IntegerType,
+    ShapedType,
+    Type,
+    VectorType,
+    element_of,
+)
 from sdyopt.mlir.ir.value import LazyLocation
 
 
@@ -62,28 +81,39 @@ _PREDICATES = (
     _Predicate("uge", operator.ge, True, "ule"),
 )
 _KEYWORDS = [predicate.keyword for predicate in _PREDICATES]
-_NUMBERS = ", ".join(map(str, range(len(_PREDICATES))))
 
-PREDICATE: AttrConstraint[int] = AttrConstraint(
-    f"allowed 64-bit signless integer cases: {_NUMBERS}",
-    lambda a: isinstance(a, IntegerAttr) and a.type is I64 and 0 <= a.value < len(_PREDICATES),
-    lambda a: a.value,
-)
-_EXPECTED = (
-    "expected string or keyword containing one of the following enum values for attribute 'predicate' "
-    f"[{', '.join(_KEYWORDS)}]"
+_FLOAT_KEYWORDS = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 
 
-def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
-    offset = op_parser.skip_trivia()
-    keyword = op_parser.accept_keyword() or op_parser.accept_string()
-    if keyword not in _KEYWORDS:
-        raise op_parser.error(_EXPECTED, offset)
-    return predicate_attr(keyword)
+def _declare_predicate(keywords: Sequence[str]) -> AttrConstraint[int]:
+    """The constraint of a predicate, an `i64` that is written as a keyword."""
+    numbers = ", ".join(map(str, range(len(keywords))))
+    expected = (
+        "expected string or keyword containing one of the following enum values for attribute 'predicate' "
+        f"[{', '.join(keywords)}]"
+    )
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        offset = op_parser.skip_trivia()
+        keyword = op_parser.accept_keyword() or op_parser.accept_string()
+        if keyword not in keywords:
+            raise op_parser.error(expected, offset)
+        return integer(keywords.index(keyword), I64)
+
+    constraint = AttrConstraint[int](
+        f"allowed 64-bit signless integer cases: {numbers}",
+        lambda a: isinstance(a, IntegerAttr) and a.type is I64 and 0 <= a.value < len(keywords),
+        lambda a: a.value,
+    )
+    declare_syntax(constraint, parse, lambda attribute, attribute_printer: keywords[attribute.value])
+    return constraint
 
 
-declare_syntax(PREDICATE, _parse_predicate, lambda attribute, attribute_printer: _KEYWORDS[attribute.value])
+PREDICATE = _declare_predicate(_KEYWORDS)
+_FLOAT_PREDICATE = _declare_predicate(_FLOAT_KEYWORDS)
 
 
 def predicate_attr(keyword: str) -> IntegerAttr:
@@ -91,7 +121,7 @@ def predicate_attr(keyword: str) -> IntegerAttr:
     return integer(_KEYWORDS.index(keyword), I64)
 
 
-def _boolean(type: Type) -> Type:
+def boolean_like(type: Type) -> Type:
     """The type of the result of comparing values of this type."""
     return with_element(type, I1) if isinstance(type, ShapedType) else I1
 
@@ -99,8 +129,8 @@ def _boolean(type: Type) -> Type:
 def _check_result(signature: OpSignature) -> None:
     lhs, rhs = signature.operand_types
     if lhs is not rhs:
-        raise signature.op_error("failed to verify that all of {lhs, rhs} have same type")
-    if signature.result_types[0] is not _boolean(lhs):
+        raise signature.op_error("requires all operands to have the same type")
+    if signature.result_types[0] is not boolean_like(lhs):
         raise signature.op_error(
             "failed to verify that result type has i1 element type and same shape as operands"
         )
@@ -122,7 +152,12 @@ class CmpIOp(Op):
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [_boolean(signature.operand_types[0])]
+        return [boolean_like(signature.operand_types[0])]
+
+    @property
+    def keyword(self) -> str:
+        """The predicate, such as `eq` or `slt`."""
+        return _KEYWORDS[self.predicate]
 
     def fold(self, constants: Constants) -> FoldResult:
         _, compare, is_unsigned, swapped = _PREDICATES[self.predicate]
@@ -150,6 +185,41 @@ class CmpIOp(Op):
             use.link(new)
         attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate_attr(swapped))
         self.signature = self.signature.with_attributes(attributes)
+
+
+@arith.op("cmpf", PURE, _RESULT_IS_BOOLEAN, ELEMENTWISE)
+class CmpFOp(Op):
+    """Compares two floating-point numbers elementwise."""
+
+    predicate = attr(_FLOAT_PREDICATE)
+    lhs = operand(FLOAT_LIKE)
+    rhs = operand(FLOAT_LIKE)
+    fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
+    out = result(BOOL_LIKE)
+
+    assembly = assembly(
+        "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs, $rhs)"
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [boolean_like(signature.operand_types[0])]
+
+    def fold(self, constants: Constants) -> FoldResult:
+        a, b = constants
+        if not isinstance(a, FloatAttr) or not isinstance(b, FloatAttr):
+            return None
+        left, right = float_of(a), float_of(b)
+        assert left is not None and right is not None
+        keyword = _FLOAT_KEYWORDS[self.predicate]
+        if keyword in ("true", "false"):
+            return [integer(int(keyword == "true"), I1)]
+        is_unordered = isnan(left) or isnan(right)
+        if keyword in ("ord", "uno"):
+            return [integer(int(is_unordered is (keyword == "uno")), I1)]
+        compare: Callable[[float, float], bool] = getattr(operator, keyword[1:])
+        holds = keyword[0] == "u" if is_unordered else compare(left, right)
+        return [integer(int(holds), I1)]
 
 
 _CONSTANT_ATTRIBUTES = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
@@ -207,6 +277,13 @@ class ConstantOp(Op):
             raise signature.op_error("integer return type must be signless")
         if not isinstance(signature[ConstantOp.value], _CONSTANT_ATTRIBUTES):
             raise signature.op_error("value must be an integer, float, or elements attribute")
+        value = signature[ConstantOp.value]
+        is_scalable = isinstance(type, VectorType) and any(type.scalable)
+        if is_scalable and not (isinstance(value, DenseElements) and value.is_splat):
+            raise signature.op_error(
+                "intializing scalable vectors with elements attribute is not supported unless it's a "
+                "vector splat"
+            )
 
     def name_results(self) -> list[tuple[int, str]]:
         value = self.value

@@ -42,11 +42,31 @@ def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint[T
     return TypeConstraint[Type](f"{description}-like", is_like)
 
 
+def _or_memref(like: TypeConstraint[Type], description: str) -> TypeConstraint[Type]:
+    """The types that `like` accepts, and memrefs of their elements."""
+
+    def accepts(type: Type) -> bool:
+        return like.accepts(type.element if isinstance(type, MemRefType | UnrankedMemRef) else type)
+
+    return TypeConstraint[Type](f"{like.description} or {description}", accepts)
+
+
 INTEGER_LIKE = _like(
     "signless-integer",
     lambda type: isinstance(type, IndexType) or (isinstance(type, IntegerType) and type.is_signless),
 )
+FIXED_WIDTH_INTEGER_LIKE = _like(
+    "signless-fixed-width-integer", lambda type: isinstance(type, IntegerType) and type.is_signless
+)
 FLOAT_LIKE = _like("floating-point", lambda type: isinstance(type, FloatType))
+INTEGER_OR_MEMREF = _or_memref(INTEGER_LIKE, "memref of signless-integer")
+BITS_OR_MEMREF = _or_memref(
+    _like(
+        "signless-integer-or-float",
+        lambda type: isinstance(type, FloatType) or (isinstance(type, IntegerType) and type.is_signless),
+    ),
+    "memref of signless-integer or float",
+)
 BOOL_LIKE = _like("bool", lambda type: type is I1)
 
 

@@ -1,9 +1,9 @@
-"""Floating-point arithmetic: addf, subf, mulf, negf, and the min and max operations."""
+"""Floating-point arithmetic: sums, products, quotients, negation, minima and maxima."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import copysign, inf, isnan
+from math import copysign, fmod, inf, isinf, isnan
 from operator import add, mul, sub
 from typing import ClassVar
 
@@ -41,7 +41,7 @@ class FloatBinary(Op):
     is_idempotent: ClassVar[bool] = False
     # Whether `op(x, number)` is `x`, and the result.
     is_neutral: ClassVar[Callable[..., bool]]
-    compute: ClassVar[Callable[..., float]]
+    compute: ClassVar[Callable[..., float | None]]
 
     def fold(self, constants: Constants) -> FoldResult:
         if self.is_idempotent and self.lhs is self.rhs:
@@ -93,6 +93,22 @@ class MulFOp(RoundedBinary):
 
     is_neutral = staticmethod(lambda number: number == 1.0)
     compute = staticmethod(mul)
+
+
+@arith.op("divf", PURE, SAME_TYPE, ELEMENTWISE)
+class DivFOp(RoundedBinary):
+    """The quotient of two numbers."""
+
+    is_neutral = staticmethod(lambda number: number == 1.0)
+    compute = staticmethod(lambda a, b: a / b if b else None)
+
+
+@arith.op("remf", PURE, SAME_TYPE, ELEMENTWISE)
+class RemFOp(FloatBinary):
+    """The remainder of two numbers, with the sign of the dividend."""
+
+    is_neutral = staticmethod(lambda number: False)
+    compute = staticmethod(lambda a, b: fmod(a, b) if b and not isinf(a) else None)
 
 
 @arith.op("maximumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)

@@ -1,4 +1,4 @@
-"""Integer arithmetic: addi, muli, divui, remui, the min and max operations, and index_cast."""
+"""Integer arithmetic: sums, products, quotients, bitwise operations, shifts, minima and maxima."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import (
+    BOOL_LIKE,
     INTEGER_LIKE,
     NO_OVERFLOW,
     NUW,
@@ -26,15 +26,15 @@ from sdyopt.mlir.dialects.arith.folding import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer_width
+from sdyopt.mlir.ir.constraints import UNIT_ATTR
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.op_fields import attr, operand, result
-from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, SAME_TYPE
-from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
-from sdyopt.mlir.ir.types import IndexType, IntegerType, Type, element_of
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.types import IndexType, IntegerType, Type
 
 
 class IntegerBinary(Op):
@@ -101,6 +101,20 @@ class AddIOp(IntegerBinaryWithOverflow):
         return None if value is None else [value]
 
 
+@arith.op("subi", PURE, SAME_TYPE, ELEMENTWISE)
+class SubIOp(IntegerBinaryWithOverflow):
+    """The difference of two integers, with wraparound."""
+
+    def fold(self, constants: Constants) -> FoldResult:
+        if self.lhs is self.rhs:
+            zero = splat(0, self.result_types[0])
+            return None if zero is None else [zero]
+        if splat_of(constants[1]) == 0:
+            return [self.lhs]
+        value = fold_integers(constants, lambda a, b: a - b)
+        return None if value is None else [value]
+
+
 @arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MulIOp(IntegerBinaryWithOverflow):
     """The product of two integers, with wraparound."""
@@ -122,8 +136,16 @@ def _is_one(value: int, constant: Attribute | None) -> bool:
     return type is not None and unsigned(value, type) == 1
 
 
+class ExactBinary(IntegerBinary):
+    """Base of the operations that may be `exact`: the result is undefined if bits of it are lost."""
+
+    exact = optional_attr(UNIT_ATTR, name="isExact")
+
+    assembly = assembly("$lhs `,` $rhs custom<UnitKeyword>($exact) attr-dict `:` type($out, $lhs, $rhs)")
+
+
 @arith.op("divui", PURE, SAME_TYPE, ELEMENTWISE)
-class DivUIOp(IntegerBinary):
+class DivUIOp(ExactBinary):
     """The quotient of two unsigned integers."""
 
     def fold(self, constants: Constants) -> FoldResult:
@@ -162,6 +184,124 @@ def _fold_division(constants: Constants, compute: Callable[[int, int], int]) -> 
         return compute(unsigned(a, type), unsigned(b, type)) if b else None
 
     return fold_integers(constants, checked)
+
+
+class _SignedDivision(IntegerBinary):
+    """Base of the divisions of signed integers; a division by zero, and an overflow, is not folded."""
+
+    compute: ClassVar[Callable[..., int]]
+
+    def fold(self, constants: Constants) -> FoldResult:
+        element, divisor = element_type(constants[1]), splat_of(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            return [self.lhs]
+        if element is None:
+            return None
+        _, greatest = _value_range(element, is_signed=True)
+        compute = type(self).compute
+
+        def checked(a: int, b: int) -> int | None:
+            value = None if b == 0 else compute(signed(a, element), signed(b, element))
+            return None if value is None or value > greatest else value
+
+        value = fold_integers(constants, checked)
+        return None if value is None else [value]
+
+
+def _truncated_quotient(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) is (b < 0) else -1)
+
+
+@arith.op("divsi", NO_MEMORY_EFFECT, SAME_TYPE, ELEMENTWISE)
+class DivSIOp(_SignedDivision, ExactBinary):
+    """The quotient of two signed integers, rounded towards zero."""
+
+    compute = staticmethod(_truncated_quotient)
+
+
+@arith.op("ceildivsi", NO_MEMORY_EFFECT, SAME_TYPE, ELEMENTWISE)
+class CeilDivSIOp(_SignedDivision):
+    """The quotient of two signed integers, rounded up."""
+
+    compute = staticmethod(lambda a, b: -(-a // b))
+
+
+@arith.op("floordivsi", NO_MEMORY_EFFECT, SAME_TYPE, ELEMENTWISE)
+class FloorDivSIOp(_SignedDivision):
+    """The quotient of two signed integers, rounded down."""
+
+    compute = staticmethod(lambda a, b: a // b)
+
+
+@arith.op("ceildivui", NO_MEMORY_EFFECT, SAME_TYPE, ELEMENTWISE)
+class CeilDivUIOp(IntegerBinary):
+    """The quotient of two unsigned integers, rounded up."""
+
+    def fold(self, constants: Constants) -> FoldResult:
+        divisor = splat_of(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            return [self.lhs]
+        value = _fold_division(constants, lambda a, b: -(-a // b))
+        return None if value is None else [value]
+
+
+@arith.op("remsi", PURE, SAME_TYPE, ELEMENTWISE)
+class RemSIOp(IntegerBinary):
+    """The remainder of two signed integers, with the sign of the dividend."""
+
+    def fold(self, constants: Constants) -> FoldResult:
+        type, divisor = element_type(constants[1]), splat_of(constants[1])
+        if type is None:
+            return None
+        if divisor is not None and _is_one(divisor, constants[1]):
+            zero = splat(0, self.result_types[0])
+            return None if zero is None else [zero]
+
+        def checked(a: int, b: int) -> int | None:
+            a, b = signed(a, type), signed(b, type)
+            return a - b * _truncated_quotient(a, b) if b else None
+
+        value = fold_integers(constants, checked)
+        return None if value is None else [value]
+
+
+class ExtendedProduct(Op):
+    """Base of the products whose result has a low and a high half."""
+
+    lhs = operand(INTEGER_LIKE)
+    rhs = operand(INTEGER_LIKE)
+    low = result(INTEGER_LIKE)
+    high = result(INTEGER_LIKE)
+
+    assembly = assembly("$lhs `,` $rhs attr-dict `:` type($lhs, $rhs, $low, $high)")
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "low"), (1, "high")]
+
+
+@arith.op("mulsi_extended", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MulSIExtendedOp(ExtendedProduct):
+    """The product of two signed integers, in twice their width."""
+
+
+@arith.op("mului_extended", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MulUIExtendedOp(ExtendedProduct):
+    """The product of two unsigned integers, in twice their width."""
+
+
+@arith.op("addui_extended", PURE, COMMUTATIVE, ELEMENTWISE)
+class AddUIExtendedOp(Op):
+    """The sum of two unsigned integers, and whether it overflows."""
+
+    lhs = operand(INTEGER_LIKE)
+    rhs = operand(INTEGER_LIKE)
+    sum = result(INTEGER_LIKE)
+    overflow = result(BOOL_LIKE)
+
+    assembly = assembly("$lhs `,` $rhs attr-dict `:` type($sum, $lhs, $rhs) `,` type($overflow)")
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "sum"), (1, "overflow")]
 
 
 class _MinMaxOp(IntegerBinary):
@@ -228,26 +368,3 @@ class MinUIOp(_MinMaxOp):
     """The smaller of two unsigned integers."""
 
     is_signed, is_maximum = False, False
-
-
-@arith.op("index_cast", ELEMENTWISE, SAME_SHAPE, PURE)
-class IndexCastOp(Op):
-    """Converts an integer to an index, or an index to an integer."""
-
-    in_ = operand(INTEGER_LIKE)
-    out = result(INTEGER_LIKE)
-
-    assembly = assembly("$in_ attr-dict `:` type($in_) `to` type($out)")
-
-    @staticmethod
-    def verify_signature(signature: OpSignature) -> None:
-        source, target = signature.operand_types[0], signature.result_types[0]
-        if isinstance(element_of(source), IndexType) is isinstance(element_of(target), IndexType):
-            raise signature.op_error(
-                f"operand type '{plain_type(source)}' and result type '{plain_type(target)}' are cast "
-                "incompatible"
-            )
-
-    def fold(self, constants: Constants) -> FoldResult:
-        value = fold_integers(constants, lambda number: number, element_of(self.out.type))
-        return None if value is None else [value]

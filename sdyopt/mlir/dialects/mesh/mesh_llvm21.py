@@ -182,7 +182,7 @@ class Shard21Op(ShardOp):
             sharding_class,
             (),
             [sharding_class.sharding_type],
-            {**dict(sharding_attributes(mesh_sharding, sharding_class)), **_NO_OPERANDS},
+            {**dict(sharding_attributes(mesh_sharding, value.type, sharding_class)), **_NO_OPERANDS},
             before=before,
             after=after,
             location=location,

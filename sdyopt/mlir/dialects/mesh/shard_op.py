@@ -45,7 +45,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import PURE, Trait
-from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
+from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 
@@ -304,11 +304,12 @@ class ShardingOp(ShardingSource):
 
 
 def sharding_attributes(
-    mesh_sharding: MeshSharding, op_class: type[ShardingOp]
+    mesh_sharding: MeshSharding, type: Type, op_class: type[ShardingOp]
 ) -> Iterable[tuple[str, Attribute]]:
-    """The attributes of the operation of this class for a sharding."""
+    """The attributes of the operation of this class for a sharding of a tensor type."""
+    is_scalar = isinstance(type, RankedTensor) and not type.rank
     yield op_class.mesh.name, mesh_sharding.mesh
-    yield "split_axes", op_class.lists_class(mesh_sharding.split_axes or ((),))
+    yield "split_axes", op_class.lists_class(mesh_sharding.split_axes or (() if is_scalar else ((),)))
     if op_class.dialect.name == "shard":
         assert not mesh_sharding.partial_axes  # LLVM 22 has no partial shardings
     elif mesh_sharding.partial_axes:

@@ -1,0 +1,154 @@
+"""linalg.generic."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.linalg.structured import (
+    StructuredOp,
+    check_body,
+    check_results,
+    linalg,
+    parse_operands,
+    parse_result_types,
+    print_operands,
+    result_types,
+)
+from sdyopt.mlir.ir.affine import AffineMapAttr
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, StringAttr, array, dictionary, string
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.constraints import ARRAY_ATTR, STRING_ATTR
+from sdyopt.mlir.ir.op_fields import attr, optional_attr
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import BlockArgument
+
+
+class IteratorType(Attribute):
+    """`#linalg.iterator_type<parallel>`: how the iterations along a dimension depend on each other."""
+
+    kind: str
+
+    dialect = "linalg"
+
+
+_KINDS = ("parallel", "reduction", "window")
+
+
+@linalg.attribute("iterator_type")
+def _parse_iterator_type(parser: AsmParser) -> IteratorType:
+    parser.expect("<")
+    offset = parser.skip_trivia()
+    kind = parser.keyword()
+    if kind not in _KINDS:
+        message = f"expected ::mlir::utils::IteratorType to be one of: {', '.join(_KINDS)}"
+        raise parser.error(message, offset)
+    parser.expect(">")
+    return IteratorType(kind)
+
+
+@linalg.printer(IteratorType)
+def _print_iterator_type(attribute: IteratorType, _attribute_printer: AttributePrinter) -> str:
+    return f"iterator_type<{attribute.kind}>"
+
+
+def _parse_generic(op_parser: OpAsmParser) -> None:
+    for name, value in (op_parser.accept_dictionary() or EMPTY_DICT).entries:
+        if name == "iterator_types" and isinstance(value, ArrayAttr):
+            kinds = [IteratorType(e.value) if isinstance(e, StringAttr) else e for e in value.elements]
+            op_parser.attributes[name] = array(kinds)
+        elif name in _GENERIC_ATTRIBUTES:
+            op_parser.attributes[name] = value
+        else:
+            op_parser.dictionary_attributes[name] = value
+    parse_operands(op_parser)
+    if op_parser.accept("attrs"):
+        op_parser.expect("=")
+        op_parser.attribute_dictionary()
+    op_parser.region()
+    op_parser.types["results_"] = parse_result_types(op_parser)
+
+
+def _print_generic(op: GenericOp, printer: OpAsmPrinter) -> None:
+    shown: dict[str, Attribute] = {}
+    for name in _GENERIC_ATTRIBUTES:
+        value = op.signature.attributes.get(name)
+        if name == "iterator_types" and isinstance(value, ArrayAttr):
+            value = array([string(e.kind) if isinstance(e, IteratorType) else e for e in value.elements])
+        if value is not None:
+            shown[name] = value
+    printer.dictionary(dictionary(shown))
+    print_operands(op, printer)
+    if op.attributes.entries:
+        printer.write(" attrs = ")
+        printer.dictionary(op.attributes)
+    printer.write(" ")
+    printer.region(op.body, print_arguments=True)
+    if op.results:
+        printer.write(f" -> {result_types(op, printer)}")
+
+
+_GENERIC_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
+
+
+@linalg.op("generic", ATTR_SIZED_OPERANDS, PURE)
+class GenericOp(StructuredOp):
+    """Computes each element of the outputs with a region, from the elements that the indexing maps select."""
+
+    indexing_maps = attr(ARRAY_ATTR)
+    iterator_types = attr(ARRAY_ATTR)
+    doc = optional_attr(STRING_ATTR)
+    library_call = optional_attr(STRING_ATTR)
+
+    assembly = assembly("custom<format>", format=custom(_parse_generic, print=_print_generic))
+
+    def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
+        count = len(self.inputs)
+        return [
+            (argument, "in" if index < count else "out")
+            for block in region.blocks[:1]
+            for index, argument in enumerate(block.arguments)
+        ]
+
+    @property
+    def maps(self) -> list[AffineMapAttr]:
+        """The indexing map of each operand."""
+        return [map for map in self.indexing_maps.elements if isinstance(map, AffineMapAttr)]
+
+    @property
+    def iterators(self) -> list[str]:
+        """The kind of each iterator."""
+        return [kind.kind for kind in self.iterator_types.elements if isinstance(kind, IteratorType)]
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        check_results(signature, signature[GenericOp.outputs])
+        maps, iterators = signature[GenericOp.indexing_maps].elements, signature[GenericOp.iterator_types]
+        if len(maps) != len(signature.operand_types):
+            raise signature.op_error(
+                f"expected the number of indexing_map ({len(maps)}) to be equal to the number of "
+                f"input/output operands ({len(signature.operand_types)})"
+            )
+        loops = len(iterators.elements)
+        for number, (map, type) in enumerate(zip(maps, signature.operand_types, strict=True)):
+            assert isinstance(map, AffineMapAttr)
+            if map.num_symbols:
+                raise signature.op_error(f"unexpected symbols in indexing_map #{number}")
+            if map.num_dims != loops:
+                raise signature.op_error(
+                    f"expected indexing_map #{number} to have {loops} dim(s) to match the number of loops"
+                )
+            rank = type.rank if isinstance(type, RankedTensor) else 0
+            if len(map.results) != rank:
+                raise signature.op_error(
+                    f"expected operand #{number} rank ({rank}) to match the result rank of indexing_map "
+                    f"({len(map.results)})"
+                )
+
+    def verify_regions(self) -> None:
+        check_body(self, self.body)
