@@ -85,6 +85,22 @@ class CompilerBehavior(Enum):
         "each slice of a replicated value looks the position of the shard up in a kernel of its own",
         "report/slices.mlir",
     )
+    SUMS_VECTORS = (
+        (TPU,),
+        "a product with a vector, or of one element each, is multiplied and summed up, which counts no FLOPs",
+        "report/products_by_compiler.mlir",
+    )
+    SUMS_SMALL_VECTORS = (
+        (GPU,),
+        "a product with a vector is multiplied and summed up, which counts no FLOPs, if the matrix has less "
+        "than 10 million elements",
+        "report/products_by_compiler.mlir",
+    )
+    SLICES_PRODUCTS = (
+        (TPU,),
+        "of a product, no more is computed than what a slice takes, and of a product before it",
+        "report/products_by_compiler.mlir",
+    )
     FUSES_INTO_PRODUCTS = (
         (TPU,),
         "what is computed elementwise for a product is computed in it and not written to memory",

@@ -19,6 +19,7 @@ from sdyopt.analysis.figures.causes import (
     summed_over,
 )
 from sdyopt.analysis.figures.compiled_collectives import Machine, compiled, machine_of
+from sdyopt.analysis.figures.compiled_products import computed_shapes, is_multiplied
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
@@ -139,6 +140,7 @@ class _Collector:
         self._module = module
         self._has_causes = has_causes
         self._topology = topology
+        self._compiler = "" if topology is None else topology.compiler
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
@@ -233,8 +235,7 @@ class _Collector:
 
     def kernels(self) -> Kernels:
         """The kernels of operations that are no products."""
-        compiler = "" if self._topology is None else self._topology.compiler
-        return kernels_of(self._module, self._shapes, self._counts, compiler)
+        return kernels_of(self._module, self._shapes, self._counts, self._compiler)
 
     def elementwise(self) -> Elementwise:
         """The figures of elementwise operations."""
@@ -405,14 +406,20 @@ class _Collector:
     def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
         # The only operand of a Fourier transform stands for both.
         values = [op.operand_at(0), op.operands[:2][-1], op.results[0]]
-        local = [self._shapes.shape(value) for value in values]
-        whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
-        useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
+        local, whole = (
+            computed_shapes(op, shapes, self._compiler)
+            for shapes in (
+                [self._shapes.shape(value) for value in values],
+                [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values],
+            )
+        )
+        is_sum = local is not None and is_multiplied(op, *local, self._compiler)
+        useful = None if whole is None else 0 if is_sum else flops_of(op, *whole)
         factor = self._manual.devices(op)
         useful = None if useful is None or factor is None else useful * factor
         return Product(
             op.signature.name.partition(".")[2],
-            None if None in local else flops_of(op, *[shape or () for shape in local]),
+            None if local is None else 0 if is_sum else flops_of(op, *local),
             useful,
             self._counts.times(op),
             self._location(source_location(op.location), op),
@@ -421,7 +428,7 @@ class _Collector:
             tuple(sorted(numbers[item] for item in collectives_around(op) if item in numbers)),
             self._spare_axes(op, values),
             self._per_iteration(op),
-            None if None in local else sizes_of(op, *[shape or () for shape in local]),
+            None if local is None else sizes_of(op, *local),
             self._element(op),
             is_narrow(op),
             *uses_of(op),
