@@ -18,7 +18,7 @@ from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, functions_in
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.user_lines import (
     UserLines,
     constraint_text,
@@ -40,6 +40,8 @@ from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
+# Texts name at most this many of the other lines that have the same constraint.
+_OTHER_LINES = 4
 # Constraints of JAX programs, where there is little room.
 _SHORT_KINDS = {"reshard": "the reshard", "out_sharding": "out_sharding"}
 
@@ -68,6 +70,12 @@ class Names:
     @cached_property
     def _calls(self) -> CallLocations:
         return CallLocations(ExecutionCounts(self._module))
+
+    @cached_property
+    def is_of_jax(self) -> bool:
+        """Whether operations have lines of Python, so that all that is written has one."""
+        locations = (source_location(op.location) for op in self._module.walk())
+        return any(location.line and location.name_stack for location in locations)
 
     # --- Values -------------------------------------------------------------------------------------
 
@@ -157,12 +165,8 @@ class Names:
 
     def now(self, change: Change) -> str:
         """What is written there now; "" for a result or several places."""
-        if (
-            not change.edits
-            or change.title
-            or change.parts
-            or isinstance(change.edits[0].subject, FunctionResult)
-        ):
+        is_of_one_place = change.edits and not change.title and not change.parts
+        if not is_of_one_place or isinstance(change.edits[0].subject, FunctionResult):
             return ""
         edit = change.edits[0]
         current = annotation_of(edit.subject)
@@ -244,16 +248,21 @@ class Names:
 
         A statement constrains the gradient, too.
         """
-        lines: dict[str, None] = {}
+        lines: dict[tuple[str, int], str] = {}
         for edit in written_in_jax(edits):
             location = source_location(edit.replaced.location) if edit.replaced is not None else None
             if location is None or not location.line or not location.name_stack:
                 return ""
-            lines[self._lines.chosen(location).file_text] = None
-        first, *others = lines
-        if len(others) > 1:
+            chosen = self._lines.chosen(location)
+            lines[chosen.file, chosen.line] = chosen.file_text
+        # In the order of the file.
+        lines = dict(sorted(lines.items()))
+        first, *others = lines.values()
+        if len(others) > _OTHER_LINES:
             return f"{first} and {len(others)} other lines"
-        return " and ".join(lines)
+        if len({file for file, _ in lines}) == 1:
+            others = [str(line) for _, line in list(lines)[1:]]
+        return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
 
     # --- Trials -------------------------------------------------------------------------------------
 
@@ -293,7 +302,9 @@ def written_in_jax(edits: Iterable[Edit]) -> list[Edit]:
 def _is_written(edit: Edit) -> bool:
     assert edit.replaced is not None
     is_changed = edit.is_removal or edit.replaced.sharding is not edit.sharding
-    return is_changed and not is_derived(edit.replaced)
+    # JAX derives the constraints of gradients, too.
+    is_gradient = source_location(edit.replaced.location).phase in GRADIENTS
+    return is_changed and not is_gradient and not is_derived(edit.replaced)
 
 
 def is_input_edit(edit: Edit) -> bool:
@@ -307,12 +318,17 @@ def inputs_first(edits: Iterable[Edit]) -> list[Edit]:
 
 
 def help_text(trial: Trial, names: Names) -> str:
-    """What to write, its effect, what the effect depends on, and Shardy's words, each in a line."""
+    """What to write, its effect and what that depends on, each in a line.
+
+    Without lines of Python, it is also said in Shardy's words.
+    """
     effect = trial.effect
-    lines = [f"{trial.text}{', at a cost' if effect.is_worse else ''}", f"tried: {effect.figures_text}"]
+    difference = names.difference(trial.change) if trial.change.title else ""
+    text = f"{trial.change.title}: {difference}" if difference else trial.text
+    lines = [f"{text}{', at a cost' if effect.is_worse else ''}", f"tried: {effect.figures_text}"]
     if not effect.holds:
         lines.append(f"risk: {effect.risk}")
-    if shown := names.sdy_text(trial.change):
+    if not names.is_of_jax and (shown := names.sdy_text(trial.change)):
         lines.append(f"in sdy: {shown}")
     return "\n  ".join(lines)
 

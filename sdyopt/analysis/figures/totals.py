@@ -163,3 +163,8 @@ def _add_runs(total: Total, figure: Fraction | int | None, collective: Collectiv
     if figure is not None and collective.times is None and collective.per_iteration is not None:
         total.per_iteration += figure * collective.per_iteration.high
         total.in_loops += 1
+
+
+def along(group: str) -> str:
+    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
+    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"

@@ -139,6 +139,8 @@ _WITH_OUT_SHARDING = (
     *("dot_general", "gather", "scatter", "scatter-add", "reshape", "broadcast_in_dim", "iota"),
     *("conv_general_dilated", "random_bits"),
 )
+# The ends of name stacks of constraints that programs write; those of other programs have none.
+_STATEMENTS = ("", "reshard", "sharding_constraint")
 # A sharding constraint on the result of an operation, which JAX creates if axes are explicit.
 OUT_SHARDING = "out_sharding of "
 
@@ -162,9 +164,17 @@ def is_out_sharding(op: Op) -> bool:
     """
     location, value = source_location(op.location), op.operand_at(0)
     name = location.name_stack.rpartition("/")[2]
-    if name in ("", "reshard", "sharding_constraint"):
+    if name in _STATEMENTS:
         return False
     return isinstance(value, OpResult) and value.op.location is op.location
+
+
+def is_statement(op: Op) -> bool:
+    """Whether a program writes a constraint, or is none of JAX.
+
+    With explicit axes, JAX constrains the results of operations, and those of `jit`.
+    """
+    return source_location(op.location).name_stack.rpartition("/")[2] in _STATEMENTS
 
 
 def is_auto(op: Op) -> bool:

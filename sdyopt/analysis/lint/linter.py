@@ -27,13 +27,14 @@ from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
 from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, Source, resolve_file_location
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.error_help.explainer import Explainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
 _TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
 # So many callers of a line are named.
-_CALLERS = 2
+_CALLERS = 1
 # The rule of all changes that no other rule has found something for.
 _CHEAPER_SHARDING = "cheaper-sharding"
 # What was tried saves this.
@@ -139,8 +140,11 @@ class Linter:
 
     def _diagnostic(self, rule: Rule, finding: Finding) -> tuple[Diagnostic, tuple[int, ...]]:
         """A finding as a diagnostic, and its lines in the source: of the excerpt, and of the operation."""
-        shown_op = op_to_show(finding.op)
-        culprit = self._explainer.range_of(shown_op.location, shown_op, *finding.steps)
+        shown_op, steps, notes = op_to_show(finding.op), finding.steps, finding.notes
+        if isinstance(shown_op, FuncOp) and notes:
+            # What a line of Python does with an argument tells more than the signature of the program.
+            shown_op, steps, notes = notes[0].op, (), notes[1:]
+        culprit = self._explainer.range_of(shown_op.location, shown_op, *steps)
         # Without a line of Python, such as for an argument, the line is that of the program.
         has_line = resolve_file_location(shown_op.location) is not None
         diagnostic = Diagnostic(
@@ -150,7 +154,7 @@ class Linter:
             help=finding.help,
             id=f"{LINT}/{rule.id}",
         )
-        for note in finding.notes:
+        for note in notes:
             shown_note_op = op_to_show(note.op)
             shown = Diagnostic(Severity.NOTE, self._location(shown_note_op.location), note.message)
             shown.culprit = self._explainer.range_of(shown_note_op.location, shown_note_op)
@@ -211,7 +215,9 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
     """The best change for a finding, and the figure that it saves enough of."""
     finding, search = placed.finding, programs.search
     places = {programs.place_of(collective) for collective in finding.collectives}
-    trials = [trial for trial in search.trials_of(finding.proposals) if trial.figures is not None]
+    # A compiler may send more after a constraint of a gradient, which no statement of a program computes.
+    proposals = [change for change in finding.proposals if not change.is_unsure]
+    trials = [trial for trial in search.trials_of(proposals) if trial.figures is not None]
     trials += filter(None, map(search.at_place, sorted(places)))
     for measure in placed.rule.measures:
         enough = []

@@ -27,6 +27,7 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.totals import along
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
@@ -37,6 +38,7 @@ from sdyopt.mlir.error_help.table import Narrowing
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.base import docstring
+from sdyopt.shardy.notation.partition_spec import jax_type
 
 
 class Looks(StrEnum):
@@ -197,10 +199,10 @@ UNIT_TEXTS = {"bytes": bytes_text, "flops": flops_text}
 
 
 def collective_text(collective: Collective) -> str:
-    """`all_gather {"x"} of tensor<8x16xf32>`, with the local types of its operands."""
-    types = ", ".join(collective.local_operands[:MAX_OPERANDS])
+    """`all_gather along "x" of f32[8,16]`, with the local types of its operands."""
+    types = ", ".join(map(jax_type, collective.local_operands[:MAX_OPERANDS]))
     more = len(collective.local_operands) - MAX_OPERANDS
-    return f"{collective.kind} {collective.group} of {types}{f' and {more} more' if more > 0 else ''}"
+    return f"{collective.kind} {along(collective.group)} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
 def runs_text(times: Times | None) -> str:

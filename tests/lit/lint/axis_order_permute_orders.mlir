@@ -1,7 +1,7 @@
 // Orders of axes are tried in all shardings but those of manual computations: with "y", "x" in all of them, the
 // permute would still be there.
 // RUN: sdy-opt %s --lint=axis-order-permute --lint-config=- 2>&1 | filecheck %s
-// CHECK: warning: collective_permute {"x", "y"} of tensor<64x512xf32> only changes an order
+// CHECK: warning: collective_permute along "x", "y" of f32[64,512] only changes an order
 // CHECK: help: write 'x', 'y' in this order in each PartitionSpec{{$}}
 // CHECK-NEXT: tried: sends 0 B in place of 96.0 KiB
 // CHECK-NEXT: in sdy: "x", "y" in this order in all shardings

@@ -60,7 +60,7 @@ sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @exchanged(%x: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>})
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>}) {
   %0 = stablehlo.tanh %x : tensor<512x512xf32>
-  // expected-warning@+1 {{another sharding of this constraint saves 256.0 KiB on the wire}}
+  // expected-warning@+1 {{this with_sharding_constraint to P('model', 'data') is not the cheapest: another one saves 256.0 KiB on the wire}}
   %1 = sdy.sharding_constraint %0 <@mesh, [{"model"}, {"data"}]> : tensor<512x512xf32>
   %2 = stablehlo.exponential %1 : tensor<512x512xf32>
   return %2 : tensor<512x512xf32>

@@ -3,19 +3,19 @@
 // RUN: split-file %s %t
 // RUN: sdy-opt %t/program.mlir --lint=repeated-collective --lint-config=- 2>&1 | filecheck %s
 
-// CHECK:      model.py:4:8: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value
+// CHECK:      model.py:4:8: warning: all_gather along "x" of f32[128,512] runs again on the same value
 // CHECK-NEXT: {{^}}    b = absolute(w)
 // CHECK-NEXT: {{^}}       ^
 // CHECK-NEXT: model.py:9:3: note: called from
 // CHECK-NEXT: model.py:3:8: note: the first result is for this use
 
-// An argument has no line of Python. A note shows where it is used first.
+// An argument has no line of Python. Its finding is where it is used first.
 // RUN: sdy-opt %t/argument.mlir --lint=cheaper-sharding --lint-config=- 2>&1 | filecheck %s --check-prefix=ARGUMENT
 
-// ARGUMENT:      warning: another sharding of w saves
-// ARGUMENT:      model.py:3:8: note: first used here
+// ARGUMENT:      model.py:3:8: warning: another sharding of w saves
 // ARGUMENT-NEXT: {{^}}    a = absolute(w)
 // ARGUMENT-NEXT: {{^}}       ^
+// ARGUMENT-NEXT: model.py:9:3: note: called from
 // ARGUMENT-NEXT: help: shard the input w as
 
 //--- model.py

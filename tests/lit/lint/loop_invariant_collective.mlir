@@ -17,7 +17,7 @@ func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
     %next = stablehlo.add %i, %one : tensor<i32>
     %1 = "stablehlo.if"(%c) ({
       %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-      // expected-warning@+1 {{all_gather {"x"} of tensor<128x512xf32> has an operand that does not change in the loop: 7.50 MiB on the wire in 10 runs, 6.75 MiB more than before the loop}}
+      // expected-warning@+1 {{all_gather along "x" of f32[128,512] has an operand that does not change in the loop: 7.50 MiB on the wire in 10 runs, 6.75 MiB more than before the loop}}
       %2 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
       stablehlo.return %2 : tensor<512x512xf32>
     }, {
@@ -53,7 +53,7 @@ func.func private @body(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@m
   %0 = stablehlo.transpose %w, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<512x512xf32>) -> tensor<512x512xf32>
   %3 = "stablehlo.if"(%c) ({
     %1 = sdy.all_gather [{}, {"x"}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-    // expected-warning@+1 {{all_gather {"x"} of tensor<512x128xf32> has an operand that does not change in the loop: 768.0 KiB on the wire}}
+    // expected-warning@+1 {{all_gather along "x" of f32[512,128] has an operand that does not change in the loop: 768.0 KiB on the wire}}
     %2 = stablehlo.dot_general %1, %b, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
     stablehlo.return %2 : tensor<512x512xf32>
   }, {
@@ -81,7 +81,7 @@ func.func @manual(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
     } do {
       %next = stablehlo.add %i, %one : tensor<i32>
       %3 = "stablehlo.if"(%d) ({
-        // expected-warning@+1 {{all_gather {"x"} of tensor<128x512xf32> has an operand that does not change in the loop}}
+        // expected-warning@+1 {{all_gather along "x" of f32[128,512] has an operand that does not change in the loop}}
         %1 = "stablehlo.all_gather"(%local) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<128x512xf32>) -> tensor<512x512xf32>
         %2 = stablehlo.add %b, %1 : tensor<512x512xf32>
         stablehlo.return %2 : tensor<512x512xf32>
@@ -113,7 +113,7 @@ func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   } do {
     %next = stablehlo.add %i, %one : tensor<i32>
     %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-    // expected-warning@+1 {{all_gather {"x"} of tensor<128x512xf32> has an operand that does not change in the loop: 7.50 MiB on the wire in 10 runs, 6.75 MiB more than before the loop}}
+    // expected-warning@+1 {{all_gather along "x" of f32[128,512] has an operand that does not change in the loop: 7.50 MiB on the wire in 10 runs, 6.75 MiB more than before the loop}}
     %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
     stablehlo.return %next, %a, %1 : tensor<i32>, tensor<512x512xf32>, tensor<512x512xf32>
   }

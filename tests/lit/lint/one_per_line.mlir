@@ -3,7 +3,7 @@
 
 // Operations from one line of a Python program, such as those of repeated layers, have one finding of each rule: the most
 // expensive one, with the number and the cost of all.
-// CHECK:     train.py:7:3: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value: 768.0 KiB on the wire; 1 more like it on this line, 1.12 MiB in all [repeated-collective]
+// CHECK:     train.py:7:3: warning: all_gather along "x" of f32[128,512] runs again on the same value: 768.0 KiB on the wire; 1 more like it on this line, 1.12 MiB in all [repeated-collective]
 // CHECK-NOT: warning:
 
 // SUMMARY:      1  repeated-collective  1.12 MiB on the wire

@@ -42,3 +42,14 @@ func.func @reduced(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// With explicit axes, JAX constrains what a jit returns: no statement of the program does.
+func.func @jit(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"}]> : tensor<8x8xf32> loc("jit(step)/jit"("model.py":3:4))
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x8xf32> loc("jit(step)/reshard"("model.py":4:4))
+  return %1 : tensor<8x8xf32>
+}

@@ -6,7 +6,7 @@ func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32> loc("model.py":3:4)
   %1 = stablehlo.negate %0 : tensor<512x512xf32> loc("model.py":4:4)
   %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32> loc("model.py":7:4)
-  // CHECK:      model.py:8:4: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value
+  // CHECK:      model.py:8:4: warning: all_gather along "x" of f32[128,512] runs again on the same value
   // CHECK-NEXT:   --> {{.*}}python_locations.mlir:13:8
   // CHECK-NEXT:   %3 = stablehlo.abs %2 : tensor<512x512xf32> loc("model.py":8:4)
   // CHECK-NEXT:        ^~~~~~~~~~~~~

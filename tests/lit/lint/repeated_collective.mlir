@@ -29,7 +29,7 @@ func.func @chain(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %4 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>} : (tensor<512x512xf32>) -> tensor<512x512xf32>
   %5 = sdy.all_gather [{"y"}, {}] %4 out_sharding=<@mesh, [{}, {"x"}]> : tensor<512x512xf32>
   %6 = sdy.all_to_all [{"x"}: 1->0] %5 out_sharding=<@mesh, [{"x"}, {}]> : tensor<512x512xf32>
-  // expected-warning@+1 {{all_to_all {"x"} of tensor<512x256xf32> after all_gather run again on the same value: 512.0 KiB on the wire}}
+  // expected-warning@+1 {{all_to_all along "x" of f32[512,256] after all_gather run again on the same value: 512.0 KiB on the wire}}
   %7 = stablehlo.custom_call @use(%6) {has_side_effect = true} : (tensor<512x512xf32>) -> tensor<8xf32>
   return
 }

@@ -6,7 +6,7 @@ sdy.mesh @mesh = <["x"=4]>
 func.func @activation(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = sdy.sharding_constraint %a <@mesh, [{}, {}]> : tensor<512x512xf32>
-  // expected-warning@+1 {{a value is resharded from [{"x"}, {}] to [{}, {}] and back, with only elementwise operations between: 768.0 KiB on the wire}}
+  // expected-warning@+1 {{a value is resharded from P('x') to P() and back, with only elementwise operations between: 768.0 KiB on the wire}}
   %1 = stablehlo.tanh %0 : tensor<512x512xf32>
   %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<512x512xf32>
   // expected-note@+1 {{the value is resharded back for this operation}}
@@ -25,7 +25,7 @@ func.func @two_operands(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@m
   %half = stablehlo.constant dense<0.5> : tensor<512x512xf32>
   %0 = sdy.all_to_all [{"x"}: 0->1] %a out_sharding=<@mesh, [{}, {"x"}]> : tensor<512x512xf32>
   %1 = sdy.all_to_all [{"x"}: 0->1] %b out_sharding=<@mesh, [{}, {"x"}]> : tensor<512x512xf32>
-  // expected-warning@+1 {{a value is resharded from [{"x"}, {}] to [{}, {"x"}] and back}}
+  // expected-warning@+1 {{a value is resharded from P('x') to P(None, 'x') and back}}
   %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<512x512xf32>
   %3 = stablehlo.multiply %2, %half {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<512x512xf32>
   // expected-note@+1 {{the value is resharded back here}}

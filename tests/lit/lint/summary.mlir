@@ -7,7 +7,7 @@
 // RUN: filecheck %s --check-prefix=PROGRAM --input-file=%t.mlir
 
 // The most expensive findings come first, those without a cost last.
-// CHECK: summary.mlir:30:8: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value: 768.0 KiB on the wire [repeated-collective]
+// CHECK: summary.mlir:30:8: warning: all_gather along "x" of f32[128,512] runs again on the same value: 768.0 KiB on the wire [repeated-collective]
 // CHECK: note: the first result is for this use
 
 // CHECK:      summary.mlir:17:1: warning: no value is sharded along axis "y" of @mesh: the 2 devices along it do the same work [unused-mesh-axis]

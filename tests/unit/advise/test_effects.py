@@ -72,7 +72,7 @@ def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
 
 
 def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
-    names = cast(Names, SimpleNamespace(sdy_text=lambda change: change.words[1]))
+    names = cast(Names, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))
     after = figures(60, conflicts=10, moved=50, carried=5)
     assert help_text(Trial(change, figures(100), after, text="write P('x')"), names).split("\n  ") == [

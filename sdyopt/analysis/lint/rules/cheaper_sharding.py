@@ -18,9 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.changes.edits import dims_text
 from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.names import inputs_first
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
@@ -39,6 +42,7 @@ from sdyopt.mlir.error_help.table import Narrowing, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.value_names import argument_text, result_text
+from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import FunctionResult
 
 
@@ -66,21 +70,26 @@ class CheaperSharding(Rule):
 
 
 def _finding(trial: Trial) -> Finding:
-    subject = trial.change.edits[0].subject
-    what = "this value"
+    edit = inputs_first(trial.change.edits)[0] if trial.change.title else trial.change.edits[0]
+    subject = edit.subject
+    what, message = "this value", ""
     steps: tuple[Narrowing, ...] = ()
     notes: tuple[Note, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(op, ShardingConstraintOp):
-        what = "this constraint"
+        kind = constraint_text(op)
+        spec = specs_of(dims_text(op.sharding))
+        what = f"the {kind}, {spec}," if is_out_sharding(op) else f"this {kind} to {spec}"
+        message = f"{what} is not the cheapest: another one saves {{saved}}"
     if isinstance(subject, FunctionResult):
         what = result_text(*subject)
     elif isinstance(subject, BlockArgument) and isinstance(op, FuncOp):
         what, steps = argument_text(op, subject.index), (argument(subject.index),)
         notes = first_use(subject)
+    more = " and others" if trial.change.title and trial.change.edits[1:] else ""
     return Finding(
         op,
-        f"another sharding of {what} saves {{saved}}",
+        message or f"another sharding of {what}{more} saves {{saved}}",
         steps=steps,
         notes=notes,
         cost=Fraction(bytes_of(subject.type) or 0),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import Change, Edit, dims_text
 from sdyopt.analysis.changes.effect import CostedProgram, Measure, bytes_of_runs
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
@@ -33,6 +33,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.error_help.table import brackets, item
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
+from sdyopt.shardy.notation.partition_spec import specs_of
 
 
 @rule("closed-dimension-gather", Severity.WARNING, Looks.TRIALS)
@@ -63,11 +64,11 @@ class ClosedDimensionGather(Rule):
             single = next(([pair] for pair in tried if saved_by([pair]) == saved), group)
             op, dim = single[0]
             dims = sorted({number for _, number in single})
-            are, they = ("are", "they are") if dims[1:] else ("is", "it is")
+            they, spec = "they are" if dims[1:] else "it is", specs_of(dims_text(op.sharding))
             yield Finding(
                 op,
-                f"{_dims_text(dims)} of this constraint {are} closed, which forces a gather: if {they} open, "
-                f"the program sends {bytes_text(saved)} less of {bytes_text(total)}",
+                f"this constraint to {spec} closes {_dims_text(dims)}, which forces a gather: if {they} "
+                f"open, the program sends {bytes_text(saved)} less of {bytes_text(total)}",
                 steps=(brackets("["), item(dim)),
                 cost=saved,
                 proposals=(_opened(single, trials.module),),
@@ -121,8 +122,9 @@ def _by_place(
 
 
 def _dims_text(dims: list[int]) -> str:
-    """`dimension 0`, `dimensions 0 and 1`."""
-    return f"dimension{'s' if dims[1:] else ''} {' and '.join(map(str, dims))}"
+    """`dimension 0`, `dimensions 0, 1 and 2`."""
+    *first, last = map(str, dims)
+    return f"dimensions {', '.join(first)} and {last}" if first else f"dimension {last}"
 
 
 def _spare_axes(sharding: TensorSharding, base: CostedProgram) -> list[MeshAxis]:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from sdyopt.analysis.changes.edits import Change, Edit
 from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
-from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding
+from sdyopt.analysis.figures.user_lines import constraint_text, is_statement
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -31,6 +31,7 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpOperand, OpResult
+from sdyopt.shardy.notation.partition_spec import specs_or_dims
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 
@@ -67,7 +68,7 @@ def _is_sharded_before(constraint: Op) -> bool:
 
 def _conflicting_use(op: Op) -> OpOperand | None:
     """The last use of a constraint, if each of its uses requires a sharding that does not satisfy it."""
-    if not isinstance(op, ShardingConstraintOp) or is_out_sharding(op):
+    if not isinstance(op, ShardingConstraintOp) or not is_statement(op):
         return None
     uses = list(op.output.uses)
     others = [_required(use) for use in uses]
@@ -89,7 +90,8 @@ def _removing(constraints: Iterable[Op]) -> Change:
 def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     """The finding of a constraint without an effect, or with that of moving its value."""
     assert isinstance(op, ShardingConstraintOp)
-    mine, theirs = (dims_text(sharding, op.sharding.rank) for sharding in (op.sharding, _required(use)))
+    shardings = [dims_text(sharding, op.sharding.rank) for sharding in (op.sharding, _required(use))]
+    mine, theirs = specs_or_dims(*shardings)
     consequence = "has no effect" if effect is None else "only moves its value"
     tried = "the program with collectives stays the same" if effect is None else effect.figures_text
     return Finding(

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, LintedPrograms, Looks, Rule, first_use, rule
@@ -55,7 +56,9 @@ class ReplicatedValue(Rule):
                 continue
             for result in op.results:
                 if self._is_large_and_replicated(result, program) and not program.manual_axes(op):
-                    yield from _finding(op, "the result", result, program, (), programs)
+                    is_gradient = source_location(op.location).phase is Phase.BACKWARD
+                    name = "a value of the backward pass" if is_gradient else "the result"
+                    yield from _finding(op, name, result, program, (), programs)
 
     def _is_reported(self, value: Value, program: LintedProgram) -> bool:
         """Whether a value is reported itself, or gathered, or computed from such values."""

@@ -27,6 +27,7 @@ from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.shardy.notation.partition_spec import specs_or_dims
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
@@ -67,10 +68,10 @@ def _finding(
     collectives: tuple[CollectiveOp, ...],
 ) -> Finding:
     old, new = (program.shapes.sharding(value) for value in (producer(op), last_of_chain(op)))
-    rank = op.out_sharding.rank
+    before, after = specs_or_dims(*(dims_text(sharding, op.out_sharding.rank) for sharding in (old, new)))
     return Finding(
         op,
-        f"a value is resharded from {dims_text(old, rank)} to {dims_text(new, rank)} and back, with only "
+        f"a value is resharded from {before} to {after} and back, with only "
         f"elementwise operations between: {bytes_text(cost)} on the wire",
         notes=(_note(last),),
         cost=cost,

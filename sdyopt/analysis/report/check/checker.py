@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.topology import Topology
-from sdyopt.analysis.figures.totals import Total, wire_bytes_of_runs, wire_total, wire_totals
+from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -266,11 +266,6 @@ def _key(collective: Collective) -> str:
 def kind_of(collective: Collective) -> str:
     """`all_gather along "x"`."""
     return f"{collective.kind} {along(collective.group)}"
-
-
-def along(group: str) -> str:
-    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
-    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
 
 
 def part_of(group: Sequence[Collective], total: Total) -> Part:
