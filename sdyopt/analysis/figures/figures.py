@@ -237,6 +237,25 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class ProductKernel:
+    """How a compiler for TPU computes a product.
+
+    `is_narrow`: what it writes has elements of 16 bits or less. `is_returned`: the program returns it.
+    `vector_elements` are those of tiles that the vector unit computes it of, 0 if another unit does.
+    `argument_bytes` are those of operands that are arguments of the program; `reads_arguments`: all are.
+    """
+
+    is_narrow: bool = False
+    is_returned: bool = False
+    vector_elements: int = 0
+    argument_bytes: int = 0
+    reads_arguments: bool = False
+
+
+NO_KERNEL = ProductKernel()
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A dot_general, dot or convolution. `flops` are those of one run on one device.
 
@@ -244,8 +263,7 @@ class Product:
     device, `collectives` the numbers of the collectives on its operands and of the reductions of its result.
     `spare_axes` are the mesh axes along which devices repeat the product, because no operand or result is
     sharded along them. `sizes` are those of its batch, of the rows and the columns of its result and of what
-    it contracts, `element` the type of its operands. `is_narrow`: its result has elements of 16 bits or less.
-    `is_followed`: others compute with its result in its kernel. `is_returned`: the program returns it.
+    it contracts, `element` the type of its operands.
     """
 
     kind: str
@@ -260,9 +278,7 @@ class Product:
     per_iteration: Times | None = None
     sizes: tuple[int, int, int, int] | None = None
     element: str = ""
-    is_narrow: bool = False
-    is_followed: bool = False
-    is_returned: bool = False
+    kernel: ProductKernel = NO_KERNEL
 
 
 @dataclass(frozen=True, slots=True)

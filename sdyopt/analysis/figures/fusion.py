@@ -35,7 +35,6 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, Broadcast
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, PowOp, TranscendentalOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
@@ -437,14 +436,6 @@ def _after(user: Op, passed: tuple[type[Op], ...]) -> Op:
     while isinstance(user, passed) and len(user.results) == 1 and user.results[0].has_one_use:
         user = next(user.results[0].users)
     return user
-
-
-def converted_result(product: Value) -> Value | None:
-    """The result of the conversion that is the only use of a product; None if there is none."""
-    if not isinstance(product, OpResult) or type(product.op) not in _DOTS or not product.has_one_use:
-        return None
-    user = _after(next(product.users), VIEWS)
-    return user.results[0] if isinstance(user, ConvertOp) else None
 
 
 def is_read_by_products_only(value: Value) -> bool:

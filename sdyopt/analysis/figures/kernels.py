@@ -11,17 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from math import prod
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_constant
-from sdyopt.analysis.figures.figures import Kernels, KernelSize
-from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.figures.fusion import converted_result
-from sdyopt.analysis.figures.local_shapes import LocalShapes, element_bits
+from sdyopt.analysis.figures.figures import Kernels, KernelSize, ProductKernel
+from sdyopt.analysis.figures.flops import FLOPS, sizes_of
+from sdyopt.analysis.figures.fusion import is_read_by_products_only
+from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.base.compilers import CompilerBehavior
-from sdyopt.mlir.dialects.func import ReturnOp
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
@@ -35,13 +38,14 @@ from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import FloatType, RankedShapedType
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.types import DYNAMIC, FloatType, RankedShapedType
+from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # What is read or written in place, or not at all.
 _VIEWS = (BroadcastInDimOp, IotaOp, ReshapeOp, TransposeOp)
 _SLICES = (DynamicSliceOp, GatherOp, SliceOp)
+_MOVES = (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReverseOp)
 _MEMBERS = (*_VIEWS, *_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReduceOp, ReverseOp)
 # Kernels of their own.
 _ALONE = (FftOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp)
@@ -79,6 +83,7 @@ class _Kernels:
 
     def __init__(self, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> None:
         self._shapes, self._counts = shapes, counts
+        self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
         self._looks_up = CompilerBehavior.LOOKS_UP_SHARDS.holds(compiler)
         self._summed = Kernels()
         self._kernels: dict[Op, _Kernel] = {}
@@ -102,7 +107,7 @@ class _Kernels:
                 before = use.value.defining_op
                 # Those of the same block that are no constants.
                 if before is not None and before.parent is parent and not is_constant(type(before)):
-                    is_later = before not in kernels or _ends(type(before))
+                    is_later = before not in kernels or self._is_written_for(use.value, op)
                     befores.append((before, use.value, is_later))
                     depth = max(depth, depths[before] + is_later)
             depths[op] = depth
@@ -122,6 +127,14 @@ class _Kernels:
         for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
             self._add(kernel)
         return self._summed
+
+    def _is_written_for(self, value: Value, user: Op) -> bool:
+        """Whether a kernel writes a value for another one: not if that computes it again, or both are one."""
+        before = value.defining_op
+        assert before is not None
+        if _ends(type(before)):
+            return True
+        return before not in self._free and not value.has_one_use and _is_move(type(user))
 
     def _is_free(self, op: Op) -> bool:
         kind, free = type(op), self._free
@@ -153,7 +166,7 @@ class _Kernels:
         times = self._counts.times(op)
         size = self._bytes(op.results[0])
         if times is not None and size and self._looks_up:
-            self._summed.add(KernelSize(2 * size, _elements(op.results[0], size), False), times.high)
+            self._summed.add(KernelSize(2 * size, self._elements(op.results[0]), False), times.high)
             self._summed.unsized += times.high
 
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
@@ -184,7 +197,10 @@ class _Kernels:
         sizes = [self._bytes(value) for value in values]
         if (size := sum(sizes)) < _SCALARS:
             return
-        elements = [_elements(value, value_size) for value, value_size in zip(values, sizes, strict=True)]
+        elements = [
+            self._elements(value) if value_size else 0
+            for value, value_size in zip(values, sizes, strict=True)
+        ]
         kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
         kernels = self._summed
         kernels.add(kind, times.high)
@@ -209,10 +225,9 @@ class _Kernels:
         """What other kernels do not compute again; the update for what it is a part of."""
         kernels = self._kernels
         for op in ops:
-            ends = _ends(type(op))
             for value in op.results:
                 for user in value.users:
-                    if (ends or user not in kernels) and user not in ops:
+                    if user not in ops and (user not in kernels or self._is_written_for(value, user)):
                         yield op.operand_at(1) if type(op) is DynamicUpdateSliceOp else value
                         break
 
@@ -224,7 +239,7 @@ class _Kernels:
             for op in ops
             for value in op.results
             for user in value.users
-            if user not in ops and (user not in kernels or _ends(type(op)))
+            if user not in ops and (user not in kernels or self._is_written_for(value, user))
         ]
         if all(type(user) in FLOPS for user in writers):
             return True
@@ -243,6 +258,13 @@ class _Kernels:
             value = max(op.operands, key=self._bytes)
         return value
 
+    def _elements(self, value: Value) -> int:
+        """The elements of whole tiles, where vectors are tiles."""
+        shape = self._shapes.shape(value)
+        if shape is None or DYNAMIC in shape:
+            return 0
+        return elements_of_tiles(shape) if self._pads else prod(shape)
+
     def _bytes(self, value: Value) -> int:
         size = self._sizes.get(value)
         if size is None:
@@ -252,27 +274,81 @@ class _Kernels:
         return size
 
 
-def is_narrow(product: Op) -> bool:
-    """Whether the elements of a product are written with 16 bits or less."""
-    result = product.results[0]
-    type = (converted_result(result) or result).type
-    element = type.element if isinstance(type, RankedShapedType) else None
-    return isinstance(element, FloatType) and element.width <= _NARROW
+def kernel_of_product(product: Op, shapes: LocalShapes) -> ProductKernel:
+    """How a compiler for TPU computes a product."""
+    arguments = [_argument(use.value) for use in product.operand_uses]
+    return ProductKernel(
+        _is_narrow(product),
+        _is_returned(product),
+        _vector_elements(product, shapes),
+        sum(shapes.bytes(argument) or 0 for argument in dict.fromkeys(arguments) if argument is not None),
+        None not in arguments,
+    )
 
 
-def uses_of(product: Op) -> tuple[bool, bool]:
-    """Whether operations compute with the result of a product in its kernel, and whether it is returned."""
-    is_followed = is_returned = False
+def _is_narrow(product: Op) -> bool:
+    """Whether the elements that a product, and what follows it in its kernel, write have 16 bits or less."""
+    value: Value = product.results[0]
+    for _ in range(_MAX_STEPS):
+        element = value.type.element if isinstance(value.type, RankedShapedType) else None
+        if isinstance(element, FloatType) and element.width <= _NARROW:
+            return True
+        user = next(iter(value.users)) if value.has_one_use else None
+        if user is None or not user.signature.cached(_is_member) or _ends(type(user)) or _is_move(type(user)):
+            break
+        value = user.results[0]
+    # What only products read is written as they read it.
+    return is_read_by_products_only(value)
+
+
+def _vector_elements(product: Op, shapes: LocalShapes) -> int:
+    """The elements of the tiles that a vector unit multiplies and sums, as for a single row; 0 for others.
+
+    Products of a batch of vectors are not among them, unless these are matrices of one row.
+    """
+    local = [shapes.shape(value) for value in (*product.operands[:2], product.results[0])]
+    if not isinstance(product, DotGeneralOp) or None in local:
+        return 0
+    lhs, rhs, out = (shape or () for shape in local)
+    sizes = sizes_of(product, lhs, rhs, out)
+    if sizes is None:
+        return 0
+    batch, rows, columns, contracted = sizes
+    dims = product.dot_dimension_numbers
+    used = len(dims.lhs_batching_dimensions) + len(dims.lhs_contracting_dimensions)
+    is_row = rows == 1 and (batch == 1 or len(lhs) > used)
+    is_column = columns == 1 and (batch == 1 or len(rhs) > used)
+    if not (is_row or is_column or contracted == 1):
+        return 0
+    return max(elements_of_tiles(tuple(shape)) for shape in (lhs, rhs, out))
+
+
+def _argument(value: Value) -> Value | None:
+    """The argument of a function that a value is, converted or as a view; None for others."""
+    for _ in range(_MAX_STEPS):
+        if isinstance(value, BlockArgument):
+            parent = value.block.parent_op
+            if not isinstance(parent, ManualComputationOp):
+                return value if isinstance(parent, FuncOp) else None
+            value = parent.operand_at(value.index)
+            continue
+        op = value.defining_op
+        if op is None or not op.operand_uses or not (_is_view(type(op)) or isinstance(op, ConvertOp)):
+            return None
+        value = op.operand_at(0)
+    return None
+
+
+def _is_returned(product: Op) -> bool:
+    """Whether a program returns the result of a product, converted or as a view."""
     values = list(product.results)
     while values:
         for user in values.pop().users:
+            if isinstance(user, ReturnOp):
+                return True
             if _is_view(type(user)) or isinstance(user, ConvertOp):
                 values += user.results
-            elif isinstance(user, ReturnOp):
-                is_returned = True
-            else:
-                is_followed = is_followed or user.signature.cached(_is_member)
-    return is_followed, is_returned
+    return False
 
 
 @cache
@@ -283,6 +359,11 @@ def _is_view(kind: type[Op]) -> bool:
 @cache
 def _is_slice(kind: type[Op]) -> bool:
     return issubclass(kind, _SLICES)
+
+
+@cache
+def _is_move(kind: type[Op]) -> bool:
+    return issubclass(kind, _MOVES)
 
 
 @cache
@@ -307,8 +388,3 @@ def _is_member(signature: OpSignature) -> bool:
     return len(signature.result_types) > 0 and (
         issubclass(signature.op_class, _MEMBERS) or is_elementwise(signature)
     )
-
-
-def _elements(value: Value, size: int) -> int:
-    bits = element_bits(value.type.element) if isinstance(value.type, RankedShapedType) else None
-    return size * 8 // bits if bits else 0

@@ -188,3 +188,26 @@ def padded_to_tiles(size: int, shape: tuple[int, ...]) -> int:
                 best = padded if best is None else min(best, padded)
     assert best is not None
     return int(size * best)
+
+
+@cache
+def elements_of_tiles(shape: tuple[int, ...]) -> int:
+    """The elements that fill as many vector registers as a tensor takes: one for a tile of any height.
+
+    The minor dimensions are those as they are, unless others take less memory.
+    """
+    sizes = [size for size in shape if size > 1]
+    if len(sizes) < 2:
+        return -(-prod(sizes) // (_LANES * _SUBLANES)) * _LANES * _SUBLANES
+    best: tuple[Fraction, int] | None = None
+    for lane in reversed(range(len(sizes))):
+        for sublane in reversed(range(len(sizes))):
+            if sublane != lane:
+                minor, major = sizes[lane], sizes[sublane]
+                tile = min(_SUBLANES, 1 << (major - 1).bit_length())
+                columns, rows = -(-minor // _LANES), -(-major // tile)
+                memory = Fraction(columns * _LANES * rows * tile, minor * major)
+                if best is None or memory < best[0]:
+                    best = memory, columns * rows * (prod(sizes) // (minor * major))
+    assert best is not None
+    return best[1] * _LANES * _SUBLANES

@@ -38,7 +38,7 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
 from sdyopt.analysis.figures.independent_products import independent_products
-from sdyopt.analysis.figures.kernels import is_narrow, kernels_of, uses_of
+from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
@@ -430,8 +430,7 @@ class _Collector:
             self._per_iteration(op),
             None if local is None else sizes_of(op, *local),
             self._element(op),
-            is_narrow(op),
-            *uses_of(op),
+            kernel_of_product(op, self._shapes),
         )
 
     def _element(self, op: Op) -> str:

@@ -38,6 +38,8 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
     }
     # The time of a collective that several products need is divided equally among them.
     sharers = Counter(number for product in report.products for number in product.collectives)
+    elementwise = _seconds_of_elementwise(report, topology)
+    reading = _Reading(report, topology, elementwise)
     return TimeEstimate(
         collectives,
         [
@@ -46,13 +48,38 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
                 topology,
                 [(runs[number], sharers[number]) for number in product.collectives],
                 _is_in_memory(report, product.bytes or 0, topology),
+                reading,
             )
             for product in report.products
         ],
-        _seconds_of_elementwise(report, topology),
+        elementwise,
         error_text(topology),
         Fraction(1) if topology.compute is None else topology.compute.products / topology.compute.sustained,
     )
+
+
+class _Reading:
+    """When the arguments that products read come from memory: before these run, if there is time for it.
+
+    `_seconds` have passed when a product starts, `_busy` is the time until which earlier arguments are read.
+    """
+
+    def __init__(
+        self, report: Report, topology: Topology, elementwise: tuple[Fraction, Fraction] | None
+    ) -> None:
+        self._rate = float(topology.memory_bandwidth or 1)
+        # Other kernels are between products.
+        self._between = float(elementwise[0]) / max(1, len(report.products)) if elementwise else 0.0
+        is_first = bool(report.products) and report.products[0].kernel.reads_arguments
+        self._seconds, self._busy = 0.0 if is_first else self._between, 0.0
+
+    def is_late(self, product: Product, seconds: Fraction) -> bool:
+        """Whether a product of so many seconds, the next one, reads its arguments while it runs."""
+        read = product.kernel.argument_bytes / self._rate
+        is_late = read > 0 and self._busy + read > self._seconds
+        self._busy = (max(self._busy, self._seconds) if is_late else self._busy) + read
+        self._seconds += (max(float(seconds), read) if is_late else float(seconds)) + self._between
+        return is_late
 
 
 def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
@@ -104,7 +131,7 @@ def _is_in_memory(report: Report, size: int, topology: Topology) -> bool:
     """Whether so many bytes come from memory and not from the cache beside the units."""
     if topology.compute is None or size > topology.compute.cache:
         return True
-    return report.memory.peak > _LARGE * topology.compute.cache
+    return report.memory.peak > _LARGE * topology.compute.cache < _LARGE * _LARGE * size
 
 
 def _seconds_of_writing(product: Product, topology: Topology, flops: Fraction) -> Fraction:
@@ -113,9 +140,9 @@ def _seconds_of_writing(product: Product, topology: Topology, flops: Fraction) -
     if speed is None or not speed.vector or product.sizes is None or topology.memory_bandwidth is None:
         return Fraction(0)
     elements = prod(product.sizes[:3])
-    seconds = speed.narrow * elements / flops if product.is_narrow else Fraction(0)
-    if product.is_returned:
-        size = elements * (2 if product.is_narrow else 4)
+    seconds = speed.narrow * elements / flops if product.kernel.is_narrow else Fraction(0)
+    if product.kernel.is_returned:
+        size = elements * (2 if product.kernel.is_narrow else 4)
         seconds += size / (topology.memory_bandwidth * speed.memory)
     return seconds
 
@@ -131,6 +158,7 @@ def _timed_product(
     topology: Topology,
     collectives: list[tuple[Fraction | None, int]],
     is_in_memory: bool,
+    reading: _Reading,
 ) -> TimedProduct:
     compute = _quotient(product.flops, topology.flops)
     memory = _quotient(product.bytes, topology.memory_bandwidth)
@@ -139,11 +167,21 @@ def _timed_product(
         rate = speed.rates.get(product.element, speed.rates.get(product.element[:2].lower(), 1.0))
         flops = (topology.flops or 1) * speed.products
         compute = _padded_flops(product, speed.tile) / (flops * Fraction(str(rate)))
-        memory, least = memory * is_in_memory, speed.product
+        if speed.vector and product.kernel.vector_elements:
+            compute = Fraction(product.kernel.vector_elements, speed.vector)
+        memory, least = memory / speed.memory * is_in_memory, speed.product
         written = _seconds_of_writing(product, topology, flops)
         compute = max(compute, written) + _NOT_HIDDEN * min(compute, written)
-        if product.is_followed or product.is_returned or (product.is_narrow and speed.narrow):
+        if (
+            product.kernel.vector_elements
+            or product.kernel.is_returned
+            or (product.kernel.is_narrow and speed.narrow)
+        ):
             least += speed.kernel
+        is_once = product.times is not None and product.times.high == 1
+        if speed.vector and is_once and reading.is_late(product, max(compute, memory) + least):
+            read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
+            memory, least = max(memory, read or memory), least + speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
     known = sum((amount / sharers for amount, sharers in collectives if amount is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
@@ -161,13 +199,14 @@ def _padded_flops(product: Product, tile: int) -> int:
     if product.sizes is None:
         return product.flops or 0
     batch, rows, columns, contracted = product.sizes
-    # One operand is loaded in tiles, which takes as long as a tile of the other.
-    least_rows, least_columns = (max(tile, _padded(size, _ROWS)) for size in (rows, columns))
+    # One operand is loaded in tiles, which takes as long as a few rows of the other.
+    least_rows, least_columns = (max(tile // _LOADS, _padded(size, _ROWS)) for size in (rows, columns))
     area = min(_padded(rows, tile) * least_columns, least_rows * _padded(columns, tile))
     return 2 * batch * _padded(contracted, tile) * area
 
 
-# The rows that a matrix unit takes at once.
+# The share of a tile's rows that pass while one is loaded, and the rows that a matrix unit takes at once.
+_LOADS = 4
 _ROWS = 8
 
 

@@ -160,14 +160,16 @@ def test_products_take_in_the_operations_after_them() -> None:
 
 @pytest.mark.parametrize(
     ("rows", "columns", "contracted", "padded"),
-    [(1024, 256, 8192, 1), (1024, 256, 32, 4), (1024, 32, 256, 4), (8, 4096, 4096, 16)],
+    # A tile of one operand is loaded in the time of 32 rows of the other.
+    [(1024, 256, 8192, 1), (1024, 256, 32, 4), (1024, 32, 256, 1), (64, 4096, 4096, 1), (8, 4096, 4096, 4)],
 )
 def test_products_are_of_whole_tiles(rows: int, columns: int, contracted: int, padded: int) -> None:
     lhs, rhs = f"tensor<{rows}x{contracted}xbf16>", f"tensor<{contracted}x{columns}xbf16>"
     result = f"tensor<{rows}x{columns}xf32>"
     report = report_on(
         module(f"""
-        func.func @main(%a: {lhs}, %b: {rhs}) -> tensor<f32> {{
+        func.func @main() -> tensor<f32> {{
+          %a, %b = stablehlo.custom_call @make() : () -> ({lhs}, {rhs})
           %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({lhs}, {rhs}) -> {result}
           %r = stablehlo.custom_call @use(%p) : ({result}) -> tensor<f32>
           return %r : tensor<f32>
@@ -205,7 +207,8 @@ def test_results_take_time_to_write(
     if not is_returned:
         end = f"%r = stablehlo.custom_call @use(%p) : ({result}) -> tensor<f32>\n  return %r : tensor<f32>"
     text = f"""
-    func.func @main(%a: {lhs}, %b: {rhs}) -> {result if is_returned else "tensor<f32>"} {{
+    func.func @main() -> {result if is_returned else "tensor<f32>"} {{
+      %a, %b = stablehlo.custom_call @make() : () -> ({lhs}, {rhs})
       %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({lhs}, {rhs}) -> {result}
       {end}
     }}
@@ -213,6 +216,90 @@ def test_results_take_time_to_write(
     [product] = time_estimate(report_on(module(text), TPU), TPU).products
     assert product.seconds is not None
     assert float(product.seconds) == pytest.approx(cycles / 1.5e9, rel=0.2)
+
+
+def product_seconds(body: str, machine: str = "tpu-v5e") -> list[float]:
+    """The seconds of the products of a function of a bfloat16 %x, and of weights %v and %w that it reads."""
+    x, w = "tensor<512x1024xbf16>", "tensor<1024x1024xbf16>"
+    text = f"""
+    func.func @main(%x: {x}, %v: {w}, %w: {w}, %row: tensor<1x1024xf32>, %wide: tensor<1024x2048xf32>,
+        %q: tensor<4x1x4x128xf32>, %k: tensor<4x1024x4x128xf32>) -> tensor<f32> {{
+      {body}
+    }}
+    """
+    topology = built_in_topology(machine)
+    products = time_estimate(report_on(module(text), topology), topology).products
+    return [float(product.seconds) for product in products if product.seconds is not None]
+
+
+def test_the_arguments_of_the_first_product_are_read_while_it_runs() -> None:
+    x, w = "tensor<512x1024xbf16>", "tensor<1024x1024xbf16>"
+    first, second = product_seconds(
+        f"""%p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %s = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %r = stablehlo.custom_call @use(%s) : ({x}) -> tensor<f32>
+      return %r : tensor<f32>"""
+    )
+    # Those of the second one have come, but for the kernel that starts the first.
+    assert first - second == pytest.approx(1.217e-6)
+    # What no product waits for is read before, whatever the units of a GPU do.
+    [gpu_first, gpu_second] = product_seconds(
+        f"""%p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %s = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %r = stablehlo.custom_call @use(%s) : ({x}) -> tensor<f32>
+      return %r : tensor<f32>""",
+        "h100:1",
+    )
+    assert gpu_first == gpu_second
+
+
+def test_products_of_a_row_are_of_the_vector_unit() -> None:
+    """As libtpu estimates a row of 1024 and 16 of 128 elements, which it multiplies and sums."""
+    row, wide, q, k, s = (
+        f"tensor<{shape}xf32>" for shape in ("1x1024", "1024x2048", "4x1x4x128", "4x1024x4x128", "4x4x1x1024")
+    )
+    [of_row, of_heads] = product_seconds(
+        f"""%a = stablehlo.custom_call @make(%row) : ({row}) -> {row}
+      %b = stablehlo.custom_call @make(%wide) : ({wide}) -> {wide}
+      %c = stablehlo.custom_call @make(%k) : ({k}) -> {k}
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({row}, {wide}) -> tensor<1x2048xf32>
+      %s = stablehlo.dot_general %q, %c, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3]
+        : ({q}, {k}) -> {s}
+      %r = stablehlo.custom_call @use(%p, %s) : (tensor<1x2048xf32>, {s}) -> tensor<f32>
+      return %r : tensor<f32>"""
+    )
+    assert of_row * 1.5e9 == pytest.approx(2048 * 18, rel=0.2)
+    assert of_heads * 1.5e9 == pytest.approx(4096 * 18, rel=0.2)
+
+
+def test_vectors_are_whole_tiles() -> None:
+    """A dimension of two before the minor one fills a quarter of each vector."""
+
+    def elements(shape: str) -> int:
+        text = f"""
+        func.func @main(%a: tensor<{shape}xf32>) -> tensor<{shape}xf32> {{
+          %r = stablehlo.tanh %a : tensor<{shape}xf32>
+          return %r : tensor<{shape}xf32>
+        }}
+        """
+        found = report_on(module(text), TPU).kernels
+        assert found is not None
+        [size] = found.sizes
+        return size.elements
+
+    assert elements("64x8x128") == 64 * 8 * 128
+    assert elements("64x2x128") == 64 * 8 * 128
+    # The minor dimensions are others where that takes less memory.
+    assert elements("65536x3") == 65536 * 8
+    assert elements("100") == 1024
+
+
+def test_a_value_that_several_slices_read_is_written() -> None:
+    body = """%x = stablehlo.tanh %a : tensor<512x512xf32>
+      %c = stablehlo.slice %x [0:256, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %d = stablehlo.slice %x [256:512, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %r = stablehlo.multiply %c, %d : tensor<256x512xf32>"""
+    assert kernels(body, "tensor<256x512xf32>").count == 2
 
 
 def test_precision_and_type_change_the_rate() -> None:
