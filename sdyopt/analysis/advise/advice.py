@@ -21,8 +21,8 @@ class Advice:
     changes of a sequence. `contradicted` are the changes that are left out because they make the program
     that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing. `reason`
     says why there were no trials. `moves_whole`: the times at most assume that whole tensors move where
-    activations are resharded. `prefers_less`: some changes that send more come after others that are nearly
-    as fast.
+    activations are resharded. `prefers_less`: some changes that send more, or may take longer, come after
+    others that are nearly as fast.
     """
 
     program: Op

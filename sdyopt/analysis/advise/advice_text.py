@@ -102,7 +102,7 @@ def _limits(advice: Advice) -> str:
             "of the time at most"
         )
     if advice.prefers_less:
-        parts.append("what sends more comes after what is nearly as fast")
+        parts.append("what sends more, or may take longer, comes after what is nearly as fast")
     return "; ".join(parts)
 
 

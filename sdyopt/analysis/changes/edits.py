@@ -161,7 +161,7 @@ Passes = Mapping[str, Mapping[str, OptionValue]]
 
 
 class Change(NamedTuple):
-    """What is changed together: annotations, or what `rewrite` does, or `passes` that run first.
+    """What is changed together: annotations, or what `rewrite` does to `op`, or `passes` that run first.
 
     `title` is for edits of many different places. `words` are the text and Shardy's words for what is no
     edit of an annotation. `parts` are the changes that it is made of, if there are several.
@@ -173,6 +173,7 @@ class Change(NamedTuple):
     passes: Passes | None = None
     words: tuple[str, str] = ("", "")
     parts: tuple[Change, ...] = ()
+    op: Op | None = None
 
     @property
     def key(self) -> object:

@@ -61,18 +61,17 @@ def each_place_once(trials: Sequence[Trial]) -> list[Trial]:
     return list(best.values())
 
 
-def less_sent_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
-    """The changes, those that send more after those that do not and are nearly as fast.
+def surest_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
+    """The changes, of those that are nearly as fast first what sends no more, with the least time at most.
 
     `moves_whole` is that of `Trial.saved`.
     """
     rest, ordered = list(trials), []
     while rest:
         first = rest[0]
-        if first.sends_more:
-            least = first.saved(moves_whole) - _NEARLY
-            near = (trial for trial in rest if not trial.sends_more and trial.saved(moves_whole) >= least)
-            first = next(near, first)
+        least = first.saved(moves_whole) - _NEARLY
+        near = [trial for trial in rest if trial.saved(moves_whole) >= least]
+        first = min(near, key=lambda trial: (trial.sends_more, trial.after.at_most(moves_whole)))
         rest.remove(first)
         ordered.append(first)
     return ordered

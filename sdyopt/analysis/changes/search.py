@@ -24,7 +24,7 @@ from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, joined
 from sdyopt.analysis.changes.effect import NOISE, Figures
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import Names
-from sdyopt.analysis.changes.order import each_place_once, less_sent_first, without_equals
+from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, Role, roles_of
@@ -184,9 +184,8 @@ class Search:
             paying.sort(key=lambda item: -item.saved(self.moves_whole))
         paying = list(without_equals(paying))
         if not self.is_above_memory:
-            ordered = less_sent_first(paying, self.moves_whole)
-            self.prefers_less, paying = ordered != paying, ordered
-            paying = each_place_once(paying)
+            ordered = surest_first(paying, self.moves_whole)
+            self.prefers_less, paying = ordered != paying, each_place_once(ordered)
         return paying
 
     @property
@@ -388,6 +387,10 @@ class Search:
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
         is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least
+        if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
+            # A collective that the program writes is replaced by one that sends less: that is known better
+            # than its time.
+            is_faster |= self.cost(after) <= self.cost(before) * (1 + self.trials.error)
         # A limit says how much memory there is.
         fits = self.memory is not None or after.peak_bytes <= before.peak_bytes * most
         return is_faster and fits and after.flops <= before.flops * most

@@ -41,7 +41,7 @@ from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips,
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.figures.topology import Topology, assumed_topology
+from sdyopt.analysis.figures.topology import Topology, assumed_topology, median_error
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
@@ -338,6 +338,11 @@ class Trials:
         """The number of trials that a rule may make."""
         return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(self._size, 1)))
 
+    @property
+    def error(self) -> Fraction:
+        """The median error of the times that changes are compared by."""
+        return median_error(self._machine)
+
     # --- One change -----------------------------------------------------------------------------------
 
     def after(self, *changes: Change) -> Trials:
@@ -487,6 +492,8 @@ class Trials:
 
     def _trial(self, change: Change, limit: Fraction | None) -> Trial:
         assert self.figures is not None
+        if limit is not None and change.op is not None:
+            limit *= 1 + self.error
         try:
             with handling(lambda _: None):
                 copy = self.changed(change)

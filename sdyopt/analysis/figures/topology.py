@@ -320,6 +320,14 @@ def error_text(topology: Topology) -> str:
     return f"error of {'; '.join(parts)}" if parts else f"times on {name} are not validated: formulas only"
 
 
+def median_error(topology: Topology) -> Fraction:
+    """The largest median error of times of a machine; 0 if none is known."""
+    if topology.target is None:
+        return Fraction(0)
+    errors = machine_data()["machines"][topology.target.name].get("error", {})
+    return max((Fraction(str(error["median"])) for error in errors.values()), default=Fraction(0))
+
+
 # Shares of fewer values say little.
 _FEW = 10
 

@@ -12,7 +12,7 @@ from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.changes.edits import Change, Edit
 from sdyopt.analysis.changes.effect import Effect, Figures, Measure, Reshard, best_of
 from sdyopt.analysis.changes.names import Names, help_text
-from sdyopt.analysis.changes.order import less_sent_first, without_equals
+from sdyopt.analysis.changes.order import surest_first, without_equals
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
@@ -281,7 +281,7 @@ def _change(sent: int, microseconds: int, latency: int = 0, penalty: int = 0) ->
 def test_what_sends_more_says_so_first_and_comes_after_what_is_nearly_as_fast() -> None:
     changes = [_change(1300, 90), _change(104, 91), _change(90, 94), _change(80, 96)]
     module = sdyopt.parse("module {}").ir
-    ordered = less_sent_first(changes, moves_whole=True)
+    ordered = surest_first(changes, moves_whole=True)
     # The last is not nearly as fast as the first.
     assert [each.text for each in ordered] == ["90 bytes", "1300 bytes", "80 bytes", "104 bytes"]
     advice = Advice(module, ordered)

@@ -71,9 +71,8 @@ def _of_sum(op: ManualComputationOp, index: int, made: AllReduceOp, program: Pro
                 rest = f", then psum along {', '.join(map(repr, others))}" if others else ""
                 text = f"psum_scatter along {axis!r} in place of the psum{line}{rest}"
                 scattered = Scattered(op, index, made, axis, dim, others, mesh)
-                yield Change(
-                    rewrite=partial(_scatter, scattered), words=(text, f'{{"{axis}"}} in out_shardings')
-                )
+                words = text, f'{{"{axis}"}} in out_shardings'
+                yield Change(rewrite=partial(_scatter, scattered), words=words, op=made)
 
 
 def _used(result: OpResult) -> list[list[str]]:

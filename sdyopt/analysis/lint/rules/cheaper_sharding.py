@@ -67,6 +67,10 @@ class CheaperSharding(Rule):
         for trial in best:
             if trial.change.edits:
                 yield _finding(trial)
+        for trial in search.ranked:
+            if (op := trial.change.op) is not None:
+                cost = trial.before.wire_bytes - trial.after.wire_bytes
+                yield Finding(op, "another collective saves {saved}", cost=cost, proposals=(trial.change,))
 
 
 def _finding(trial: Trial) -> Finding:

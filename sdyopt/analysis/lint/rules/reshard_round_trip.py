@@ -6,7 +6,7 @@
 
 An elementwise operation can run under any sharding, so it need not communicate. The rule follows a value
 through elementwise operations whose other operands are constants, broadcasts or values that are resharded
-in the same way, and which have no other use.
+in the same way, such as those of a GELU, and which have no other use.
 
 Usually a constraint between the two requires the sharding. The rule gives the value the sharding between the
 two that it has before and after, in a copy of the program, and reports the reshards if it then sends less.
@@ -26,6 +26,7 @@ from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, L
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.notation.partition_spec import specs_or_dims
 from sdyopt.shardy.sharding.elementwise import is_elementwise
@@ -46,18 +47,15 @@ class ReshardRoundTrip(Rule):
             if not isinstance(op, CollectiveOp) or _continues_chain(op):
                 continue
             way_out = _chain(op)
-            last = _follow(way_out[-1].results[0], producer(op), program)
-            if last is None or isinstance(op, _REDUCTIONS):
+            ends = _follow(way_out[-1].results[0], producer(op), program)
+            if not ends or isinstance(op, _REDUCTIONS):
                 continue
-            way_back = _chain(last)
-            if any(isinstance(collective, _REDUCTIONS) for collective in (*way_out, *way_back)):
+            trip = (*way_out, *(collective for last in ends for collective in _chain(last)))
+            if any(isinstance(collective, _REDUCTIONS) for collective in trip):
                 continue
-            cost = sum(
-                (bytes_of_runs(program.collectives[collective]) for collective in (*way_out, *way_back)),
-                Fraction(0),
-            )
+            cost = sum((bytes_of_runs(program.collectives[collective]) for collective in trip), Fraction(0))
             if cost and cost >= self.limit("min_bytes"):
-                yield _finding(op, last, cost, program, (*way_out, *way_back))
+                yield _finding(op, ends[0], cost, program, trip)
 
 
 def _finding(
@@ -100,23 +98,31 @@ def _chain(op: CollectiveOp) -> list[CollectiveOp]:
         chain.append(users[0])
 
 
-def _follow(value: Value, start: Value, program: LintedProgram) -> CollectiveOp | None:
-    """The collective after elementwise operations, if its chain ends with the sharding of `start`."""
-    for _ in range(MAX_OPERATIONS):
-        users = list(dict.fromkeys(value.users))
-        if len(users) != 1:
-            return None
-        (user,) = users
-        if isinstance(user, CollectiveOp):
-            is_same = _is_same_sharding(start, _chain(user)[-1].results[0], program)
-            is_trip = not isinstance(value.defining_op, CollectiveOp)
-            return user if is_same and is_trip else None
-        if not is_elementwise(user.signature) or len(user.results) != 1:
-            return None
-        if not all(operand is value or _is_free(operand, start, program) for operand in user.operands):
-            return None
-        value = user.results[0]
-    return None
+def _follow(value: Value, start: Value, program: LintedProgram) -> list[CollectiveOp]:
+    """The collectives after elementwise operations, if all of their chains end with the sharding of `start`.
+
+    None if a value between has another use.
+    """
+    # All elementwise operations that are computed from the value, and the collectives after them.
+    between: dict[Op, None] = {}
+    ends: dict[CollectiveOp, None] = {}
+    values = [value]
+    for current in values:
+        for user in dict.fromkeys(current.users):
+            if isinstance(user, CollectiveOp) and current is not value:
+                ends[user] = None
+            elif not is_elementwise(user.signature) or len(user.results) != 1:
+                return []
+            elif user not in between:
+                between[user] = None
+                values.append(user.results[0])
+        if len(between) > MAX_OPERATIONS or not current.has_uses:
+            return []
+    known = set(values)
+    operands = {operand: None for op in between for operand in op.operands if operand not in known}
+    is_alike = all(_is_free(operand, start, program) for operand in operands)
+    is_back = all(_is_same_sharding(start, _chain(end)[-1].results[0], program) for end in ends)
+    return list(ends) if is_alike and is_back else []
 
 
 def _is_free(operand: Value, start: Value, program: LintedProgram) -> bool:
