@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -80,6 +81,13 @@ class VerifyUnreducedAxes(Pass):
 # --- Operations -----------------------------------------------------------------------------------
 
 
+_CONFLICTING_REDUCTIONS = ErrorKind(
+    "results introduce unreduced axes with conflicting reduction ops",
+    at="attribute unreduced",
+    help="give the unreduced axes of all results one kind of reduction",
+)
+
+
 def _check_other(op: Op) -> None:
     """Checks an operation that may introduce sums, or partial results of any one kind."""
     after = _shardings(op.results)
@@ -87,7 +95,7 @@ def _check_other(op: Op) -> None:
     if not isinstance(op, DotOp | DotGeneralOp):
         kinds = {sharding.reduction for sharding in after if sharding and sharding.unreduced_axes} or {kind}
         if len(kinds) > 1:
-            raise op.op_error("results introduce unreduced axes with conflicting reduction ops")
+            raise op.op_error(_CONFLICTING_REDUCTIONS())
         (kind,) = kinds
     check_unreduced_transition(op, _shardings_before(op.operands), after, kind)
 

@@ -31,6 +31,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import unknown_mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
@@ -139,7 +140,7 @@ class _Exporter:
         outside = op.out_sharding
         mesh = self._types.mesh(outside)
         if mesh is None:
-            raise op.op_error(f"unknown mesh: @{outside.mesh_name}")
+            raise op.op_error(unknown_mesh(outside.mesh_name or ""))
         value, location = op.tensor, op.lazy_location
         inside = sharding_of(value)
         if inside is None:

@@ -21,7 +21,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh, unknown_mesh
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -130,7 +130,7 @@ class _Texts:
     def _new(self, op: Op, sharding: TensorSharding, manual: Attribute | None) -> str:
         mesh = find_mesh(sharding.mesh_or_ref, self._module)
         if mesh is None:
-            raise op.op_error(f"unknown mesh: @{sharding.mesh_name}")
+            raise op.op_error(unknown_mesh(sharding.mesh_name or ""))
         names = manual.names if isinstance(manual, ManualAxes) else ()
         try:
             return hlo_text(sharding, mesh, names, self._is_by_axes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, no_function
 from sdyopt.mlir.ir.attribute import StringAttr, SymbolRef, string
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
@@ -29,7 +29,7 @@ def called_function(call: CallOp) -> FuncOp:
     """
     function = callee_of(call)
     if function is None:
-        raise call.op_error(f"'{call.callee}' does not reference a valid function")
+        raise call.op_error(no_function(call.callee))
     return function
 
 

@@ -153,7 +153,7 @@ def shapes_in_operands(call: CustomCallOp) -> list[list[int]] | None:
     try:
         return _shapes_in_operands(call, indices)
     except SignatureError as problem:
-        message = f"{SHAPE_OPERANDS}: {problem.message}"
+        message = f"{SHAPE_OPERANDS}: " + problem.message
         emit(Diagnostic(Severity.ERROR, call.location, message, is_fatal=False))
         return None
 

@@ -93,7 +93,7 @@ def _parse(op: Op, name: str, text: str, cls: type[A]) -> A:
     except DiagnosticError as error:
         if error.diagnostic.operation is op:
             raise
-        raise op.error(f"invalid frontend attribute `{name}`: {error.diagnostic.message}").note(
+        raise op.error(f"invalid frontend attribute `{name}`: " + error.diagnostic.message).note(
             text
         ) from None
     return parsed

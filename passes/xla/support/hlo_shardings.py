@@ -136,7 +136,7 @@ def parse_tiling(op: Op, text: str) -> Tiling:
 
 
 def _invalid(op: Op, text: str, error: DiagnosticError) -> DiagnosticError:
-    return op.error(f"invalid sharding {text}: {error.diagnostic.message}")
+    return op.error(f"invalid sharding {text}: " + error.diagnostic.message)
 
 
 # --- Export ---------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ class ExpectedDiagnostics:
                 UNEXPECTED_DIAGNOSTIC,
             )
         else:
-            message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
+            message = f"unexpected {diagnostic.severity}: " + diagnostic.message
             self._fail(diagnostic.location, message, UNEXPECTED_DIAGNOSTIC, diagnostic.operation)
 
     def _matches(self, expectation: Expectation, message: str) -> bool:

@@ -233,7 +233,7 @@ class AttributeTable:
             parser.skip_trivia()
             is_whole = parser.at_end
         except DiagnosticError as error:
-            reader.fail(f"in '{text}': {error.diagnostic.message}", start)
+            reader.fail(f"in '{text}': " + error.diagnostic.message, start)
         if not is_whole:
             reader.fail(f"trailing characters in '{text}'", start)
         return value

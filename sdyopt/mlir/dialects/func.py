@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind, Message
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.releases import Behavior
@@ -51,6 +52,34 @@ from sdyopt.mlir.ir.traits import (
 )
 from sdyopt.mlir.ir.types import FunctionType, Type
 from sdyopt.mlir.ir.value import Value
+
+_NO_FUNCTION = ErrorKind("'{name}' does not reference a valid function", at="text {symbol}", explain="symbol")
+_UNDEFINED_FUNCTION = ErrorKind(
+    "reference to undefined function '{name}'", at="text {symbol}", explain="symbol"
+)
+_RETURN_TYPE = ErrorKind(
+    "type of return operand {number} ('{got}') doesn't match function result type ('{wanted}') in function "
+    "@{function}",
+    at="result_type {number}",
+    help="return a value of type `{wanted}`, or declare the result as `{got}`",
+)
+_OPERAND_TYPE = ErrorKind(
+    "operand type mismatch: expected operand type '{wanted}', but provided '{got}' for operand number "
+    "{number}",
+    at="operand_type {number}",
+    help="the function takes `{wanted}` here",
+)
+_WRONG_COUNT = ErrorKind(
+    "incorrect number of {word} for callee{counts}",
+    at="types",
+    help="compare with the signature of the callee",
+)
+
+
+def no_function(name: str) -> Message:
+    """The message that a symbol is not that of a function."""
+    return _NO_FUNCTION(name=name, by="func.func")
+
 
 _VISIBILITIES = ("public", "private", "nested")
 _ELIDED = (SYM_NAME, SYM_VISIBILITY, "function_type", "arg_attrs", "res_attrs")
@@ -276,9 +305,9 @@ class ReturnOp(Op):
             raise error.help(f"return {values}, or declare {results} of the function")
         for index, (type, result_type) in enumerate(zip(got, expected, strict=True)):
             if type is not result_type:
+                got_text, wanted = plain_type(type), plain_type(result_type)
                 raise self.error(
-                    f"type of return operand {index} ({_quoted(type)}) doesn't match function result type "
-                    f"({_quoted(result_type)}) in function @{function.sym_name}"
+                    _RETURN_TYPE(number=index, got=got_text, wanted=wanted, function=function.sym_name)
                 )
 
 
@@ -298,7 +327,7 @@ class CallOp(Op):
     def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.callee)
         if not isinstance(function, FuncOp):
-            raise self.op_error(f"'{self.callee}' does not reference a valid function")
+            raise self.op_error(no_function(self.callee))
         type = function.function_type
         _check_operands(self, type.inputs, self.signature.operand_types)
         _check_results(self, type.results, self.signature.result_types)
@@ -306,18 +335,16 @@ class CallOp(Op):
 
 def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
-        raise op.op_error(f"incorrect number of operands for callee{_counts(expected, got)}")
+        raise op.op_error(_WRONG_COUNT(word="operands", counts=_counts(expected, got)))
     for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
         if expected_type is not type:
-            raise op.op_error(
-                f"operand type mismatch: expected operand type {_quoted(expected_type)}, but provided "
-                f"{_quoted(type)} for operand number {index}"
-            )
+            wanted, got_text = plain_type(expected_type), plain_type(type)
+            raise op.op_error(_OPERAND_TYPE(wanted=wanted, got=got_text, number=index))
 
 
 def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
-        raise op.op_error(f"incorrect number of results for callee{_counts(expected, got)}")
+        raise op.op_error(_WRONG_COUNT(word="results", counts=_counts(expected, got)))
     for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
         if expected_type is not type:
             raise (
@@ -394,7 +421,7 @@ class ConstantOp(Op):
     def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.value)
         if not isinstance(function, FuncOp):
-            raise self.op_error(f"reference to undefined function '{self.value}'")
+            raise self.op_error(_UNDEFINED_FUNCTION(name=self.value, by="func.func"))
         if function.function_type is not self.signature.result_types[0]:
             raise self.op_error("reference to function with mismatched type")
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import Dialect
@@ -15,7 +16,7 @@ from sdyopt.mlir.ir.floats import decode, encode_double, float_text
 from sdyopt.mlir.ir.types import F64, FloatType, IntegerType, Type
 
 quant = Dialect("quant", is_partial=True)
-quant.unknown_type = "unknown quantized type {mnemonic}"
+quant.unknown_type = ErrorKind("unknown quantized type {mnemonic}")
 
 
 MAX_STORAGE_WIDTH = 32

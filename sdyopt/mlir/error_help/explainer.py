@@ -6,11 +6,12 @@ import re
 from functools import cached_property
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
+from sdyopt.base.diagnostics.error_kind import Message
 from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import FileRange, Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.mlir.asm.parser.lexer import LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.error_help import names, shapes, shardings, syntax
+from sdyopt.mlir.error_help import names, shardings, syntax
 from sdyopt.mlir.error_help.statement import OpOffsets, Statement
 from sdyopt.mlir.error_help.table import (
     EXPLANATIONS,
@@ -21,6 +22,7 @@ from sdyopt.mlir.error_help.table import (
     first_of,
     narrow,
     only,
+    steps_of,
 )
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -29,10 +31,8 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.value_names import name_of, name_of_result
 
 # The modules whose functions fill the table.
-TOPICS = (names, shardings, shapes, syntax)
+TOPICS = (names, shardings)
 
-# How a message says which argument or result of a function it is about.
-_VALUE = re.compile(r"(arg|result) (\d{1,9}) - ")
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
 _ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
@@ -42,7 +42,7 @@ _MAX_SEARCHED = 500
 # together are at most this many times as long as the source; after that, only the start of each is read.
 _READS_OF_SOURCE = 4
 _MIN_CHARACTERS = 200
-# Longer messages are not explained: the time to look for a pattern in one may be quadratic.
+# In longer messages no hint is looked for: the time to find a pattern in one may be quadratic.
 _MAX_MESSAGE = 20_000
 # Only the first character of these tokens is underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
@@ -99,14 +99,15 @@ class Explainer:
         return statement
 
     def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
-        if len(diagnostic.message) > _MAX_MESSAGE:
-            return Explanation()
-        for pattern, explain in EXPLANATIONS:
-            match = pattern.search(diagnostic.message)
-            if match is not None:
-                case = Case(match, self._source.text, offset, self._dialects, diagnostic.operation, statement)
-                return explain(case)
-        return Explanation()
+        message = diagnostic.message
+        if not isinstance(message, Message):
+            is_syntax = diagnostic.id == PARSE_ERROR and len(message) <= _MAX_MESSAGE
+            return Explanation(help=syntax.help_at(message, self._source.text, offset) if is_syntax else "")
+        kind = message.kind
+        case = Case(message, self._source.text, offset, self._dialects, diagnostic.operation, statement)
+        explanation = EXPLANATIONS[kind.explain](case) if kind.explain else Explanation()
+        help = explanation.help or kind.help.format_map(case.values)
+        return Explanation(explanation.steps or steps_of(case), help, explanation.token)
 
     def _locate(self, note: Diagnostic, diagnostic: Diagnostic) -> None:
         """Sets the culprit of a note that has another location than its diagnostic."""
@@ -179,16 +180,19 @@ def _is_on_line(text: str, offset: int, op: Op) -> bool:
 
 def _with_name(diagnostic: Diagnostic, help: str) -> str:
     """The help, after the name that a program of JAX gives the argument or result that a message is about."""
-    op, match = diagnostic.operation, _VALUE.search(diagnostic.message)
-    if match is None or not isinstance(op, FunctionOpInterface):
+    op, message = diagnostic.operation, diagnostic.message
+    side = message.values.get("side") if isinstance(message, Message) else None
+    if not isinstance(message, Message) or side not in ("arg", "result"):
         return help
-    index, entry = int(match[2]), op.regions[0].entry
-    if match[1] == "result":
+    if not isinstance(op, FunctionOpInterface):
+        return help
+    index, entry = message.values["index"], op.regions[0].entry
+    if side == "result":
         name = name_of_result(op, index) if index < len(op.result_attributes) else ""
     else:
         arguments = () if entry is None else entry.arguments
         name = name_of(arguments[index]) if index < len(arguments) else ""
-    return "; ".join(filter(None, (name and f"{match[1]} {index} is {name}", help)))
+    return "; ".join(filter(None, (name and f"{side} {index} is {name}", help)))
 
 
 def _named_pieces(diagnostic: Diagnostic) -> list[Narrowing]:

@@ -10,15 +10,12 @@ from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,
     argument,
-    attribute,
     attribute_name,
     backticked,
     did_you_mean,
     explains,
-    first_of,
     listed,
     result,
-    text,
     within,
 )
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -35,30 +32,29 @@ _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 # --- Operations and dialects ------------------------------------------------------------------
 
 
-@explains(r"custom op '(?P<name>(?!HloModule)[^']*)' is unknown")
+@explains("operation")
 def _unknown_operation(case: Case) -> Explanation:
     name = case["name"]
+    if name == "HloModule":
+        return Explanation(help="this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`")
     if "." in name:
         help = _releases_with(name) or _similar_operation(name, case.dialects)
-        return Explanation(help=help, token=case.offset)
+        return Explanation(help=help)
     dialects = dict.fromkeys((*_USUAL_DIALECTS, *case.dialects.names()))
     owners = [dialect for dialect in dialects if name in _operations(case.dialects, dialect)]
     if owners:
-        return Explanation(help=f"write the dialect, too: `{owners[0]}.{name}`", token=case.offset)
+        return Explanation(help=f"write the dialect, too: `{owners[0]}.{name}`")
     candidates = [f"{d}.{op}" for d in _USUAL_DIALECTS for op in _operations(case.dialects, d)]
     by_mnemonic = {candidate.partition(".")[2]: candidate for candidate in reversed(candidates)}
-    return Explanation(
-        help=did_you_mean(name, by_mnemonic, lambda mnemonic: f"`{by_mnemonic[mnemonic]}`"),
-        token=case.offset,
-    )
+    return Explanation(help=did_you_mean(name, by_mnemonic, lambda mnemonic: f"`{by_mnemonic[mnemonic]}`"))
 
 
-@explains(r"Dialect `(?P<namespace>[^'`]*)' not found for custom op '(?P<name>[^']*)'")
+@explains("dialect")
 def _unknown_dialect(case: Case) -> Explanation:
-    return Explanation(help=_dialect_help(case["name"], case.dialects), token=case.offset)
+    return Explanation(help=_dialect_help(case["name"], case.dialects))
 
 
-@explains(r"operation being parsed with an unregistered dialect")
+@explains("unregistered dialect")
 def _unregistered_dialect(case: Case) -> Explanation:
     before = list(_STRING.finditer(case.text, case.text.rfind("\n", 0, case.offset) + 1, case.offset))
     if not before:
@@ -66,10 +62,10 @@ def _unregistered_dialect(case: Case) -> Explanation:
     return Explanation(help=_dialect_help(before[-1][1].strip('"'), case.dialects), token=before[-1].start())
 
 
-@explains(r"unregistered operation '(?P<name>[^']*)' found in dialect")
+@explains("unregistered operation")
 def _unregistered_operation(case: Case) -> Explanation:
     name = case["name"]
-    return Explanation([text(f'"{name}"')], _releases_with(name) or _similar_operation(name, case.dialects))
+    return Explanation(help=_releases_with(name) or _similar_operation(name, case.dialects))
 
 
 def _releases_with(name: str) -> str:
@@ -80,12 +76,6 @@ def _releases_with(name: str) -> str:
     if not versions:
         return ""
     return f"`{name}` is in LLVM {' and '.join(map(str, versions))}: --mesh-version={versions[-1]}"
-
-
-@explains(r"dialect '(?P<namespace>mesh|shard)' (is unknown|provides no type parsing hook)")
-def _mesh_type(case: Case) -> Explanation:
-    help = "types of meshes are !mesh.sharding with --mesh-version=21, and !shard.sharding with 22"
-    return Explanation(help=help, token=case.offset)
 
 
 def _dialect_help(name: str, dialects: DialectTable) -> str:
@@ -123,7 +113,7 @@ def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:
 # --- Values and blocks ----------------------------------------------------------------------
 
 
-@explains(r"^use of undeclared SSA value name")
+@explains("value")
 def _undeclared_value(case: Case) -> Explanation:
     """Suggests a value with a similar name that the same function defines before the use."""
     name = _token(case, SSA_ID)
@@ -131,19 +121,16 @@ def _undeclared_value(case: Case) -> Explanation:
     # Names such as %12 and %13 are similar by chance.
     names = [] if name[1:2].isdigit() else [m[1] for m in _LOCAL_NAME.finditer(case.text, start, case.offset)]
     help = did_you_mean(name, reversed(names))
-    return Explanation(
-        help=help or "a value is defined before its use, in the same function or an enclosing region",
-        token=case.offset,
-    )
+    return Explanation(help=help)
 
 
-@explains(r"^reference to an undefined block")
+@explains("block")
 def _undefined_block(case: Case) -> Explanation:
     labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
-    return Explanation(help=did_you_mean(_token(case, BLOCK_ID), labels), token=case.offset)
+    return Explanation(help=did_you_mean(_token(case, BLOCK_ID), labels))
 
 
-@explains(r"^undefined symbol alias id '(?P<name>[^']*)'")
+@explains("alias")
 def _undefined_alias(case: Case) -> Explanation:
     # The position is after the name.
     line_start = case.text.rfind("\n", 0, case.offset) + 1
@@ -160,47 +147,25 @@ def _undefined_alias(case: Case) -> Explanation:
 # --- Symbols ----------------------------------------------------------------------------------
 
 
-@explains(r"'(?P<name>[^']*)' does not reference a valid (?P<what>function|symbol)")
-def _undefined_function(case: Case) -> Explanation:
-    name = case["name"]
-    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
-
-
-@explains(r"reference to undefined function '(?P<name>[^']*)'")
-def _undefined_callee(case: Case) -> Explanation:
-    name = case["name"].removeprefix("@")
-    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
-
-
-@explains(r"[Uu]ndefined required mesh symbol \"(?P<name>[^\"]*)\"")
-def _undefined_mesh(case: Case) -> Explanation:
-    name = case["name"]
-    return Explanation([text(symbol_text(name))], symbol_help(case, name, "mesh.mesh"))
-
-
-@explains(r"redefinition of symbol named '(?P<name>[^']*)'")
-def _redefined_symbol(case: Case) -> Explanation:
-    name = symbol_text(case["name"])
-    return Explanation([first_of(text(name), attribute("sym_name"))], f"rename one of the two `{name}`")
-
-
-def symbol_help(case: Case, name: str, op_name: str) -> str:
-    """Suggests a similar symbol that an operation of this name defines, or lists all such symbols."""
+@explains("symbol")
+def _undefined_symbol(case: Case) -> Explanation:
+    """Suggests a similar symbol that an operation named `by` defines, or lists all such symbols."""
     table = None if case.op is None else nearest_symbol_table(case.op)
     if not isinstance(table, SymbolTableOp):
-        return ""
-    ops = [op for op in table.symbols() if op.signature.name == op_name]
+        return Explanation()
+    ops = [op for op in table.symbols() if op.signature.name == case["by"]]
     names = [n for op in reversed(ops) if (n := symbol_name(op)) is not None]
-    if similar := did_you_mean(name, names, lambda other: f"`{symbol_text(other)}`"):
-        return similar
+    if similar := did_you_mean(case["name"], names, lambda other: f"`{symbol_text(other)}`"):
+        return Explanation(help=similar)
     defined = listed([symbol_text(other) for other in names])
-    return f"the module defines {defined}" if defined else f"the module has no {op_name}"
+    default = "" if case.message.kind.help else f"the module has no {case['by']}"
+    return Explanation(help=f"the module defines {defined}" if defined else default)
 
 
 # --- Attributes and keywords ------------------------------------------------------------------
 
 
-@explains(r"requires attribute '(?P<name>[^']*)'")
+@explains("missing attribute")
 def _missing_attribute(case: Case) -> Explanation:
     name, op = case["name"], case.op
     present = [] if op is None else [n for n, _ in (*op.signature.attributes.entries, *op.attributes.entries)]
@@ -217,12 +182,7 @@ def _declared(case: Case) -> set[str]:
     return {getattr(field, "name", "") for field in type(case.op).fields.values()}
 
 
-@explains(r"attribute '(?P<name>[^']*)' failed to satisfy constraint: (?P<what>.*)")
-def _wrong_attribute(case: Case) -> Explanation:
-    return Explanation([attribute(case["name"])], f"`{case['name']}` is: {case['what']}")
-
-
-@explains(r"(?P<word>argument|result)s may only have dialect attributes")
+@explains("plain attribute")
 def _plain_attribute(case: Case) -> Explanation:
     """Finds the first attribute without a dialect prefix, as the verifier does."""
     if not isinstance(case.op, FunctionOpInterface):
@@ -239,39 +199,28 @@ def _plain_attribute(case: Case) -> Explanation:
     return Explanation()
 
 
-@explains(r"#\"(?P<name>[^\"]*)\"<.* attribute created with unregistered dialect")
+@explains("dialect of attribute")
 def _attribute_of_unknown_dialect(case: Case) -> Explanation:
     return Explanation(help=did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`"))
 
 
-@explains(r"expected \S+ to be one of: (?P<names>.*)$")
+@explains("keyword")
 def _wrong_keyword(case: Case) -> Explanation:
-    return _one_of(case, case["names"].split(", "))
+    names = case["names"].split(", ")
+    help = did_you_mean(_token(case, BARE_ID), names)
+    return Explanation(help=help or f"choose from {listed(map(backticked, names), 20)}")
 
 
-@explains(r"one of the following enum values for attribute '[^']*' \[(?P<names>.*)\]")
-def _wrong_enum(case: Case) -> Explanation:
-    return _one_of(case, case["names"].split(", "))
-
-
-def _one_of(case: Case, names: list[str]) -> Explanation:
-    word = _token(case, BARE_ID)
-    return Explanation(
-        help=did_you_mean(word, names) or f"choose from {listed(map(backticked, names), 20)}",
-        token=case.offset,
-    )
-
-
-@explains(r"^unknown (?P<kind>attribute|  ?type|type) `(?P<name>[^`]*)` in dialect `(?P<dialect>[^`]*)`")
+@explains("attribute or type")
 def _unknown_kind(case: Case) -> Explanation:
     dialect = case.dialects.find(case["dialect"])
     if dialect is None:
         return Explanation()
-    is_type = "type" in case["kind"]
-    if not is_type and (hint := dialect.hints.get(case["name"])):
+    is_type = case["what"] == "type"
+    if not is_type and (hint := dialect.hints.get(case["mnemonic"])):
         return Explanation(help=hint)
     known, sigil = (dialect.type_parsers, "!") if is_type else (dialect.attribute_parsers, "#")
-    help = did_you_mean(case["name"], known, lambda other: f"`{sigil}{dialect.name}.{other}`")
+    help = did_you_mean(case["mnemonic"], known, lambda other: f"`{sigil}{dialect.name}.{other}`")
     return Explanation(help=help or f"{dialect.name} has {listed(sorted(known))}")
 
 

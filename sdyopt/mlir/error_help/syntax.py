@@ -1,4 +1,9 @@
-"""Explanations of parse errors: missing brackets and quotes, mistyped types."""
+"""Help for syntax errors: missing brackets and quotes, mistyped types.
+
+The parser knows which token it expects, and the grammar's tables word that. What to write instead depends
+on the text at the position, whichever rule of the grammar it is in. So these hints, and only these, are
+looked up by the wording of the message.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT
-from sdyopt.mlir.error_help.table import Case, Explanation, did_you_mean, explains
+from sdyopt.mlir.error_help.table import did_you_mean
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS
 
 _BRACE = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|[{{}}]")
@@ -19,17 +24,14 @@ _FOREIGN_TYPES = {
 }  # fmt: skip
 
 
-@explains(r"^expected operation name in quotes")
-def _operation_name(case: Case) -> Explanation:
-    if (help := _hint(case)) is not None:
-        return Explanation(help=help)
-    if case.text[case.offset :].strip(" \t\r\n"):
-        return Explanation()
-    opening = _unclosed_brace(case.text)
+def _operation_name(text: str, offset: int) -> str:
+    if text[offset:].strip(" \t\r\n"):
+        return ""
+    opening = _unclosed_brace(text)
     if opening is None:
-        return Explanation()
-    line = case.text.count("\n", 0, opening) + 1
-    return Explanation(help=f"close the `{{` of line {line} with `}}`")
+        return ""
+    line = text.count("\n", 0, opening) + 1
+    return f"close the `{{` of line {line} with `}}`"
 
 
 def _unclosed_brace(text: str) -> int | None:
@@ -43,42 +45,36 @@ def _unclosed_brace(text: str) -> int | None:
     return opened[-1] if opened else None
 
 
-@explains(r"(?:^|' )expected string$")
-def _string(case: Case) -> Explanation:
-    word = _word_at(case)
-    return Explanation(help=f'write it in quotes: `"{word}"`' if word else "", token=case.offset)
+def _string(text: str, offset: int) -> str:
+    word = _word_at(text, offset)
+    return f'write it in quotes: `"{word}"`' if word else ""
 
 
-@explains(r"^(?:expected '\"' in string literal|unbalanced)")
-def _unclosed(case: Case) -> Explanation:
-    line = case.text[case.text.rfind("\n", 0, case.offset) + 1 :].partition("\n")[0]
+def _unclosed(text: str, offset: int) -> str:
+    line = text[text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
     if line.count('"') % 2:
-        return Explanation(help='a string ends on its line: a `"` is missing')
-    return Explanation(help="close the bracket")
+        return 'a string ends on its line: a `"` is missing'
+    return "close the bracket"
 
 
-@explains(r"^expected (?:non-function )?type$|^expected '[x>]' in |^expected non-function type")
-def _type(case: Case) -> Explanation:
-    if (help := _hint(case)) is not None:
-        return Explanation(help=help)
-    match = re.compile(r"(?:\d|x)*?x?([A-Za-z]\w*)").match(case.text, max(0, case.offset))
+def _type(text: str, offset: int) -> str:
+    match = re.compile(r"(?:\d|x)*?x?([A-Za-z]\w*)").match(text, offset)
     word = "" if match is None else match[1].removeprefix("x")
     if not word:
-        return Explanation()
+        return ""
     known = _FOREIGN_TYPES.get(word)
-    return Explanation(help=f"did you mean `{known}`?" if known else did_you_mean(word, _ELEMENT_TYPES))
+    return f"did you mean `{known}`?" if known else did_you_mean(word, _ELEMENT_TYPES)
 
 
-@explains(r"(?:^|' )expected attribute value$")
-def _attribute_value(case: Case) -> Explanation:
-    word = _word_at(case)
-    if re.compile(rf"\s*{BARE_ID}\s*=(?!=)").match(case.text, max(0, case.offset)):
-        return Explanation(help="write properties in braces: `<{name = value}>`")
+def _attribute_value(text: str, offset: int) -> str:
+    word = _word_at(text, offset)
+    if re.compile(rf"\s*{BARE_ID}\s*=(?!=)").match(text, offset):
+        return "write properties in braces: `<{name = value}>`"
     if word == "None":
-        return Explanation(help="remove the attribute")
+        return "remove the attribute"
     if word in ("True", "False"):
-        return Explanation(help=f"did you mean `{word.lower()}`?")
-    return Explanation(help=f'write a string in quotes: `"{word}"`' if word else "")
+        return f"did you mean `{word.lower()}`?"
+    return f'write a string in quotes: `"{word}"`' if word else ""
 
 
 # The number of characters before a position that hints look at.
@@ -108,12 +104,6 @@ _HINTS = (
         "",
         r"\{ lambda\b",
         "this is a jaxpr; print the MLIR program with `jax.jit(f).lower(…).as_text()`",
-    ),
-    _Hint(
-        r"custom op 'HloModule' is unknown",
-        "",
-        "HloModule",
-        "this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`",
     ),
     _Hint(r"expected '\{'", "", '(?P<axis>"[^"]*")', "write a dimension in braces: `{{{axis}}}`"),
     _Hint(
@@ -149,48 +139,35 @@ _HINTS = (
         "write the type of a tensor as in `tensor<8x16xf32>`",
     ),
     _Hint(r"expected '\]'", "", ">", "a `[` before it is not closed: write `]`"),
-    _Hint(
-        r"invalid kind of type specified: expected builtin.function",
-        "",
-        "",
-        "write a function type: `(types of operands) -> types of results`",
-    ),
-    _Hint(
-        r"expected \d+ operand types? but had",
-        "",
-        "",
-        "write one type for each operand: `(type, type) -> type`",
-    ),
-    _Hint(
-        r"inferred shape of elements literal",
-        "",
-        "",
-        "the literal has the first shape, the type the second; make them equal",
-    ),
 )
 
 
-@explains("|".join(dict.fromkeys(hint.message for hint in _HINTS)))
-def _hinted(case: Case) -> Explanation:
-    return Explanation(help=_hint(case) or "")
+# Messages -> the function that gives help with the text at a position.
+_BY_WORDING = (
+    (r"^expected operation name in quotes", _operation_name),
+    (r"(?:^|' )expected string$", _string),
+    (r"^(?:expected '\"' in string literal|unbalanced)", _unclosed),
+    (r"^expected (?:non-function )?type$|^expected '[x>]' in |^expected non-function type", _type),
+    (r"(?:^|' )expected attribute value$", _attribute_value),
+)
 
 
-def _hint(case: Case) -> str | None:
-    """The help of the first hint that matches the message and the text at its position; None without one."""
-    offset = max(0, case.offset)
-    line = case.text[max(case.text.rfind("\n", 0, offset) + 1, offset - _MAX_BEFORE) : offset]
+def help_at(message: str, text: str, offset: int) -> str:
+    """Help for a syntax error at an offset of a text; empty if there is none."""
+    offset = max(0, offset)
+    line = text[max(text.rfind("\n", 0, offset) + 1, offset - _MAX_BEFORE) : offset]
     for hint in _HINTS:
-        if re.search(hint.message, case.match.string) is None:
+        if re.search(hint.message, message) is None:
             continue
         before = re.search(f"(?:{hint.before})$", line)
-        after = re.compile(hint.after, re.MULTILINE).match(case.text, offset)
+        after = re.compile(hint.after, re.MULTILINE).match(text, offset)
         if before is not None and after is not None:
             groups = before.groupdict() | after.groupdict()
             return hint.help.format(**groups) if groups else hint.help
-    return None
+    return next((help(text, offset) for wording, help in _BY_WORDING if re.search(wording, message)), "")
 
 
-def _word_at(case: Case) -> str:
-    """The word at the position of the diagnostic, after whitespace if any; empty if there is none."""
-    match = re.compile(rf"\s*({BARE_ID})").match(case.text, max(0, case.offset))
+def _word_at(text: str, offset: int) -> str:
+    """The word at an offset, after whitespace if any; empty if there is none."""
+    match = re.compile(rf"\s*({BARE_ID})").match(text, offset)
     return "" if match is None else match[1]

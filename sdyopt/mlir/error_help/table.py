@@ -1,29 +1,31 @@
-"""The table of explanations, and the search for the culprit of a diagnostic in its statement.
+"""The culprit of a diagnostic in its statement, and the functions that explain kinds of errors.
 
 A step narrows a span of tokens to a piece, and returns None where the span does not have that piece:
 
     narrow(statement, argument(1), attribute("sdy.sharding"), text('"modle"'))
 
 Steps find pieces by their form, in the generic syntax and in the custom syntax of functions and operations.
+An `ErrorKind` has them as text, `at`: `steps_of` lists them. If its help depends on more than the values in
+the message, it names a function:
 
-    @explains(r'unknown axis name: "(?P<axis>.*)"')
-    def _unknown_axis(case: Case) -> Explanation:
-        return Explanation([text(f'"{case["axis"]}"')], help="…")
-
-A message identifies a diagnostic: its wording is that of MLIR, StableHLO or Shardy, on which other tools
-rely, too. The first pattern that occurs in a message explains it.
+    @explains("similar symbol")
+    def _similar_symbol(case: Case) -> Explanation: ...
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.error_kind import Message
 from sdyopt.base.diagnostics.usage import closest
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.error_help.statement import Span, Statement
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import FUNCTION
 
 Narrowing = Callable[[Statement, Span], Span | None]
 
@@ -270,37 +272,117 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Case:
-    """A diagnostic to explain: the match of its message, and what is known of it.
+    """A diagnostic to explain: its message, and what is known of it.
 
     `text` is the source and `offset` the position of the diagnostic in it, -1 if that is unknown. `statement`
     starts at `offset`; `op` is the operation that the diagnostic is about.
     """
 
-    match: re.Match[str]
+    message: Message
     text: str
     offset: int
     dialects: DialectTable
     op: Op | None = None
     statement: Statement | None = None
 
-    def __getitem__(self, group: str) -> str:
-        return self.match[group] or ""
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The values of the message, and the symbol `@name`."""
+        values = self.message.values
+        return {**values, "symbol": symbol_text(values["name"])} if "name" in values else values
+
+    def __getitem__(self, name: str) -> str:
+        return str(self.values.get(name, ""))
 
 
 Explain = Callable[[Case], Explanation]
 
-EXPLANATIONS: list[tuple[re.Pattern[str], Explain]] = []
+EXPLANATIONS: dict[str, Explain] = {}
 
 
-def explains(pattern: str) -> Callable[[Explain], Explain]:
-    """Decorator of the function that explains the messages in which a pattern occurs."""
+def explains(name: str) -> Callable[[Explain], Explain]:
+    """Decorator of the function that explains the kinds of errors that have this name as `explain`."""
 
     def add(function: Explain) -> Explain:
-        EXPLANATIONS.append((re.compile(pattern, re.DOTALL), function))
+        EXPLANATIONS[name] = function
         return function
 
     return add
 
+
+# --- Steps as text --------------------------------------------------------------------------
+
+_PER_VALUE = "#sdy.sharding_per_value"
+
+
+def steps_of(case: Case) -> list[Narrowing]:
+    """The steps `at` of a kind: separated by `>`, with alternatives separated by `|`.
+
+    text T, second T, last T       the first, second or last occurrence of a text; `second` in the value
+    attribute N                    `N = value`
+    operand_type I, result_type I  a type; `types` are all of them
+    value                          the sharding of the value that the message is about, if it is about one
+    value_attribute N              `N = value` in this sharding
+    dimensions, dimension I        the list of its dimension shardings, one of them
+    shardings                      the list of shardings that it is in
+    axes I                         an item of the first list
+    """
+    steps = []
+    for alternatives in case.message.kind.at.split(" > "):
+        choice = [step for text in alternatives.split(" | ") for step in _step(case, text)]
+        steps += [first_of(*choice)] if choice else []
+    return steps
+
+
+def _step(case: Case, written: str) -> list[Narrowing]:
+    word, _, rest = written.format_map(case.values).partition(" ")
+    return [] if not word else STEPS[word](case, rest)
+
+
+def _value(case: Case) -> list[Narrowing]:
+    """The step to the sharding of the value that a message is about; none if it is about no value."""
+    side = case["side"]
+    if not side or "index" not in case.values:
+        return []
+    index = int(case["index"])
+    if case.op is not None and FUNCTION in case.op.traits:
+        return [within(argument(index) if side == "arg" else result(index), attribute("sdy.sharding"))]
+    return [first_of(item_of(_list_of(case), index), item_of(_PER_VALUE, index))]
+
+
+def _list_of(case: Case) -> str:
+    """The name of the list that has the shardings of the values that a message is about."""
+    return "in_shardings" if case["side"] in ("operand", "in_shardings") else "out_shardings"
+
+
+def _in_value(case: Case, *steps: Narrowing) -> list[Narrowing]:
+    """Steps within the sharding of the value that a message is about, or within the whole statement."""
+    value = _value(case)
+    return [first_of(within(*value, *steps), *value)]
+
+
+# The list of dimension shardings: the first list in square brackets; in a collective, which lists axes first,
+# that after `out_sharding`.
+_DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
+
+STEPS: dict[str, Callable[[Case, str], list[Narrowing]]] = {
+    "text": lambda _, wanted: [text(wanted)],
+    "last": lambda _, wanted: [text(wanted, nth=-1)],
+    "second": lambda case, wanted: _in_value(case, first_of(text(wanted, 1), text(wanted))),
+    "attribute": lambda _, name: [attribute(name)],
+    "operand_type": lambda _, index: [operand_type(int(index))],
+    "result_type": lambda _, index: [result_type(int(index))],
+    "types": lambda _, __: [trailing_types],
+    "value": lambda case, _: _value(case),
+    "value_attribute": lambda case, name: _in_value(case, attribute(name)),
+    "dimensions": lambda case, _: _in_value(case, _DIMENSIONS),
+    "dimension": lambda case, index: _in_value(case, _DIMENSIONS, item(int(index))),
+    "shardings": lambda case, _: [first_of(*map(list_after, (_PER_VALUE, _list_of(case), "out_shardings")))],
+    "axes": lambda _, index: [within(brackets("["), item(int(index)))],
+}
+
+
+# --- Names in help ----------------------------------------------------------------------------
 
 # A list with more names is shortened to this number.
 MAX_LISTED = 8

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TypeVar
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.op_fields import (
@@ -47,6 +48,12 @@ VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
 PRINTERS: dict[AttributeClass, Callable[..., str]] = {}
 
 
+_UNKNOWN_ATTRIBUTE = ErrorKind(
+    "unknown attribute `{mnemonic}` in dialect `{dialect}`", explain="attribute or type"
+)
+_UNKNOWN_TYPE = ErrorKind("unknown type `{mnemonic}` in dialect `{dialect}`", explain="attribute or type")
+
+
 class Dialect:
     """A namespace with its operations, attributes, types and hooks.
 
@@ -64,10 +71,10 @@ class Dialect:
         self._attribute_parsers: dict[str, Callable[..., Attribute]] = {}
         self._type_parsers: dict[str, Callable[..., Type]] = {}
         # The errors for a mnemonic without a parser.
-        self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
-        self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
+        self.unknown_attribute, self.unknown_type = _UNKNOWN_ATTRIBUTE, _UNKNOWN_TYPE
         # Attribute name -> help for a value that lacks the dialect and the mnemonic, such as `<@mesh, […]>`.
         # Unknown mnemonic -> help for what documents list as an attribute, and is none.
+        # "types" -> help for a type of a dialect that has none.
         self.hints: dict[str, str] = {}
         # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
         # function arguments and results have verifiers of their own, below.

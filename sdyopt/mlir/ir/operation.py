@@ -323,7 +323,7 @@ class Op(metaclass=OpMeta):
 
     def op_error(self, message: str) -> DiagnosticError:
         """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
-        return self.error(f"'{self.signature.name}' op {message}")
+        return self.error(f"'{self.signature.name}' op " + message)
 
     def warning(self, message: str, *notes: tuple[str, Location], help: str = "") -> None:
         """Emits a warning at this operation, with notes and help (`emitWarning`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import Trait
 from sdyopt.mlir.ir.types import (
@@ -16,6 +17,28 @@ from sdyopt.mlir.ir.types import (
     UnrankedTensor,
     VectorType,
     element_of,
+)
+
+NOT_THE_SAME = ErrorKind("failed to verify that all of {{{names}}} have same {what}", at="types")
+SAME_SHAPE_REQUIRED = ErrorKind(
+    "requires the same shape for all {values}",
+    at="types",
+    help="broadcast one of them with stablehlo.broadcast_in_dim",
+)
+SAME_ELEMENT_REQUIRED = ErrorKind(
+    "requires the same element type for all {values}",
+    at="types",
+    help="convert one of them with stablehlo.convert",
+)
+SAME_TYPE_REQUIRED = ErrorKind(
+    "requires the same type for all operands and results",
+    at="types",
+    help="convert or broadcast one of them first",
+)
+_SAME_BASE_TYPE = ErrorKind(
+    "all non-scalar operands/results must have the same shape and base type",
+    at="types",
+    help="convert or broadcast one of them first",
 )
 
 F = TypeVar("F")
@@ -71,7 +94,7 @@ def _check_elementwise(signature: OpSignature) -> None:
         raise signature.op_error("if an operand is non-scalar, then all results must be non-scalar")
     types = operands + results
     if len(set(map(type, types))) > 1 or not are_compatible_shapes(types):
-        raise signature.op_error("all non-scalar operands/results must have the same shape and base type")
+        raise signature.op_error(_SAME_BASE_TYPE())
 
 
 def _check_same_shape(signature: OpSignature) -> None:
@@ -80,7 +103,7 @@ def _check_same_shape(signature: OpSignature) -> None:
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     if not are_compatible_shapes(_all_types(signature)):
-        raise signature.op_error("requires the same shape for all operands and results")
+        raise signature.op_error(SAME_SHAPE_REQUIRED(values="operands and results"))
 
 
 def _check_same_elements(signature: OpSignature) -> None:
@@ -89,14 +112,14 @@ def _check_same_elements(signature: OpSignature) -> None:
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     if len({element_of(type) for type in _all_types(signature)}) > 1:
-        raise signature.op_error("requires the same element type for all operands and results")
+        raise signature.op_error(SAME_ELEMENT_REQUIRED(values="operands and results"))
 
 
 def _check_same_operand_elements(signature: OpSignature) -> None:
     if not signature.operand_types:
         raise signature.op_error("expected 1 or more operands, but found 0")
     if len({element_of(type) for type in signature.operand_types}) > 1:
-        raise signature.op_error("requires the same element type for all operands")
+        raise signature.op_error(SAME_ELEMENT_REQUIRED(values="operands"))
 
 
 def _check_same_types(signature: OpSignature) -> None:
@@ -106,7 +129,7 @@ def _check_same_types(signature: OpSignature) -> None:
         raise signature.op_error("expected 1 or more operands, but found 0")
     types = _all_types(signature)
     if len({element_of(type) for type in types}) > 1 or not are_compatible_shapes(types):
-        raise signature.op_error("requires the same type for all operands and results")
+        raise signature.op_error(SAME_TYPE_REQUIRED())
 
 
 # The tensors (or vectors) among operands and results have compatible shapes, and there are results among them
@@ -158,6 +181,6 @@ def _same(
         declared = signature.op_class.fields
         values = [measure(declared[name].of_signature(signature)) for name in (*fields, *renamed)]
         if any(value != values[0] for value in values):
-            raise signature.op_error(f"failed to verify that all of {{{names}}} have same {what}")
+            raise signature.op_error(NOT_THE_SAME(names=names, what=what))
 
     return Trait(f"same {what} of {names}", check)

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, nested_attributes
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import Trait
 from sdyopt.mlir.ir.types import FunctionType
+
+_REDEFINITION = ErrorKind(
+    "redefinition of symbol named '{name}'",
+    at="text {symbol} | attribute sym_name",
+    help="rename one of the two `{symbol}`",
+)
 
 SYM_NAME = "sym_name"
 SYM_VISIBILITY = "sym_visibility"
@@ -236,7 +243,7 @@ def _check_symbol_table(op: Op) -> None:
         if name is None:
             continue
         if name in symbols:
-            raise child.error(f"redefinition of symbol named '{name}'").note(
+            raise child.error(_REDEFINITION(name=name)).note(
                 "see existing symbol definition here", symbols[name].location
             )
         symbols[name] = child

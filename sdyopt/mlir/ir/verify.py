@@ -12,6 +12,7 @@ from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
@@ -34,6 +35,13 @@ from sdyopt.mlir.ir.verify_signature import (
     check_successor_operands,
     passes_with_body,
     signature_problem,
+)
+
+_PLAIN_ATTRIBUTE = ErrorKind("{word}s may only have dialect attributes", explain="plain attribute")
+_UNREGISTERED = ErrorKind(
+    "unregistered operation '{name}' found in dialect ('{dialect}') that does not allow unknown operations",
+    at='text "{name}"',
+    explain="unregistered operation",
 )
 
 # The valid pairs of signature and discardable attributes, of operations without regions, and those of result
@@ -170,7 +178,7 @@ class Verifier:
         """The verifier of an attribute of arguments or results; None if its dialect has none."""
         namespace, dot, _ = name.partition(".")
         if not dot:
-            raise op.op_error(f"{word}s may only have dialect attributes")
+            raise op.op_error(_PLAIN_ATTRIBUTE(word=word))
         dialect = self.dialects.find(namespace)
         check: VerifyArgumentAttribute | None = None if dialect is None else getattr(dialect, hook)
         return check
@@ -430,7 +438,4 @@ def _terminators_of(op: Op) -> str:
 
 def unknown_operation(name: str) -> str:
     """The error message for an operation that its registered dialect does not have."""
-    return (
-        f"unregistered operation '{name}' found in dialect ('{name.partition('.')[0]}') that does not allow "
-        "unknown operations"
-    )
+    return _UNREGISTERED(name=name, dialect=name.partition(".")[0])

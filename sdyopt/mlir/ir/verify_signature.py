@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
@@ -25,6 +26,22 @@ from sdyopt.mlir.ir.traits import (
     InfersTypes,
 )
 from sdyopt.mlir.ir.types import DYNAMIC, Type, tensor
+
+_INFERRED = ErrorKind(
+    "'{name}' op inferred type(s) {inferred} are incompatible with return type(s) of operation {stated}",
+    at="result_type 0",
+    help="write {written}",
+)
+_NOT_INFERRED = ErrorKind("failed to infer returned types", at="result_type 0")
+_MISSING_ATTRIBUTE = ErrorKind(
+    "requires attribute '{name}'", help="write `{name} = …`", explain="missing attribute"
+)
+_WRONG_ATTRIBUTE = ErrorKind(
+    "attribute '{name}' failed to satisfy constraint: {what}",
+    at="attribute {name}",
+    help="`{name}` is: {what}",
+)
+_WRONG_TYPE = ErrorKind("{word} #{number} must be {what}, but got '{type}'", at="{word}_type {number}")
 
 PrintType = Callable[[Type], str]
 
@@ -256,7 +273,7 @@ def infer_and_compare_types(
     try:
         inferred = infer()
     except SignatureError as problem:
-        raise problem.then(signature.op_error(_NOT_INFERRED)) from None
+        raise problem.then(signature.op_error(_NOT_INFERRED())) from None
     compare_inferred_types(signature, inferred, accepts, print_type)
 
 
@@ -271,14 +288,9 @@ def compare_inferred_types(
     if len(inferred) == len(actual) and all(map(accepts, inferred, actual)):
         return
     expected, stated = (", ".join(f"'{print_type(type)}'" for type in types) for types in (inferred, actual))
-    error = signature.error_without_op_note(
-        f"'{signature.name}' op inferred type(s) {expected} are incompatible with return type(s) of operation"
-        f" {stated}"
-    )
-    raise error.then(signature.op_error(_NOT_INFERRED))
-
-
-_NOT_INFERRED = "failed to infer returned types"
+    written = expected.replace("'", "`")
+    message = _INFERRED(name=signature.name, inferred=expected, stated=stated, written=written)
+    raise signature.error_without_op_note(message).then(signature.op_error(_NOT_INFERRED()))
 
 
 # --- Counts -------------------------------------------------------------------------------
@@ -355,7 +367,7 @@ def _check_segments(
 def _check_attributes(signature: OpSignature) -> None:
     for field in declared_fields(signature.op_class).attributes:
         if not field.is_optional and field.default is None and field.name not in signature.attributes:
-            raise signature.op_error(f"requires attribute '{field.name}'")
+            raise signature.op_error(_MISSING_ATTRIBUTE(name=field.name))
     problem = attribute_problem(signature.op_class, signature.attributes)
     if problem is not None:
         raise signature.op_error(problem)
@@ -366,7 +378,7 @@ def attribute_problem(op_class: type[Op], attributes: DictAttr) -> str | None:
     for field in declared_fields(op_class).attributes:
         value = attributes.get(field.name)
         if value is not None and not field.constraint.accepts(value):
-            return f"attribute '{field.name}' failed to satisfy constraint: {field.constraint.description}"
+            return _WRONG_ATTRIBUTE(name=field.name, what=field.constraint.description)
     return None
 
 
@@ -385,11 +397,9 @@ def _check_types(signature: OpSignature, print_type: PrintType) -> None:
             accepts = field.constraint.accepts
             for index in range(start, start + count):
                 if not accepts(types[index]):
-                    prefix = "variadic of " if field.arity == VARIADIC else ""
-                    raise signature.op_error(
-                        f"{word} #{index} must be {prefix}{field.constraint.description}, but got "
-                        f"'{print_type(types[index])}'"
-                    )
+                    what = ("variadic of " if field.arity == VARIADIC else "") + field.constraint.description
+                    type = print_type(types[index])
+                    raise signature.op_error(_WRONG_TYPE(word=word, number=index, what=what, type=type))
 
 
 def check_region_count(op: Op) -> None:

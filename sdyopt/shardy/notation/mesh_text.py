@@ -12,13 +12,19 @@ import re
 from functools import partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import Message
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.dialects.sdy.sharding_checks import (
+    DUPLICATE_AXIS,
+    UNKNOWN_AXIS,
+    WRONG_RANK,
+    sharding_problem,
+)
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.types import F32, RankedTensor
 from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
@@ -82,7 +88,7 @@ def _parse_axis(parser: TextParser) -> MeshAxis:
     start = parser.skip_space()
     size = parser.number("the size of the axis")
     if size == 0:
-        raise parser.error_since(start, "axis size must be at least 1, got: 0")
+        raise parser.error_since(start, AXIS_SIZE(size=0))
     return MeshAxis(name, size)
 
 
@@ -190,11 +196,10 @@ def _located(source: Source, problem: str) -> DiagnosticError:
 
 
 def _help(problem: str, mesh: Mesh) -> str:
-    if problem.startswith("unknown axis name"):
+    kind = problem.kind if isinstance(problem, Message) else None
+    if kind is UNKNOWN_AXIS:
         axes = ", ".join([f'"{axis.name}"={axis.size}' for axis in mesh.axes])
         return f"the mesh has {axes}" if axes else "the mesh has no axes"
-    if problem.startswith("sharding doesn't match tensor rank"):
+    if kind is WRONG_RANK:
         return "write one {…} for each dimension of --shape"
-    if problem.startswith("duplicate axis ref"):
-        return "an axis shards one dimension; remove one of the two"
-    return ""
+    return "an axis shards one dimension; remove one of the two" if kind is DUPLICATE_AXIS else ""

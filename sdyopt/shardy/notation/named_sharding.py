@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -185,7 +185,7 @@ def _parse_mesh_axis(parser: TextParser) -> MeshAxis:
     start = parser.skip_space()
     size = parser.number("the size of the axis")
     if size == 0:
-        raise parser.error_since(start, "axis size must be at least 1, got: 0")
+        raise parser.error_since(start, AXIS_SIZE(size=0))
     return MeshAxis(name, size)
 
 

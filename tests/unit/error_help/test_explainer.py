@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import Explainer
-from sdyopt.mlir.error_help.table import did_you_mean, listed, sentences
+from sdyopt.mlir.error_help.table import EXPLANATIONS, STEPS, did_you_mean, listed, sentences
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.registry import all_dialects, find_dialect
 from sdyopt.tools.driver import display
@@ -55,16 +58,35 @@ def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
 
 
 def test_help_of_the_diagnostic_is_kept() -> None:
-    text, message = "a.b", "custom op 'stablehlo.ad' is unknown"
-    assert complete(text, message, 1, 1).help == "did you mean `stablehlo.add`?"
-    assert complete(text, message, 1, 1, help="mine").help == "mine"
+    message = ErrorKind("no '{name}'", explain="operation")(name="stablehlo.ad")
+    assert complete("a.b", message, 1, 1).help == "did you mean `stablehlo.add`?"
+    assert complete("a.b", message, 1, 1, help="mine").help == "mine"
 
 
-def test_long_messages_are_not_explained() -> None:
+def test_help_and_culprit_are_those_of_the_kind_whatever_the_wording() -> None:
+    for wording in ("no '{name}'", "{name}: what is that?"):
+        kind = ErrorKind(wording, at="text {name} > text c", help="write `{name}` once")
+        diagnostic = complete("a.b @m, @n", "'a.b' op " + kind(name="@n"), 1, 1)
+        assert diagnostic.culprit == FileRange("f", 1, 9, 1, 11)
+        assert diagnostic.help == "write `@n` once"
+
+
+def test_steps_and_functions_of_all_kinds_exist() -> None:
+    dialects = DialectTable(find_dialect, all_dialects)
+    assert all(dialects.find(name) for name in dialects.names())
+    kinds = [kind for kind in gc.get_objects() if isinstance(kind, ErrorKind)]
+    assert len(kinds) > 50
+    for kind in kinds:
+        assert not kind.explain or kind.explain in EXPLANATIONS
+        for step in re.split(" > | [|] ", kind.at):
+            assert step.partition(" ")[0] in {"", "{word}_type", *STEPS}
+
+
+def test_no_hint_is_looked_for_in_a_long_message() -> None:
     """A name in the program that makes a pattern take quadratic time is long."""
-    message = "custom op 'stablehlo.ad' is unknown"
-    assert complete("a.b", message + "." * 10_000, 1, 1).help
-    assert not complete("a.b", message + "." * 20_000, 1, 1).help
+    text, message = "a.b float", "expected non-function type"
+    assert complete(text, message, 1, 5, id="parse-error").help
+    assert not complete(text, message + "." * 20_000, 1, 5, id="parse-error").help
 
 
 def test_diagnostics_outside_of_the_source_have_no_culprit() -> None:

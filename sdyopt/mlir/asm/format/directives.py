@@ -26,7 +26,7 @@ from sdyopt.mlir.asm.format.format_elements import (
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.generic_op import parse_properties
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.mlir.asm.parser.op_parser import NO_FUNCTION_TYPE, OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
@@ -209,6 +209,8 @@ def _wrong_kind(op_parser: OpAsmParser, expected: str, type: Type) -> str:
     message = "invalid kind of type specified"
     if not expected or _is_old(op_parser):
         return message
+    if expected == "builtin.function":
+        return NO_FUNCTION_TYPE(type=plain_type(type))
     return f"{message}: expected {expected}, but found '{plain_type(type)}'"
 
 

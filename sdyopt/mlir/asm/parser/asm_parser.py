@@ -12,12 +12,20 @@ from struct import unpack
 from typing import Protocol, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape
 from sdyopt.mlir.asm.parser.lexer import attribute_extent, find_lexical_error, location_extent, type_extent
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
+
+WRONG_KEYWORD = ErrorKind("expected {what} to be one of: {names}", explain="keyword")
+WRONG_ENUM = ErrorKind(
+    "expected string or keyword containing one of the following enum values for attribute '{attribute}' "
+    "[{names}]",
+    explain="keyword",
+)
 
 T = TypeVar("T")
 

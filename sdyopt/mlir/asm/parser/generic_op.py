@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.lexical import PROPERTIES
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
@@ -12,6 +13,16 @@ from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrFiel
 from sdyopt.mlir.ir.operation import UnregisteredOp
 from sdyopt.mlir.ir.types import FunctionType
 from sdyopt.mlir.ir.verify import unknown_operation
+
+_UNREGISTERED_DIALECT = ErrorKind(
+    "operation being parsed with an unregistered dialect. If this is intended, please use "
+    "-allow-unregistered-dialect with the MLIR tool used",
+    explain="unregistered dialect",
+)
+_TYPE_COUNT = ErrorKind(
+    "expected {count} operand type{s} but had {got}",
+    help="write one type for each operand: `(type, type) -> type`",
+)
 
 
 def parse_generic(region_parser: RegionParser, name: str, offset: int, position: int) -> OpAsmParser:
@@ -62,10 +73,7 @@ def _check_unregistered(op_parser: OpAsmParser) -> None:
     if dialect is not None and dialect.is_partial:
         raise op_parser.error(unknown_operation(op_parser.name), op_parser.offset)
     if dialect is None:
-        raise op_parser.error(
-            "operation being parsed with an unregistered dialect. If this is intended, please use "
-            "-allow-unregistered-dialect with the MLIR tool used"
-        )
+        raise op_parser.error(_UNREGISTERED_DIALECT())
 
 
 def _successors(op_parser: OpAsmParser) -> None:
@@ -124,7 +132,7 @@ def resolve_properties(op_parser: OpAsmParser) -> None:
 
 def _invalid_properties(op_parser: OpAsmParser, properties: Attribute, problem: str) -> DiagnosticError:
     return op_parser.error_at_operation(
-        f"invalid properties {plain_attribute(properties)} for op {op_parser.name}: {problem}"
+        f"invalid properties {plain_attribute(properties)} for op {op_parser.name}: " + problem
     )
 
 
@@ -139,7 +147,7 @@ def _function_type(op_parser: OpAsmParser, names: list[OperandName]) -> None:
         # For the singular, MLIR prints the terminating null byte of its string "s".
         s = "\0" if len(names) == 1 else "s"
         raise op_parser.error_and_lexical_error(
-            f"expected {len(names)} operand type{s} but had {len(type.inputs)}", offset
+            _TYPE_COUNT(count=len(names), s=s, got=len(type.inputs)), offset
         )
     op_parser.operands = [
         op_parser.resolve(name, operand_type) for name, operand_type in zip(names, type.inputs, strict=True)

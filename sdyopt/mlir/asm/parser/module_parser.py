@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import followed_release
@@ -41,6 +42,9 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import LazyLocation
+
+_NO_DIALECT = ErrorKind("Dialect `{dialect}' not found for custom op '{name}' {tried}", explain="dialect")
+_UNKNOWN_OPERATION = ErrorKind("custom op '{name}' is unknown{tried}", explain="operation")
 
 # The maximum nesting depth of regions.
 MAX_REGION_DEPTH = 1000
@@ -516,7 +520,7 @@ class ModuleParser:
         tried = f" (tried '{name}' as well)" if name != keyword else ""
         if dialect is None:
             available = ", ".join(self.dialects.names())
-            error = parser.error(f"Dialect `{namespace}' not found for custom op '{keyword}' {tried}", offset)
+            error = parser.error(_NO_DIALECT(dialect=namespace, name=keyword, tried=tried), offset)
             return error.note(
                 f"Available dialects: {available}; for more info on dialect registration see "
                 "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
@@ -524,7 +528,7 @@ class ModuleParser:
             )
         if mnemonic in dialect.ops:
             return parser.error(f"custom op '{name}' has no custom assembly form", offset)
-        return parser.error(f"custom op '{keyword}' is unknown{tried}", offset)
+        return parser.error(_UNKNOWN_OPERATION(name=keyword, tried=tried), offset)
 
     def _name_results(self, op: Op, groups: list[ResultGroup], start: int) -> None:
         if not groups:

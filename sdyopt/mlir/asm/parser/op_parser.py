@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
@@ -32,6 +33,11 @@ from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
 from sdyopt.mlir.ir.types import I32, FunctionType, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 from sdyopt.mlir.ir.verify_signature import attribute_problem
+
+NO_FUNCTION_TYPE = ErrorKind(
+    "invalid kind of type specified: expected builtin.function, but found '{type}'",
+    help="write a function type: `(types of operands) -> types of results`",
+)
 
 _SSA_ID = constant_pattern(f"{TRIVIA}({SSA_ID})")
 _PLAIN_ARGUMENT = constant_pattern(rf"{TRIVIA}({SSA_ID}): (tensor<[\w?]*+>)(?=[,) ])", re.ASCII)
@@ -229,7 +235,7 @@ class OpAsmParser(AsmParser):
         """Raises an error if an inherent attribute violates its constraint: MLIR's parser checks it, too."""
         problem = attribute_problem(self.op_class, attributes) if attributes.entries else None
         if problem is not None:
-            raise self.error(f"'{self.name}' op {problem}", offset)
+            raise self.error(f"'{self.name}' op " + problem, offset)
 
     def argument_name(self) -> OperandName:
         """Parses `%name`, which must not have a result number."""
@@ -272,11 +278,7 @@ class OpAsmParser(AsmParser):
         offset = self.skip_trivia()
         type = self.type()
         if not isinstance(type, FunctionType):
-            raise self.error(
-                "invalid kind of type specified: expected builtin.function, but found "
-                f"'{self.type_text(type)}'",
-                offset,
-            )
+            raise self.error(NO_FUNCTION_TYPE(type=self.type_text(type)), offset)
         return type
 
     def region(self, arguments: Sequence[Argument] | None = None) -> Region:

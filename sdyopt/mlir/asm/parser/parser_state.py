@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
@@ -19,6 +20,8 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument
+
+_UNDEFINED_ALIAS = ErrorKind("undefined symbol alias id '{name}'", explain="alias")
 
 _ALIAS_NAME = constant_pattern(f"{ATTRIBUTE_ID}|{TYPE_ID}")
 # The definition of a location, on a line of its own.
@@ -181,7 +184,7 @@ class ParserState:
 
     def _alias(self, table: dict[str, T], name: str, offset: int) -> T:
         if name not in table:
-            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
+            raise DiagnosticError.at(self.source.location(offset), _UNDEFINED_ALIAS(name=name))
         return table[name]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import INTEGER, SSA_ID, TRIVIA
@@ -14,6 +15,13 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import OpResult, Value
+
+_UNDECLARED_VALUE = ErrorKind(
+    "use of undeclared SSA value name",
+    help="a value is defined before its use, in the same function or an enclosing region",
+    explain="value",
+)
+_UNDEFINED_BLOCK = ErrorKind("reference to an undefined block", explain="block")
 
 TypeText = Callable[[Type], str]
 
@@ -130,7 +138,7 @@ class Scope:
     def undefined(self, parser: AsmParser) -> list[DiagnosticError]:
         """An error for each name that is never defined, in order of first use."""
         first_uses = sorted(value.offset for value in self.forward.values())
-        return [parser.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
+        return [parser.unprefixed_error(_UNDECLARED_VALUE(), offset) for offset in first_uses]
 
 
 def with_definitions(values: Sequence[Value]) -> list[Value]:
@@ -213,8 +221,7 @@ class BlockLabels:
     def check(self, parser: AsmParser) -> None:
         """Raises an error for each label that has not been defined."""
         errors = [
-            parser.unprefixed_error("reference to an undefined block", offset)
-            for offset in sorted(self._undefined.values())
+            parser.unprefixed_error(_UNDEFINED_BLOCK(), offset) for offset in sorted(self._undefined.values())
         ]
         raise_all(errors)
 

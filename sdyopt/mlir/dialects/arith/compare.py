@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_ENUM
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import (
@@ -44,7 +45,7 @@ from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, any_attribute
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, NOT_THE_SAME
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, Trait
 from sdyopt.mlir.ir.types import (
     I1,
@@ -91,10 +92,7 @@ _FLOAT_KEYWORDS = (
 def _declare_predicate(keywords: Sequence[str]) -> AttrConstraint[int]:
     """The constraint of a predicate, an `i64` that is written as a keyword."""
     numbers = ", ".join(map(str, range(len(keywords))))
-    expected = (
-        "expected string or keyword containing one of the following enum values for attribute 'predicate' "
-        f"[{', '.join(keywords)}]"
-    )
+    expected = WRONG_ENUM(attribute="predicate", names=", ".join(keywords))
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         offset = op_parser.skip_trivia()
@@ -248,7 +246,7 @@ def type_of(value: Attribute) -> Type | None:
 
 def _check_same_type(signature: OpSignature) -> None:
     if type_of(signature[ConstantOp.value]) is not signature.result_types[0]:
-        raise signature.op_error("failed to verify that all of {value, result} have same type")
+        raise signature.op_error(NOT_THE_SAME(names="value, result", what="type"))
 
 
 _SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)

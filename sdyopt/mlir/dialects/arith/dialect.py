@@ -7,7 +7,7 @@ from typing import ClassVar, TypeVar
 
 from sdyopt.mlir.asm.format.format_elements import FormatElement, declare_syntax, directive
 from sdyopt.mlir.asm.format.print_template import Template
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
@@ -175,7 +175,7 @@ def _parse(parser: AsmParser, cls: type[F]) -> F:
         offset = parser.skip_trivia()
         keyword = parser.accept_keyword()
         if keyword not in cls.keywords:
-            expected = f"expected {cls.cpp_type} to be one of: {', '.join(cls.keywords)}"
+            expected = WRONG_KEYWORD(what=cls.cpp_type, names=", ".join(cls.keywords))
             error = parser.error("expected valid keyword" if keyword is None else expected, offset)
             parameter = f"failed to parse {cls.cpp_parameter} parameter 'value' which is to be a"
             raise error.then(parser.error(f"{parameter} `{cls.cpp_type}`", parser.skip_trivia()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.format_elements import TypeOf, directive
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo.types import (
@@ -16,7 +17,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.types import RankedTensor, UnrankedTensor
 
 chlo = Dialect("chlo")
-chlo.unknown_attribute = "unknown chlo attribute"
+chlo.unknown_attribute = ErrorKind("unknown chlo attribute")
 chlo.is_inlinable = True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.linalg.structured import (
@@ -46,7 +46,7 @@ def _parse_iterator_type(parser: AsmParser) -> IteratorType:
     offset = parser.skip_trivia()
     kind = parser.keyword()
     if kind not in _KINDS:
-        message = f"expected ::mlir::utils::IteratorType to be one of: {', '.join(_KINDS)}"
+        message = WRONG_KEYWORD(what="::mlir::utils::IteratorType", names=", ".join(_KINDS))
         raise parser.error(message, offset)
     parser.expect(">")
     return IteratorType(kind)

@@ -7,9 +7,10 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.lexical import symbol_text
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
@@ -18,7 +19,8 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.types import I16, Type
 
 mesh = Dialect("mesh")
-mesh.unknown_type = "dialect '{dialect}' provides no type parsing hook"
+mesh.hints["types"] = "types of meshes are !mesh.sharding with --mesh-version=21, and !shard.sharding with 22"
+mesh.unknown_type = ErrorKind("dialect '{dialect}' provides no type parsing hook", help=mesh.hints["types"])
 # That of LLVM 21, in which shardings are values. LLVM 22 renames it: `mesh_llvm22`.
 mesh21 = Dialect("mesh")
 
@@ -144,8 +146,8 @@ def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
     if word is None:
         raise parser.error(expected, offset).then(parser.error(failed, offset))
     if word not in _KINDS:
-        expected = f"expected {cpp_type} to be one of: {', '.join(_KINDS)}"
-        raise parser.error(expected, offset).then(parser.error(failed, parser.skip_trivia()))
+        wrong = WRONG_KEYWORD(what=cpp_type, names=", ".join(_KINDS))
+        raise parser.error(wrong, offset).then(parser.error(failed, parser.skip_trivia()))
     return cls(_KINDS[word])
 
 

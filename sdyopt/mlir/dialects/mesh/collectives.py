@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.mesh.attributes import (
     AXES,
@@ -22,9 +23,13 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
+from sdyopt.mlir.ir.shape_traits import NOT_THE_SAME, SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.mlir.ir.traits import PURE, Trait
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
+
+_WRONG_SIZE = ErrorKind(
+    "Dimension size mismatch for result axis {axis}. Expected {word}, but got {got}.", at="result_type 0"
+)
 
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
@@ -97,7 +102,7 @@ def check_size(op: Op, axis: int, expected: int, got: int) -> None:
     """Raises unless a result dimension has the expected size or is dynamic."""
     if got not in (expected, DYNAMIC):
         word = "dynamic" if expected == DYNAMIC else expected
-        raise op.error(f"Dimension size mismatch for result axis {axis}. Expected {word}, but got {got}.")
+        raise op.error(_WRONG_SIZE(axis=axis, word=word, got=got))
 
 
 def check_unchanged_sizes(op: Collective, *changed: int) -> None:
@@ -177,7 +182,7 @@ def _check_same_rank(signature: OpSignature) -> None:
 
 def _check_same_shape(signature: OpSignature) -> None:
     if _shape(signature.operand_types[0]) != _shape(signature.result_types[0]):
-        raise signature.op_error("failed to verify that all of {input, result} have same shape")
+        raise signature.op_error(NOT_THE_SAME(names="input, result", what="shape"))
 
 
 # For SAME_SHAPE_EXACTLY, a dynamic size equals only a dynamic size.

@@ -10,6 +10,7 @@ and an all-reduce may reduce a memref.
 
 from __future__ import annotations
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
@@ -36,7 +37,9 @@ from sdyopt.mlir.ir.types import MemRefType, RankedTensor, Type
 shard = DIALECT = Dialect("shard")
 shard.is_inlinable = True
 # MLIR prints two spaces before "type".
-shard.unknown_type = "unknown  type `{mnemonic}` in dialect `{dialect}`"
+shard.unknown_type = ErrorKind(
+    "unknown  type `{mnemonic}` in dialect `{dialect}`", explain="attribute or type"
+)
 
 
 # --- Attributes and types ---------------------------------------------------------------------

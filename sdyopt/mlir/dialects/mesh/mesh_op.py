@@ -6,6 +6,7 @@ import re
 from typing import ClassVar, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
@@ -23,6 +24,10 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol, nearest_symbol_table
 from sdyopt.mlir.ir.traits import PURE, SYMBOL
 from sdyopt.mlir.ir.types import DYNAMIC, I64
+
+_UNDEFINED_MESH = ErrorKind(
+    'Undefined required {word} symbol "{name}".', at="text {symbol}", explain="symbol"
+)
 
 _DIMENSION = re.compile(r"\d+|\?")
 _LARGEST_SIZE = (1 << 63) - 1
@@ -110,7 +115,8 @@ def find_mesh(op: Op, name: str) -> MeshOp:
     """The mesh of this name in the nearest symbol table; raises an error at `op` if there is none."""
     symbol = lookup_symbol(op, name)
     if not isinstance(symbol, MeshOp):
-        raise op.error(f'Undefined required {mesh_word(op.dialect_name)} symbol "{name}".')
+        word = mesh_word(op.dialect_name)
+        raise op.error(_UNDEFINED_MESH(word=word, name=name, by=f"{op.dialect_name}.{word}"))
     return symbol
 
 

@@ -44,6 +44,7 @@ from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, res
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import SAME_TYPE_REQUIRED
 from sdyopt.mlir.ir.traits import PURE, Trait
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
@@ -52,7 +53,7 @@ from sdyopt.mlir.ir.value import LazyLocation, Value
 def _check_same_type(signature: OpSignature) -> None:
     """Raises unless the tensor operand, which is the first, has the result type."""
     if signature.operand_types[0] is not signature.result_types[0]:
-        raise signature.op_error("requires the same type for all operands and results")
+        raise signature.op_error(SAME_TYPE_REQUIRED())
 
 
 SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.attribute_format import (
     Struct,
     attribute_format,
@@ -28,8 +29,8 @@ from sdyopt.mlir.ir.symbols import SymbolTableOp
 from sdyopt.mlir.ir.types import FunctionType, TupleType, Type, element_of
 
 mhlo = Dialect("mhlo", contents="sdyopt.mlir.dialects.mhlo.ops")
-mhlo.unknown_attribute = "unknown mhlo attribute"
-mhlo.unknown_type = "unknown mhlo type: {mnemonic}"
+mhlo.unknown_attribute = ErrorKind("unknown mhlo attribute")
+mhlo.unknown_type = ErrorKind("unknown mhlo type: {mnemonic}")
 mhlo.is_inlinable = True
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind, about
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.sdy.dialect import (
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
@@ -24,7 +25,7 @@ from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
 )
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping, factor_symbol
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding, check_shardings
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding, check_shardings, errors_about
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
@@ -40,6 +41,18 @@ from sdyopt.mlir.ir.value import Value
 # --- On operations --------------------------------------------------------------------------------
 
 
+_NO_SHARDINGS = ErrorKind(
+    "should have a sharding attribute of type TensorShardingPerValueAttr",
+    at="attribute sdy.sharding",
+    help="on an operation write `sdy.sharding = #sdy.sharding_per_value<[<@mesh, […]>]>`",
+)
+_NO_SHARDING = ErrorKind(
+    "should have a sharding attribute of type TensorShardingAttr",
+    at="value",
+    help="on an argument or result of a function write `sdy.sharding = #sdy.sharding<@mesh, […]>`",
+)
+
+
 def _check_op_attribute(op: Op, name: str, attribute: Attribute) -> None:
     check = _CHECKS.get(name)
     if check is not None:
@@ -48,10 +61,8 @@ def _check_op_attribute(op: Op, name: str, attribute: Attribute) -> None:
 
 def _check_op_sharding(op: Op, attribute: Attribute) -> None:
     if not isinstance(attribute, ShardingPerValue):
-        raise op.op_error("should have a sharding attribute of type TensorShardingPerValueAttr")
-    check_shardings(
-        op, attribute, op.signature.result_types, lambda message: op.op_error("result " + message)
-    )
+        raise op.op_error(_NO_SHARDINGS())
+    check_shardings(op, attribute, op.signature.result_types, errors_about(op, "result"))
 
 
 def _check_op_rule(op: Op, attribute: Attribute) -> None:
@@ -152,10 +163,10 @@ def _check_function_attribute(
         return
 
     def error(message: str) -> DiagnosticError:
-        return op.op_error(f"{word} {index} - {message}")
+        return op.op_error(f"{word} {index} - " + about(message, side=word, index=index))
 
     if not isinstance(attribute, TensorSharding):
-        raise error("should have a sharding attribute of type TensorShardingAttr")
+        raise error(_NO_SHARDING())
     check_sharding(op, attribute, type, error)
 
 

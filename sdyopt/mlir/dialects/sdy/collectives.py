@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
@@ -40,6 +41,22 @@ from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, result
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES
+
+_WRONG_RESULT = ErrorKind(
+    "result sharding doesn't match expected sharding [{axes}] on dimension {dim}",
+    at="dimension {dim}",
+    help="the collective produces `{{{axes}}}` here; write it, or change the axes of the collective",
+)
+_WRONG_AXIS = ErrorKind(
+    "can't apply {word} axis {axis} to operand sharding on dimension {dim}",
+    at="axes {dim}",
+    help="the axes of the operand's dimension {dim} do not end with this axis",
+)
+_CHANGED_REDUCTION = ErrorKind(
+    "cannot change reduction_op of existing unreduced axes",
+    at="attribute unreduced",
+    help="write the kind of reduction that the sharding of the operand has",
+)
 
 
 class CollectiveOp(ShardingOwner):
@@ -138,7 +155,7 @@ def check_reduction_of_unreduced(op: CollectiveOp) -> None:
     """Checks that the result has the reduction of the operand, if that has unreduced axes."""
     out, operand = op.out_sharding, op.operand_sharding
     if operand.unreduced_axes and operand.reduction is not out.reduction:
-        raise op.op_error("cannot change reduction_op of existing unreduced axes")
+        raise op.op_error(_CHANGED_REDUCTION())
 
 
 def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
@@ -266,10 +283,7 @@ def _check_axes_per_dim(op: CollectiveOp, axes: AxesPerDim, result_axes: _Result
 
 def _check_dim(op: CollectiveOp, index: int, expected: Sequence[AxisRef]) -> None:
     if expected != op.out_sharding.dims[index].axes:
-        raise op.op_error(
-            f"result sharding doesn't match expected sharding [{axis_refs_text(expected)}] "
-            f"on dimension {index}"
-        )
+        raise op.op_error(_WRONG_RESULT(axes=axis_refs_text(expected), dim=index))
 
 
 def _without_suffix(
@@ -279,9 +293,7 @@ def _without_suffix(
     axes = list(dim.axes)
     for axis in reversed(suffix):
         if not axes or not axis.is_suffix_of(axes[-1], op.mesh):
-            raise op.op_error(
-                f"can't apply {word} axis {axis_ref_text(axis)} to operand sharding on dimension {index}"
-            )
+            raise op.op_error(_WRONG_AXIS(word=word, axis=axis_ref_text(axis), dim=index))
         prefix = axes.pop().prefix_without_overlap(axis)
         if prefix is not None:
             axes.append(prefix)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
@@ -24,7 +25,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     TensorSharding,
     without_manual_axes,
 )
-from sdyopt.mlir.dialects.sdy.sharding_checks import check_shardings, check_unbound
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_shardings, check_unbound, errors_about
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
@@ -33,6 +34,21 @@ from sdyopt.mlir.ir.op_fields import attr, operands, optional_attr, region, resu
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import INFERS_TYPES, ISOLATED, RECURSIVE_EFFECTS
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, ShapedType, Type, tensor
+
+_UNKNOWN_MANUAL_AXIS = ErrorKind('unknown manual axis: "{axis}"', at='text "{axis}"', explain="axis")
+_MANUAL_AFTER_FREE = ErrorKind(
+    "{side} sharding at index {index} must have all manual axes come before free axes in its dimension "
+    "sharding at index {dim}. Saw manual axis {manual} after free axis {free}",
+    at="dimension {dim}",
+    help="write the manual axes first in the dimension",
+)
+_LOCAL_SHAPE = ErrorKind(
+    "{side} shape, corresponding sharding, and region {side} shape at index {index} must match. "
+    "Expected local shape '{expected}', actual local shape '{actual}'",
+    at="value",
+    help="inside of the body, values have the shape of a shard along the manual axes: `{expected}`",
+    explain="local shape",
+)
 
 
 def check_manual_computation(
@@ -54,7 +70,7 @@ def check_manual_computation(
         return
     for name in op.manual_axes:
         if not mesh.has_axis(name):
-            raise op.op_error(f'unknown manual axis: "{name}"')
+            raise op.op_error(_UNKNOWN_MANUAL_AXIS(axis=name))
 
 
 class _Values:
@@ -71,7 +87,7 @@ class _Values:
         op, word = self._op, self._word
         if not outside and not inside and not len(self._shardings):
             return
-        check_shardings(op, self._shardings, outside, lambda message: op.op_error(f"{word} {message}"))
+        check_shardings(op, self._shardings, outside, errors_about(op, word))
         if len(outside) != len(inside):
             raise op.op_error(
                 f"number of op {word}s and region {word}s must match. Op has {len(outside)} op {word}s and "
@@ -87,18 +103,16 @@ class _Values:
             if wrong_order is not None:
                 free, manual = map(axis_ref_text, wrong_order)
                 raise op.op_error(
-                    f"{word} sharding at index {index} must have all manual axes come before free axes in "
-                    f"its dimension sharding at index {number}. Saw manual axis {manual} after free axis "
-                    f"{free}"
+                    _MANUAL_AFTER_FREE(side=word, index=index, dim=number, manual=manual, free=free)
                 )
         if not isinstance(outside, ShapedType):
             return  # such as a token
         assert isinstance(outside, RankedShapedType)
         expected = tensor(self._local_shape(outside, sharding), outside.element)
         if inside is not expected:
+            expected_text, inside_text = plain_type(expected), plain_type(inside)
             raise op.op_error(
-                f"{word} shape, corresponding sharding, and region {word} shape at index {index} must match. "
-                f"Expected local shape '{plain_type(expected)}', actual local shape '{plain_type(inside)}'"
+                _LOCAL_SHAPE(side=word, index=index, expected=expected_text, actual=inside_text)
             )
 
     def _manual_after_free(self, axes: Sequence[AxisRef]) -> tuple[AxisRef, AxisRef] | None:
@@ -217,14 +231,10 @@ class NamedComputationOp(ShardingOwner):
         self._check_arguments()
         if self.in_shardings is not None:
             types = self.signature.operand_types
-            check_shardings(
-                self, self.in_shardings, types, lambda message: self.op_error("in_shardings " + message)
-            )
+            check_shardings(self, self.in_shardings, types, errors_about(self, "in_shardings"))
         if self.out_shardings is not None:
             types = self.signature.result_types
-            check_shardings(
-                self, self.out_shardings, types, lambda message: self.op_error("out_shardings " + message)
-            )
+            check_shardings(self, self.out_shardings, types, errors_about(self, "out_shardings"))
 
     def _check_arguments(self) -> None:
         arguments, types = self.block.arguments, self.signature.operand_types

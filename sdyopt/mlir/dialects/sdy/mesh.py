@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 from weakref import WeakSet
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.interning import derived_field, set_derived
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
@@ -27,10 +28,27 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.ir.attribute import Attribute
 
+AXIS_SIZE = ErrorKind("axis size must be at least 1, got: {size}", help="an axis has one device or more")
+_DUPLICATE_AXIS = ErrorKind(
+    'duplicate axis name: "{axis}"',
+    at='second "{axis}"',
+    help='give one of the two axes another name than "{axis}"',
+)
+_DEVICE_COUNT = ErrorKind(
+    "total product of axis sizes must match total number of device ids, got: {size} != {ids}",
+    at="attribute device_ids",
+    help="list {size} device ids, or none: the default is 0 to {last}",
+)
+_DEVICE_IDS = ErrorKind(
+    "sorted device ids must be iota(product(axes)), got: {ids}",
+    at="attribute device_ids",
+    help="each device id from 0 up occurs once",
+)
+
 
 def axis_problem(axis: MeshAxis) -> str | None:
     """The error of an axis, None if it is valid."""
-    return None if axis.size > 0 else f"axis size must be at least 1, got: {axis.size}"
+    return None if axis.size > 0 else AXIS_SIZE(size=axis.size)
 
 
 @dialect_attribute(sdy, "mesh_axis", "Sdy_MeshAxis")
@@ -63,7 +81,7 @@ def mesh_problem(mesh: Mesh) -> str | None:
     names: set[str] = set()
     for axis in mesh.axes:
         if axis.name in names:
-            return f'duplicate axis name: "{axis.name}"'
+            return _DUPLICATE_AXIS(axis=axis.name)
         names.add(axis.name)
     return _device_problem(mesh) if mesh.device_ids else None
 
@@ -71,13 +89,10 @@ def mesh_problem(mesh: Mesh) -> str | None:
 def _device_problem(mesh: Mesh) -> str | None:
     count = len(mesh.device_ids)
     if mesh.total_size != count:
-        return (
-            "total product of axis sizes must match total number of device ids, got: "
-            f"{mesh.total_size} != {count}"
-        )
+        return _DEVICE_COUNT(size=mesh.total_size, ids=count, last=mesh.total_size - 1)
     ids = sorted(mesh.device_ids)
     if ids != list(range(count)):
-        return f"sorted device ids must be iota(product(axes)), got: {', '.join(map(str, ids))}"
+        return _DEVICE_IDS(ids=", ".join(map(str, ids)))
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind, Message
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -61,13 +62,26 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
     return symbol.mesh if isinstance(symbol, MeshOp) else None
 
 
+_UNKNOWN_MESH = ErrorKind(
+    "unknown mesh: {symbol}",
+    at="value > text {symbol}",
+    help='define the mesh at the start of the module: `sdy.mesh {symbol} = <["x"=2, "y"=4]>`',
+    explain="symbol",
+)
+
+
+def unknown_mesh(name: str) -> Message:
+    """The message that a mesh is undefined."""
+    return _UNKNOWN_MESH(symbol=symbol_text(name), name=name, by="sdy.mesh")
+
+
 def unknown_mesh_error(sharding: TensorSharding, op: Op) -> DiagnosticError:
     """The error that the mesh of a sharding is undefined, for passes on functions outside of a module.
 
     The verifier looks up meshes in a module only.
     """
     assert sharding.mesh_name is not None
-    error = op.error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
+    error = op.error(unknown_mesh(sharding.mesh_name))
     return error.help("put the function into a module that declares the mesh")
 
 

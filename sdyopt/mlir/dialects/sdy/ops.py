@@ -8,6 +8,7 @@ from enum import IntEnum
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import constant_assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_ENUM
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
@@ -106,11 +107,7 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
         word = op_parser.accept_string()
     if word is None:
         names = ", ".join(PropagationDirection.__members__)
-        raise op_parser.error(
-            "expected string or keyword containing one of the following enum values for attribute "
-            f"'allowed_direction' [{names}]",
-            start,
-        )
+        raise op_parser.error(WRONG_ENUM(attribute="allowed_direction", names=names), start)
     if word not in PropagationDirection.__members__:
         raise op_parser.error(f'invalid allowed_direction attribute specification: "{word}"', start)
     return IntegerAttr(PropagationDirection[word], I32)

@@ -17,7 +17,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     nested,
     nested_list,
 )
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.ir.attribute import Attribute
@@ -32,7 +32,7 @@ def _parse_kind(parser: AsmParser) -> str:
     if word is None:
         raise parser.error_at_next_token("expected valid keyword or string")
     if word not in (OPERAND, RESULT):
-        raise parser.error("expected ::mlir::sdy::EdgeNodeType to be one of: operand, result", start)
+        raise parser.error(WRONG_KEYWORD(what="::mlir::sdy::EdgeNodeType", names="operand, result"), start)
     return word
 
 

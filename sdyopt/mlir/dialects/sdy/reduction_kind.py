@@ -38,6 +38,11 @@ class ReductionKind(IntEnum):
         """The keyword before a list of axes: empty for the default."""
         return "" if self is ReductionKind.SUM else str(self)
 
+    @property
+    def noun(self) -> str:
+        """What this combines partial results to."""
+        return "sum" if self is ReductionKind.SUM else f"{self}imum"
+
 
 _KINDS = {str(kind): kind for kind in ReductionKind}
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind, Message, about
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute, plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, difference, is_sorted, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of, unknown_mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import AxisBinder, DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.operation import Op
@@ -28,6 +29,82 @@ ErrorMaker = Callable[[str], DiagnosticError]
 _ONLY_RANK_0 = "can only have a sharding with rank 0 and no replicated or unreduced axes."
 
 
+# --- Errors ---------------------------------------------------------------------------------------
+
+UNKNOWN_AXIS = ErrorKind('unknown axis name: "{axis}"', at='value > text "{axis}"', explain="axis")
+DUPLICATE_AXIS = ErrorKind(
+    "duplicate axis ref: {axis}",
+    at="second {axis}",
+    help="an axis shards at most one dimension; remove one of the two",
+)
+SUB_AXIS = ErrorKind(
+    "sub-axis {problem}: {axis}",
+    at="value > text {axis}",
+    help='`"axis":(P)S` is the sub-axis of size S after sub-axes of total size P; P times S divides the size '
+    "of the axis",
+)
+SUB_AND_FULL_AXIS = ErrorKind(
+    'both sub-axis and full-axis are used for axis name: "{axis}"',
+    at='value > text "{axis}"',
+    help="use the whole axis once, or only sub-axes of it",
+)
+NOT_IN_MESH_ORDER = ErrorKind(
+    "{word} axes are not ordered w.r.t. mesh", at="value_attribute {word}", explain="mesh order"
+)
+BOUND_AXIS = ErrorKind(
+    'operates on axis "{axis}" which is already bound by a parent sdy.manual_computation op',
+    at='value > text "{axis}"',
+    help='inside of the computation that is manual along "{axis}", tensors are shards along it; '
+    "remove the axis",
+)
+WRONG_RANK = ErrorKind(
+    "sharding doesn't match tensor rank: {got} != {rank}",
+    at="dimensions",
+    help="the tensor has {dimensions}: write {shardings}, `{{}}` for one that is not sharded",
+)
+SHARDING_COUNT = ErrorKind(
+    "shardings don't match number of values: {shardings} shardings vs {values} values",
+    at="shardings",
+    help="write one sharding for each value: {values}",
+)
+PRIORITY_OF_EMPTY = ErrorKind(
+    "dim {dim} is empty and closed but has a priority",
+    at="dimension {dim}",
+    help="remove the priority, or open the dimension: `{{?}}`",
+)
+NOT_DIVISIBLE = ErrorKind(
+    "dim {dim} with size {size} is not divisible by its sharded size {divisor}",
+    at="dimension {dim}",
+    help="shard the dimension along axes whose sizes divide {size}, or pad it to a multiple of {divisor}",
+)
+ADDED_UNREDUCED = ErrorKind(
+    "cannot add new unreduced axis '{axis}'.",
+    at='last "{axis}"',
+    help="the operand is not unreduced along this axis, and the operation makes no partial results; "
+    "remove it",
+)
+INTRODUCED = ErrorKind(
+    "cannot introduce '{kind}' unreduced axes. Expected '{expected}'.",
+    at="attribute unreduced",
+    help="the partial results are those of a {noun}; write unreduced={prefix}{{…}}",
+)
+REDUCED = ErrorKind(
+    "cannot reduce '{kind}' unreduced axes. Expected '{expected}'.",
+    at="text {expected} | text {name}",
+    help="the operand has partial results of a {noun}; {written}",
+)
+CHANGED = ErrorKind(
+    "cannot change the reduction operator of kept unreduced axes from {kind} to {new}.",
+    at="attribute unreduced",
+    help="write unreduced={prefix}{{…}}, or remove the axes, so that the partial results are combined",
+)
+
+
+def errors_about(op: Op, side: str) -> ErrorMaker:
+    """Makes errors at an operation about the values on a side of it, such as its results."""
+    return lambda message: op.op_error(f"{side} " + about(message, side=side))
+
+
 # --- In context -----------------------------------------------------------------------------------
 
 
@@ -36,7 +113,7 @@ def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: E
     mesh = mesh_of(sharding, op)
     if mesh is None:
         assert sharding.mesh_name is not None
-        raise error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
+        raise error(unknown_mesh(sharding.mesh_name))
     problem = sharding_problem(sharding, type, mesh)
     if problem is not None:
         raise error(problem)
@@ -57,9 +134,7 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
             check_sharding(op, only, None, _error_of_value(error, 0, 0))
             return
     if len(shardings) != len(types):
-        raise error(
-            f"shardings don't match number of values: {len(shardings)} shardings vs {len(types)} values"
-        )
+        raise error(SHARDING_COUNT(shardings=len(shardings), values=len(types)))
     for index, (sharding, type) in enumerate(zip(shardings, types, strict=True)):
         if not _is_valid(op, sharding, type):
             check_sharding(op, sharding, type, _error_of_value(error, len(types), index))
@@ -79,7 +154,7 @@ def _is_valid(op: Op, sharding: TensorSharding, type: Type) -> bool:
 def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
     """Prefixes errors with the index of the value, unless there is exactly one."""
     which = "- " if count == 1 else f"{index} - "
-    return lambda message: error(which + message)
+    return lambda message: error(which + about(message, index=index))
 
 
 def bound_axes(op: Op) -> dict[str, Op]:
@@ -98,8 +173,7 @@ def check_unbound(op: Op, axes: Iterable[str], error: ErrorMaker) -> None:
     if binders := bound_axes(op):
         for axis in axes:
             if axis in binders:
-                message = f'operates on axis "{axis}" which is already bound by a parent'
-                raise error(f"{message} sdy.manual_computation op").note(
+                raise error(BOUND_AXIS(axis=axis)).note(
                     "parent bounding this axis as manual", binders[axis].location
                 )
 
@@ -139,7 +213,12 @@ def sharding_problem(
     if not isinstance(type, RankedShapedType):
         return f"only ranked tensors can have a sharding. type: '{plain_type(type)}'"
     if sharding.rank != type.rank:
-        return f"sharding doesn't match tensor rank: {sharding.rank} != {type.rank}"
+        return WRONG_RANK(
+            got=sharding.rank,
+            rank=type.rank,
+            dimensions=counted(type.rank, "dimension"),
+            shardings=counted(type.rank, "dimension sharding"),
+        )
     return _axes_problem(sharding, mesh, type.shape if must_divide else None)
 
 
@@ -153,9 +232,7 @@ def _axes_problem(sharding: TensorSharding, mesh: Mesh, divided: tuple[int, ...]
             return problem
         size = DYNAMIC if divided is None else divided[index]
         if size != DYNAMIC and size % dim.sharded_size(mesh):
-            return (
-                f"dim {index} with size {size} is not divisible by its sharded size {dim.sharded_size(mesh)}"
-            )
+            return NOT_DIVISIBLE(dim=index, size=size, divisor=dim.sharded_size(mesh))
     return (
         axis_uses.sorted_list_problem(sharding.replicated_axes, "replicated")
         or axis_uses.sorted_list_problem(sharding.unreduced_axes, "unreduced")
@@ -168,7 +245,7 @@ def _dimension_problem(index: int, dim: DimensionSharding, axis_uses: AxisUses) 
         if dim.priority < 0:
             return f"dim {index} has a negative priority"
         if dim.is_closed and not dim.axes:
-            return f"dim {index} is empty and closed but has a priority"
+            return PRIORITY_OF_EMPTY(dim=index)
     return axis_uses.list_problem(dim.axes)
 
 
@@ -184,9 +261,9 @@ class AxisUses:
         previous: AxisRef | None = None
         for axis in axes:
             if not self._mesh.has_axis(axis.name):
-                return f'unknown axis name: "{axis.name}"'
+                return UNKNOWN_AXIS(axis=axis.name)
             if axis in self._axes:
-                return f"duplicate axis ref: {axis_ref_text(axis)}"
+                return DUPLICATE_AXIS(axis=axis_ref_text(axis))
             self._axes.add(axis)
             if previous is not None and previous.can_merge(axis):
                 return (
@@ -199,7 +276,7 @@ class AxisUses:
     def sorted_list_problem(self, axes: Sequence[AxisRef], word: str) -> str | None:
         """Adds a list that must be in mesh order; returns its error, if any."""
         if not is_sorted(axes, self._mesh):
-            return f"{word} axes are not ordered w.r.t. mesh"
+            return NOT_IN_MESH_ORDER(word=word)
         return self.list_problem(axes)
 
     def sub_axes_problem(self) -> str | None:
@@ -210,7 +287,7 @@ class AxisUses:
         for axis in sub_axes:
             is_first = previous is None or previous.name != axis.name
             if is_first and AxisRef(axis.name) in self._axes:
-                return f'both sub-axis and full-axis are used for axis name: "{axis.name}"'
+                return SUB_AND_FULL_AXIS(axis=axis.name)
             problem = _sub_axis_problem(axis, self._mesh.axis_size(axis.name))
             if problem is not None:
                 return problem
@@ -225,16 +302,16 @@ def _sub_axis_problem(axis: AxisRef, full_size: int) -> str | None:
     assert sub_axis is not None
     text = axis_ref_text(axis)
     if sub_axis.pre_size < 1:
-        return f"sub-axis pre-size must be at least 1: {text}"
+        return SUB_AXIS(problem="pre-size must be at least 1", axis=text)
     if sub_axis.size <= 1:
-        return f"sub-axis sizes must be greater than 1: {text}"
+        return SUB_AXIS(problem="sizes must be greater than 1", axis=text)
     if full_size % sub_axis.next_pre_size:
-        return (
-            f"sub-axis next pre-size {sub_axis.next_pre_size} doesn't divide the size of the full axis "
-            f"{full_size}: {text}"
+        problem = (
+            f"next pre-size {sub_axis.next_pre_size} doesn't divide the size of the full axis {full_size}"
         )
+        return SUB_AXIS(problem=problem, axis=text)
     if sub_axis.size == full_size:
-        return f"sub-axis size is equal to the full axis size: {text}"
+        return SUB_AXIS(problem="size is equal to the full axis size", axis=text)
     return None
 
 
@@ -280,10 +357,12 @@ def _check_introduced(
     if not axes:
         return
     if allowed is None:
-        raise op.op_error(f"cannot add new unreduced axis '{axes[0].name}'.")
+        raise op.op_error(ADDED_UNREDUCED(axis=axes[0].name))
     for kind in _kinds_along(new, axes):
         if kind is not allowed:
-            raise op.op_error(f"cannot introduce '{kind}' unreduced axes. Expected '{allowed}'.")
+            raise op.op_error(
+                INTRODUCED(kind=kind, expected=allowed, noun=allowed.noun, prefix=allowed.prefix)
+            )
 
 
 def _check_removed(
@@ -303,7 +382,18 @@ def _check_removed(
         )
     for kind in _kinds_along(old, axes):
         if kind is not allowed:
-            raise op.op_error(f"cannot reduce '{kind}' unreduced axes. Expected '{allowed}'.")
+            raise op.op_error(reduced(op, kind, allowed))
+
+
+def reduced(op: Op, kind: ReductionKind, expected: ReductionKind) -> Message:
+    """The error that an operation reduces partial results of another kind than its own."""
+    is_sdy = op.name.startswith("sdy.")
+    written = (
+        f"write `{' '.join(filter(None, (op.name, kind.prefix)))} …`"
+        if is_sdy
+        else f"make its body a {kind.noun}"
+    )
+    return REDUCED(kind=kind, expected=expected, noun=kind.noun, name=op.name, written=written)
 
 
 def _check_kept(op: Op, old: Sequence[TensorSharding], new: Sequence[TensorSharding]) -> None:
@@ -311,10 +401,7 @@ def _check_kept(op: Op, old: Sequence[TensorSharding], new: Sequence[TensorShard
         for axis in after.unreduced_axes:
             for kind in _kinds_along(old, (axis,)):
                 if kind is not after.reduction:
-                    raise op.op_error(
-                        "cannot change the reduction operator of kept unreduced axes from "
-                        f"{kind} to {after.reduction}."
-                    )
+                    raise op.op_error(CHANGED(kind=kind, new=after.reduction, prefix=kind.prefix))
 
 
 def _axes(shardings: Iterable[TensorSharding]) -> list[AxisRef]:

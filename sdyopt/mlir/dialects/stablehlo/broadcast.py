@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.dialect import Dimensions, is_unique, stablehlo
@@ -25,6 +26,12 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type, tensor
+
+_WRONG_DIMENSIONS = ErrorKind(
+    "broadcast_dimensions {problem}",
+    at="attribute dims | attribute broadcast_dimensions",
+    help="list, for each dimension of the operand, the dimension of the result, in ascending order",
+)
 
 
 @stablehlo.op("broadcast_in_dim", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
@@ -150,17 +157,16 @@ def _check_dimension_count(signature: OpSignature, dimensions: Dimensions, sourc
     count, rank = len(dimensions), source.rank
     if count != rank:
         raise signature.error_without_op_note(
-            f"broadcast_dimensions size ({count}) does not match operand rank ({rank})"
+            _WRONG_DIMENSIONS(problem=f"size ({count}) does not match operand rank ({rank})")
         )
 
 
 def _check_unique(signature: OpSignature, dimensions: Dimensions) -> None:
     if not is_unique(dimensions):
-        raise signature.error_without_op_note("broadcast_dimensions should not have duplicates")
+        raise signature.error_without_op_note(_WRONG_DIMENSIONS(problem="should not have duplicates"))
 
 
 def _check_in_result(signature: OpSignature, dimension: int, target: RankedTensor) -> None:
     if not 0 <= dimension < target.rank:
-        raise signature.error_without_op_note(
-            f"broadcast_dimensions contains invalid value {dimension} for result with rank {target.rank}"
-        )
+        problem = f"contains invalid value {dimension} for result with rank {target.rank}"
+        raise signature.error_without_op_note(_WRONG_DIMENSIONS(problem=problem))

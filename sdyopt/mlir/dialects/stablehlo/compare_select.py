@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, are_compatible_shapes
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, SAME_SHAPE_REQUIRED, are_compatible_shapes
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.mlir.ir.types import I1, RankedTensor, Type, tensor
 
@@ -83,7 +83,7 @@ class SelectOp(Op):
         if not are_compatible_shapes([on_true, on_false]) or on_true.element is not on_false.element:
             raise signature.error_without_op_note("requires compatible types for non-predicate operands")
         if pred.rank and not are_compatible_shapes([pred, on_true]):  # select_c1
-            raise signature.error_without_op_note("requires the same shape for all operands")
+            raise signature.error_without_op_note(SAME_SHAPE_REQUIRED(values="operands"))
         return [most_specific_type(signature, [on_true, on_false])]
 
 

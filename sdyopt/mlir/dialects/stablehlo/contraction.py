@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     DimensionNumbers,
@@ -45,7 +47,18 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
-from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.mlir.ir.types import RankedTensor, Type, element_of
+
+_WRONG_SIZES = ErrorKind(
+    "{word} dimension sizes must match for lhs/rhs",
+    at="attribute {word}_dims | attribute dot_dimension_numbers",
+    help="pair dimensions of equal size: {word}_dims = [of the left operand] x [of the right operand]",
+)
+_WRONG_SHAPE = ErrorKind(
+    "inferred shape '[{sizes}]' is incompatible with return type of operation {type}",
+    at="result_type 0",
+    help="write `{written}`",
+)
 
 
 @dialect_attribute(stablehlo, "dot", "StableHLO_DotDimensionNumbers")
@@ -153,7 +166,7 @@ def check_dot_dimensions(
     ):
         for left, right in pairs:
             if not are_compatible_sizes(lhs.shape[left], rhs.shape[right]):
-                raise signature.error_without_op_note(f"{kind} dimension sizes must match for lhs/rhs")
+                raise signature.error_without_op_note(_WRONG_SIZES(word=kind))
 
 
 def _check_in_range(signature: OpSignature, rank: int, dimensions: Dimensions, name: str) -> None:
@@ -350,9 +363,8 @@ def check_result_shape(signature: OpSignature, inferred: list[int]) -> None:
     (type,) = signature.result_types
     if not isinstance(type, RankedTensor) or not are_shapes_compatible(inferred, type.shape):
         sizes = ", ".join(map(print_dimension_size, inferred))
-        raise signature.error_without_op_note(
-            f"inferred shape '[{sizes}]' is incompatible with return type of operation {quoted(type)}"
-        )
+        written = plain_type(RankedTensor(tuple(inferred), element_of(type), getattr(type, "encoding", None)))
+        raise signature.error_without_op_note(_WRONG_SHAPE(sizes=sizes, type=quoted(type), written=written))
 
 
 def _check_quantized_dot(signature: OpSignature) -> None:

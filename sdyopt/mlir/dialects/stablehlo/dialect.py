@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import I64_ATTR, AttrConstraint, non_negative, positive
@@ -18,8 +19,8 @@ from sdyopt.mlir.ir.types import I64, IndexType, IntegerType, Type
 
 stablehlo = Dialect("stablehlo")
 stablehlo.is_inlinable = True
-stablehlo.unknown_attribute = "unknown StableHLO attribute"
-stablehlo.unknown_type = "unknown stablehlo type: {mnemonic}"
+stablehlo.unknown_attribute = ErrorKind("unknown StableHLO attribute")
+stablehlo.unknown_type = ErrorKind("unknown stablehlo type: {mnemonic}")
 
 
 def quoted(type: Type) -> str:

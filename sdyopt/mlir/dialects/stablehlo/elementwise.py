@@ -29,7 +29,12 @@ from sdyopt.mlir.ir.floats import float_text
 from sdyopt.mlir.ir.op_fields import default_valued_optional_attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_OPERAND_ELEMENT_TYPE, SAME_SHAPE
+from sdyopt.mlir.ir.shape_traits import (
+    ELEMENTWISE,
+    SAME_ELEMENT_REQUIRED,
+    SAME_OPERAND_ELEMENT_TYPE,
+    SAME_SHAPE,
+)
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
 from sdyopt.mlir.ir.types import F64, ComplexType, RankedTensor, Type
 
@@ -333,9 +338,8 @@ class AddOp(BinaryOp):
         if any(isinstance(element, QuantizedType) for element in elements):
             _check_quantized_add(signature, elements)
         elif any(element is not elements[0] for element in elements):
-            raise signature.error_without_op_note(
-                "op requires the same element type for all operands and results"
-            )
+            message = SAME_ELEMENT_REQUIRED(values="operands and results")
+            raise signature.error_without_op_note("op " + message)
 
 
 def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import ClassVar, Self, TypeVar
 
 from sdyopt.mlir.asm.format.attribute_format import CustomParameters, attribute_format, register_format
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.dialect import Dialect
@@ -38,7 +38,7 @@ class EnumAttr(Attribute):
         error = (
             parser.error_at_next_token("expected valid keyword or string")
             if word is None
-            else parser.error(f"expected {cpp_name} to be one of: {', '.join(cls.cases)}", offset)
+            else parser.error(WRONG_KEYWORD(what=cpp_name, names=", ".join(cls.cases)), offset)
         )
         owner = f"{_PREFIXES.get(cls.dialect, cls.dialect)}_{cls.__name__}Attr"
         raise error.then(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.stablehlo import types
@@ -32,6 +33,12 @@ from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
+
+_WRONG_COUNT = ErrorKind(
+    "number of output elements ({got}) doesn't match expected number of elements ({wanted})",
+    at="result_type 0",
+    help="write a type with {wanted} elements",
+)
 
 
 @stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
@@ -88,10 +95,8 @@ class DynamicReshapeOp(Op):
 def check_element_counts(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that two static shapes have the same number of elements."""
     if target.num_elements != source.num_elements:
-        raise signature.error_without_op_note(
-            f"number of output elements ({target.num_elements}) doesn't match expected number of elements "
-            f"({source.num_elements})"
-        )
+        counts = {"got": target.num_elements, "wanted": source.num_elements}
+        raise signature.error_without_op_note(_WRONG_COUNT(**counts))
 
 
 @stablehlo.op("transpose", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)

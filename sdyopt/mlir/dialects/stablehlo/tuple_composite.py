@@ -10,6 +10,7 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.func import no_function
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
@@ -131,7 +132,7 @@ class CompositeOp(Op):
             )
         function = lookup_symbol(self, self.decomposition)
         if function is None or FUNCTION not in function.traits:  # composite_c2
-            raise _error(self, f"'{self.decomposition}' does not reference a valid function")
+            raise _error(self, no_function(self.decomposition))
         type = FUNCTION_TYPE_ATTR.value(function.signature.attributes["function_type"])
         _check_types(self, "operand", self.signature.operand_types, type.inputs)  # composite_c3
         _check_types(self, "result", self.signature.result_types, type.results)  # composite_c4

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from struct import pack, unpack
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, listing, quoted
 from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
@@ -35,6 +36,8 @@ from sdyopt.mlir.ir.types import (
     element_of,
 )
 from sdyopt.mlir.ir.value import Value
+
+_INCOMPATIBLE = ErrorKind("requires compatible {what} for all {values}", at="types")
 
 
 def have_compatible_element_types(left: Type, right: Type) -> bool:
@@ -327,19 +330,19 @@ INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
 def _check_compatible_types(signature: OpSignature) -> None:
     types = signature.operand_types + signature.result_types
     if not all(are_compatible(type, types[0]) for type in types):
-        raise signature.op_error("requires compatible types for all operands and results")
+        raise signature.op_error(_INCOMPATIBLE(what="types", values="operands and results"))
 
 
 def _check_compatible_elements(signature: OpSignature) -> None:
     types = signature.operand_types + signature.result_types
     if not all(have_compatible_element_types(type, types[0]) for type in types):
-        raise signature.op_error("requires compatible element types for all operands and results")
+        raise signature.op_error(_INCOMPATIBLE(what="element types", values="operands and results"))
 
 
 def _check_compatible_operand_elements(signature: OpSignature) -> None:
     types = signature.operand_types
     if not all(have_compatible_element_types(type, types[0]) for type in types):
-        raise signature.op_error("requires compatible element types for all operands")
+        raise signature.op_error(_INCOMPATIBLE(what="element types", values="operands"))
 
 
 def _check_pairwise_types(signature: OpSignature) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.ir.dialect import Dialect
 
 vhlo = Dialect("vhlo")
-vhlo.unknown_attribute = "unknown vhlo attribute"
-vhlo.unknown_type = "unknown vhlo type: {mnemonic}"
+vhlo.unknown_attribute = ErrorKind("unknown vhlo attribute")
+vhlo.unknown_type = ErrorKind("unknown vhlo type: {mnemonic}")
 
 # Major, minor and patch number.
 Version = tuple[int, int, int]

@@ -7,6 +7,7 @@ from binascii import unhexlify
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import FLOAT, unescape
 from sdyopt.mlir.asm.parser.attributes.element_literals import (
@@ -44,6 +45,11 @@ from sdyopt.mlir.ir.types import (
     ShapedType,
     Type,
     tensor,
+)
+
+_WRONG_SHAPE = ErrorKind(
+    "inferred shape of elements literal ([{inferred}]) does not match type ([{expected}])",
+    help="the literal has the first shape, the type the second; make them equal",
 )
 
 _FLOATS = constant_pattern(f"(?:-?{FLOAT},)*")
@@ -191,8 +197,7 @@ def _shape_mismatch(
     context: ActionContext, shape: tuple[int, ...], type: RankedShapedType, offset: int
 ) -> DiagnosticError:
     inferred, expected = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
-    message = f"inferred shape of elements literal ([{inferred}]) does not match type ([{expected}])"
-    return context.error(message, offset)
+    return context.error(_WRONG_SHAPE(inferred=inferred, expected=expected), offset)
 
 
 def _check_complex_count(

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import (
     CallSite,
     FileLoc,
@@ -29,6 +30,8 @@ from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, OpaqueAttr, Type
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.types import NONE, OpaqueType
 
+_NO_PARSERS = ErrorKind("dialect '{dialect}' provides no {what} parsing hook", help="{help}")
+
 T = TypeVar("T")
 
 # `#dialect.mnemonic` before `<`.
@@ -38,6 +41,9 @@ _UNREGISTERED = (
     " created with unregistered dialect. If this is intended, please call "
     "allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with the MLIR "
     "opt tool used"
+)
+_UNREGISTERED_ATTRIBUTE = ErrorKind(
+    """#"{name}"<"{body}"> : '{type}' attribute""" + _UNREGISTERED, explain="dialect of attribute"
 )
 
 
@@ -82,11 +88,9 @@ class DialectSymbol:
         if dialect is not None and not self._is_of_other_part(context, dialect, dialect.attribute_parsers):
             return self._parse(context, dialect, dialect.attribute_parsers, "attribute")
         if not context.environment.allow_unregistered:
-            text = (
-                f'#"{self.namespace}"<"{self.body}"> : \'{context.attribute_printer.type(type or NONE)}\''
-                " attribute"
-            )
-            raise context.error(text + _UNREGISTERED, self.body_offset)
+            text = context.attribute_printer.type(type or NONE)
+            message = _UNREGISTERED_ATTRIBUTE(name=self.namespace, body=self.body, type=text)
+            raise context.error(message, self.body_offset)
         return OpaqueAttr(self.namespace, self.body, type)
 
     def as_type(self, context: ActionContext) -> Type:
@@ -115,7 +119,7 @@ class DialectSymbol:
         self, context: ActionContext, dialect: Dialect, parsers: dict[str, Callable[..., T]], kind: str
     ) -> T:
         if not parsers:
-            message = f"dialect '{dialect.name}' provides no {kind} parsing hook"
+            message = _NO_PARSERS(dialect=dialect.name, what=kind, help=dialect.hints.get(f"{kind}s", ""))
             raise context.error(message, self.body_offset)
         parser = AsmParser(context.source, context.attribute_parser, self.body_offset)
         start = parser.skip_trivia()
@@ -124,8 +128,8 @@ class DialectSymbol:
             raise parser.wrong_token_error("expected valid keyword")
         parse = parsers.get(mnemonic[1])
         if parse is None:
-            message = dialect.unknown_attribute if kind == "attribute" else dialect.unknown_type
-            raise context.error(message.format(mnemonic=mnemonic[1], dialect=dialect.name), start)
+            unknown = dialect.unknown_attribute if kind == "attribute" else dialect.unknown_type
+            raise context.error(unknown(mnemonic=mnemonic[1], dialect=dialect.name, what=kind), start)
         parser.position = mnemonic.end()
         return parse(parser)
 
