@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Part(Generic[T]):
+class ContextPart(Generic[T]):
     """A kind of state in contexts, with the value that it has in a new context."""
 
     __slots__ = ("initial",)
@@ -48,18 +48,18 @@ class Part(Generic[T]):
 
 
 class Context:
-    """The state of a run: a value for each `Part`."""
+    """The state of a run: a value for each `ContextPart`."""
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[Part[Any], Any] = MappingProxyType({})) -> None:
+    def __init__(self, values: Mapping[ContextPart[Any], Any] = MappingProxyType({})) -> None:
         self._values = values
 
-    def __getitem__(self, part: Part[T]) -> T:
+    def __getitem__(self, part: ContextPart[T]) -> T:
         value: T = self._values.get(part, part.initial)
         return value
 
-    def having(self, part: Part[T], value: T) -> Context:
+    def having(self, part: ContextPart[T], value: T) -> Context:
         """A copy with another value of a part."""
         return Context({**self._values, part: value})
 

@@ -19,7 +19,7 @@ MISSING: Any = object()
 _set = object.__setattr__
 
 
-class Field(NamedTuple):
+class DataclassField(NamedTuple):
     """The initial value of a field, and the methods in which it takes part. See the module of Python."""
 
     default: Any = MISSING
@@ -42,7 +42,7 @@ def field(
     metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """Declares a field, as the value of its annotation."""
-    return Field(default, default_factory, init, repr, compare, kw_only, metadata)
+    return DataclassField(default, default_factory, init, repr, compare, kw_only, metadata)
 
 
 @dataclass_transform(field_specifiers=(field,))
@@ -55,9 +55,9 @@ def dataclass(
     return _declare(cls, frozen, eq, slots)
 
 
-def fields(owner: object) -> dict[str, Field]:
+def fields(owner: object) -> dict[str, DataclassField]:
     """The fields of a dataclass or of its instance, by name, those of its bases first."""
-    declared: dict[str, Field] = getattr(owner, _FIELDS)
+    declared: dict[str, DataclassField] = getattr(owner, _FIELDS)
     return declared
 
 
@@ -91,7 +91,9 @@ _MUTABLE = frozenset((list, dict, set))
 
 def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     own = {
-        name: value if isinstance(value := cls.__dict__.get(name, MISSING), Field) else Field(value)
+        name: value
+        if isinstance(value := cls.__dict__.get(name, MISSING), DataclassField)
+        else DataclassField(value)
         for name, annotation in cls.__annotations__.items()
         if not str(annotation).startswith(("ClassVar", "typing.ClassVar"))
     }
@@ -99,7 +101,7 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
         if type(field.default) in _MUTABLE:
             kind = type(field.default)
             raise ValueError(f"mutable default {kind} for field {name} is not allowed: use default_factory")
-    inherited: dict[str, Field] = {}
+    inherited: dict[str, DataclassField] = {}
     for base in reversed(cls.__mro__[1:]):
         inherited |= base.__dict__.get(_FIELDS, {})
     all_fields = inherited | own
@@ -146,7 +148,7 @@ class _PythonFields:
 _PYTHON_FIELDS = _PythonFields()
 
 
-def _python_field(dataclasses: Any, field: Field) -> Any:
+def _python_field(dataclasses: Any, field: DataclassField) -> Any:
     options = {name: value for name, value in field._asdict().items() if value is not MISSING}
     return dataclasses.field(**options)
 

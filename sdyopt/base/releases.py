@@ -22,7 +22,7 @@ from enum import Enum
 from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.interning import Interned
 
 R = TypeVar("R")
@@ -392,7 +392,7 @@ class Behavior(Enum):
     )
 
 
-_FOLLOWED = Part(NEWEST)
+_FOLLOWED = ContextPart(NEWEST)
 
 
 def release_of(name: str) -> Release:

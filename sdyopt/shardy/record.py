@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
@@ -101,7 +101,7 @@ class Recorder(Protocol):
         """A propagation pass starts. `mesh_of` resolves the meshes of the program."""
 
 
-_RECORDER = Part[Recorder | None](None)
+_RECORDER = ContextPart[Recorder | None](None)
 
 
 def recording_propagation(recorder: Recorder) -> AbstractContextManager[None]:
@@ -145,7 +145,7 @@ class CopyRecorder(Protocol):
         """Axes of size one are removed from every sharding that is equal to `before`."""
 
 
-_COPY_RECORDER = Part[CopyRecorder | None](None)
+_COPY_RECORDER = ContextPart[CopyRecorder | None](None)
 
 
 def recording_copies(recorder: CopyRecorder) -> AbstractContextManager[None]:
@@ -190,7 +190,7 @@ class Planned:
 
 
 @dataclass(eq=False)
-class Reshard:
+class InsertedReshard:
     """A reshard or an all-reduce that a plan has inserted, at an operand or result of its operation."""
 
     plan: Planned
@@ -209,10 +209,10 @@ class Required:
 class ReshardRecorder(Protocol):
     """Records why values were resharded."""
 
-    def resharded(self, result: Value, cause: Reshard | Required) -> None: ...
+    def resharded(self, result: Value, cause: InsertedReshard | Required) -> None: ...
 
 
-_RESHARD_RECORDER = Part[ReshardRecorder | None](None)
+_RESHARD_RECORDER = ContextPart[ReshardRecorder | None](None)
 
 
 def recording_reshards(recorder: ReshardRecorder) -> AbstractContextManager[None]:
@@ -241,7 +241,7 @@ def record_plan(plan: Planned | None, created: Sequence[tuple[Op, int]]) -> None
     recorder = _RESHARD_RECORDER.value
     if plan is not None and recorder is not None:
         for op, position in created:
-            recorder.resharded(op.results[0], Reshard(plan, position))
+            recorder.resharded(op.results[0], InsertedReshard(plan, position))
 
 
 def record_required(user: Op, index: int, sharding: TensorSharding, created: Op) -> None:

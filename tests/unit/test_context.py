@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sdyopt.base.context import Context, Part, current
+from sdyopt.base.context import Context, ContextPart, current
 
-NAME = Part("nobody")
-NUMBER = Part(0)
+NAME = ContextPart("nobody")
+NUMBER = ContextPart(0)
 
 
 def test_a_part_has_its_initial_value_outside_of_blocks() -> None:

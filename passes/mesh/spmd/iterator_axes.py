@@ -13,7 +13,7 @@ from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
-from .sharding_interface import IndexingMap, IterationSpace, IteratorType
+from .sharding_interface import IndexingMap, IterationSpace, ShardedIterator
 
 
 class IteratorAxes:
@@ -50,7 +50,7 @@ class IteratorAxes:
         Axes conflict if the iterator cannot be sharded or has different axes already, or if another iterator
         has one of the axes.
         """
-        if iterator is None or self.space.iterator_types[iterator] is IteratorType.REPLICATED:
+        if iterator is None or self.space.iterator_types[iterator] is ShardedIterator.REPLICATED:
             return not axes
         if self._axes[iterator] and self._axes[iterator] != axes:
             return False

@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.types import RankedTensor
 from . import sharding_models
 
 
-class IteratorType(Enum):
+class ShardedIterator(Enum):
     """The type of an iterator, which determines how it can be sharded."""
 
     PARALLEL = "parallel"
@@ -44,7 +44,7 @@ class IterationSpace:
     as no reduction iterator is sharded. `requires_iterators`: an empty list of iterators is an error.
     """
 
-    iterator_types: tuple[IteratorType, ...]
+    iterator_types: tuple[ShardedIterator, ...]
     operand_maps: tuple[IndexingMap, ...]
     result_maps: tuple[IndexingMap, ...]
     reduction_kind: ReductionKind = ReductionKind.GENERIC
@@ -54,7 +54,7 @@ class IterationSpace:
     @property
     def reduction_iterators(self) -> list[int]:
         return [
-            iterator for iterator, type in enumerate(self.iterator_types) if type is IteratorType.REDUCTION
+            iterator for iterator, type in enumerate(self.iterator_types) if type is ShardedIterator.REDUCTION
         ]
 
 
@@ -65,7 +65,7 @@ def elementwise(op: Op) -> IterationSpace | None:
         return None
     identity = tuple(range(types[0].rank))
     return IterationSpace(
-        (IteratorType.PARALLEL,) * len(identity),
+        (ShardedIterator.PARALLEL,) * len(identity),
         (identity,) * len(op.operand_types),
         (identity,) * len(op.result_types),
     )
@@ -78,7 +78,7 @@ def splat_constant(op: Op) -> IterationSpace | None:
         return None
     value = constant_value(op)
     is_splat = isinstance(value, DenseElements) and value.is_splat
-    iterator_type = IteratorType.PARALLEL if is_splat else IteratorType.REPLICATED
+    iterator_type = ShardedIterator.PARALLEL if is_splat else ShardedIterator.REPLICATED
     identity = tuple(range(type.rank))
     return IterationSpace((iterator_type,) * type.rank, (), (identity,), requires_iterators=False)
 

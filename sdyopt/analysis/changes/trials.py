@@ -45,7 +45,7 @@ from sdyopt.analysis.figures.topology import Topology, assumed_topology, median_
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Source
@@ -549,7 +549,7 @@ def trials_on(
 
 
 # What forked processes work on.
-_FORKED = Part[tuple[Trials, Sequence[Change], Fraction | None] | None](None)
+_FORKED = ContextPart[tuple[Trials, Sequence[Change], Fraction | None] | None](None)
 
 
 def _try_shared(number: int) -> Answer:

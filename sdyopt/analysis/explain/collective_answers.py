@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Truncation
+from sdyopt.shardy.record import FunctionResult, InsertedReshard, Planned, Required, Truncation
 from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, overlap, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     Alternative,
@@ -83,7 +83,7 @@ def explain_collective(
             node.add(f"in sdy: {figures.change}")
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         root.add(figures.cause)
-    elif isinstance(cause, Reshard):
+    elif isinstance(cause, InsertedReshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required) and _is_met(cause, op, module):
         why = figures.cause.partition(" needs this sharding: ")[2] if cause.user.is_terminator else ""
@@ -137,7 +137,7 @@ def _times(figures: Collective) -> str:
 
 def _cause(
     op: Op, record: ShardingRecord, names: Names
-) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:
+) -> InsertedReshard | Required | ShardingConstraintOp | ReshardOp | None:
     """The origin of a collective: an operation with planned reshards, a use, a constraint or a reshard.
 
     Constraints and reshards are those of the source: passes insert reshards, too.
@@ -190,7 +190,7 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
 # --- Conflicts at one operation ---------------------------------------------------------------------
 
 
-def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
+def _add_plan(root: Sentence, cause: InsertedReshard, module: Op, names: Names) -> None:
     plan = cause.plan
     mesh_or_ref = common_mesh_or_ref(plan.shardings, lambda mesh: find_mesh(mesh, module))
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, module)

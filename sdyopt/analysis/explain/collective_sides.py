@@ -24,7 +24,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
-from sdyopt.shardy.record import FunctionResult, Planned, Required, Reshard, Subject
+from sdyopt.shardy.record import FunctionResult, InsertedReshard, Planned, Required, Subject
 
 # The axes of values in conflict that are shown for a collective.
 _SHOWN_SIDES = 4
@@ -42,7 +42,7 @@ class Side(NamedTuple):
 def sides_of(
     op: Op,
     figures: Collective,
-    cause: Reshard | Required | ShardingConstraintOp | ReshardOp | None,
+    cause: InsertedReshard | Required | ShardingConstraintOp | ReshardOp | None,
     module: Op,
 ) -> list[Side]:
     """The shardings that are in conflict at a collective, first that of the value that it moves."""
@@ -61,7 +61,7 @@ def sides_of(
         rows = summed_dimensions(op, shapes)
         if rows:
             return [Side(value, axis, dim) for value, dim, axes in rows for axis in axes]
-    if isinstance(cause, Reshard):
+    if isinstance(cause, InsertedReshard):
         return list(_sides_of_plan(cause.plan, cause.position))
     new_sharding = shapes.sharding(last_of_chain(op))
     old, new = _axes_of(shapes.sharding(source)), _axes_of(new_sharding)

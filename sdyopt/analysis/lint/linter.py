@@ -28,7 +28,7 @@ from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, Source
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.error_help.explainer import Explainer
+from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
@@ -75,7 +75,7 @@ class Linter:
         self._has_passes = has_passes
         self._jobs = jobs
         self._machine = machine
-        self._explainer = Explainer(source, dialects, options)
+        self._explainer = DiagnosticExplainer(source, dialects, options)
         self._lines = UserLines(list)
         self._comments: Comments = read_comments(source)
 

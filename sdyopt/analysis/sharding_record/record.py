@@ -45,9 +45,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import (
     FunctionResult,
+    InsertedReshard,
     Means,
     Required,
-    Reshard,
     StepSite,
     Subject,
     Truncation,
@@ -67,7 +67,7 @@ class ShardingRecord:
         self.without_size_one: dict[TensorSharding, TensorSharding] = {}
         self.truncations: dict[Subject, list[tuple[TensorSharding, Truncation]]] = {}
         self.values = TrackedValues()
-        self.reshards: dict[Value, Reshard | Required] = {}
+        self.reshards: dict[Value, InsertedReshard | Required] = {}
         self._numbers = count(1)
         self._is_active = False
 
@@ -107,7 +107,7 @@ class ShardingRecord:
         """Implements `CopyRecorder`."""
         self.without_size_one[before] = after
 
-    def resharded(self, result: Value, cause: Reshard | Required) -> None:
+    def resharded(self, result: Value, cause: InsertedReshard | Required) -> None:
         """Implements `ReshardRecorder`."""
         self.reshards[result] = cause
 

@@ -16,11 +16,11 @@ from enum import StrEnum
 from types import FrameType
 from typing import Any, Self
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.location import FileRange, Location, Source
 
-_RECORDS_TRACES = Part(False)
+_RECORDS_TRACES = ContextPart(False)
 # Functions between the code that finds a problem and this module.
 _CONSTRUCTORS = ("__init__", "_init", "at", "error", "op_error", "unprefixed_error", "warn")
 
@@ -125,7 +125,7 @@ def _raise_error(diagnostic: Diagnostic) -> None:
         raise DiagnosticError(diagnostic)
 
 
-_HANDLER = Part[Handler](_raise_error)
+_HANDLER = ContextPart[Handler](_raise_error)
 
 
 def emit(diagnostic: Diagnostic) -> None:
@@ -156,7 +156,7 @@ def watching(watch: Handler) -> AbstractContextManager[None]:
 
 
 # The keys that have occurred in the run; None outside of a run.
-_OCCURRED = Part[set[str] | None](None)
+_OCCURRED = ContextPart[set[str] | None](None)
 
 
 def is_first_occurrence(key: str) -> bool:

@@ -26,7 +26,7 @@ U = TypeVar("U")
 A = TypeVar("A", bound=Attribute)
 
 
-class Table(Protocol):
+class EncodingTable(Protocol):
     """The attributes, types, strings and resources of a file by number."""
 
     def attribute(self, number: int, reader: ByteReader) -> Attribute: ...
@@ -44,7 +44,7 @@ class EntryReader(ByteReader):
 
     def __init__(
         self,
-        table: Table,
+        table: EncodingTable,
         data: bytes,
         position: int,
         end: int,

@@ -16,7 +16,7 @@ from sdyopt.mlir.error_help.statement import OpOffsets, Statement
 from sdyopt.mlir.error_help.table import (
     EXPLANATIONS,
     Case,
-    Explanation,
+    ErrorExplanation,
     Narrowing,
     attribute,
     first_of,
@@ -48,7 +48,7 @@ _MAX_MESSAGE = 20_000
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
 
-class Explainer:
+class DiagnosticExplainer:
     """Completes the diagnostics of one source, which may be a chunk of a file."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
@@ -98,16 +98,18 @@ class Explainer:
         self.characters_left -= statement.end - offset
         return statement
 
-    def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
+    def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> ErrorExplanation:
         message = diagnostic.message
         if not isinstance(message, Message):
             is_syntax = diagnostic.id == PARSE_ERROR and len(message) <= _MAX_MESSAGE
-            return Explanation(help=syntax.help_at(message, self._source.text, offset) if is_syntax else "")
+            return ErrorExplanation(
+                help=syntax.help_at(message, self._source.text, offset) if is_syntax else ""
+            )
         kind = message.kind
         case = Case(message, self._source.text, offset, self._dialects, diagnostic.operation, statement)
-        explanation = EXPLANATIONS[kind.explain](case) if kind.explain else Explanation()
+        explanation = EXPLANATIONS[kind.explain](case) if kind.explain else ErrorExplanation()
         help = explanation.help or kind.help.format_map(case.values)
-        return Explanation(explanation.steps or steps_of(case), help, explanation.token)
+        return ErrorExplanation(explanation.steps or steps_of(case), help, explanation.token)
 
     def _locate(self, note: Diagnostic, diagnostic: Diagnostic) -> None:
         """Sets the culprit of a note that has another location than its diagnostic."""
@@ -119,7 +121,7 @@ class Explainer:
     # --- The culprit ----------------------------------------------------------------------------
 
     def _culprit(
-        self, diagnostic: Diagnostic, offset: int, statement: Statement, explanation: Explanation
+        self, diagnostic: Diagnostic, offset: int, statement: Statement, explanation: ErrorExplanation
     ) -> FileRange | None:
         if explanation.token is not None:
             return self._token_range(explanation.token)

@@ -9,29 +9,39 @@ from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.table import Case, Explanation, did_you_mean, explains, listed, sentences, text
+from sdyopt.mlir.error_help.table import (
+    Case,
+    ErrorExplanation,
+    did_you_mean,
+    explains,
+    listed,
+    sentences,
+    text,
+)
 from sdyopt.mlir.ir.attribute import nested_attributes
 from sdyopt.mlir.ir.operation import Op
 
 
 @explains("axis")
-def _unknown_axis(case: Case) -> Explanation:
-    return Explanation(help=_axis_help(case, case["axis"]))
+def _unknown_axis(case: Case) -> ErrorExplanation:
+    return ErrorExplanation(help=_axis_help(case, case["axis"]))
 
 
 @explains("mesh order")
-def _not_in_mesh_order(case: Case) -> Explanation:
+def _not_in_mesh_order(case: Case) -> ErrorExplanation:
     sharding = next(_shardings(case.op), None)
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     order = f": {_axes(mesh).removeprefix('the axes ')}" if mesh is not None else ""
-    return Explanation(help=f"write the axes in the order of the mesh{order}")
+    return ErrorExplanation(help=f"write the axes in the order of the mesh{order}")
 
 
 @explains("local shape")
-def _local_shape(case: Case) -> Explanation:
+def _local_shape(case: Case) -> ErrorExplanation:
     # The verifier checks the shapes before the names of the axes.
     axis = _undefined_manual_axis(case.op)
-    return Explanation() if axis is None else Explanation([text(f'"{axis}"')], _axis_help(case, axis))
+    return (
+        ErrorExplanation() if axis is None else ErrorExplanation([text(f'"{axis}"')], _axis_help(case, axis))
+    )
 
 
 def _axis_help(case: Case, axis: str) -> str:

@@ -259,7 +259,7 @@ def _end_of_item(statement: Statement, index: int, span: Span) -> int:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class ErrorExplanation:
     """The steps that find the culprit in the statement, and the help.
 
     `token` is the offset of the culprit, a single token, if it is known.
@@ -295,7 +295,7 @@ class Case:
         return str(self.values.get(name, ""))
 
 
-Explain = Callable[[Case], Explanation]
+Explain = Callable[[Case], ErrorExplanation]
 
 EXPLANATIONS: dict[str, Explain] = {}
 

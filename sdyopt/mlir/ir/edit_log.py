@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
@@ -68,8 +68,8 @@ class _TrackingEditLog(EditLog):
             self._tracker.copied(original, copy)
 
 
-_TRACKER = Part[ValueTracker | None](None)
-_EDIT_LOG = Part[EditLog | None](None)
+_TRACKER = ContextPart[ValueTracker | None](None)
+_EDIT_LOG = ContextPart[EditLog | None](None)
 
 
 def tracking_values(tracker: ValueTracker) -> AbstractContextManager[None]:

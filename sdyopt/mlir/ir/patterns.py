@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from typing import Any
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
 from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, replace_with_folded
@@ -258,7 +258,7 @@ def has_two_other_users(value: Value, op: Op) -> bool:
 # (tag of the action, its description, operation) -> the context manager in which the action runs.
 Observer = Callable[[str, str, Op], AbstractContextManager[None]]
 
-_OBSERVER = Part[Observer | None](None)
+_OBSERVER = ContextPart[Observer | None](None)
 
 
 def observing_actions(observer: Observer) -> AbstractContextManager[None]:
@@ -271,7 +271,7 @@ APPLY_PATTERN = "apply-pattern"
 # (tag of an action) -> whether it runs.
 Limit = Callable[[str], bool]
 
-_LIMIT = Part[Limit | None](None)
+_LIMIT = ContextPart[Limit | None](None)
 
 
 def limiting_actions(limit: Limit) -> AbstractContextManager[None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
-from sdyopt.base.dataclasses import Field, dataclass, field
+from sdyopt.base.dataclasses import DataclassField, dataclass, field
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.option import Option, declared_options, option, write_options
 
@@ -91,7 +91,7 @@ class Pass:
         if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
             dataclass(frozen=True, eq=False)(cls)
         for name, value in vars(cls).items():
-            if isinstance(value, Field):
+            if isinstance(value, DataclassField):
                 raise TypeError(f"the option {name!r} of {cls.__name__} has no type, as in `{name}: int = …`")
 
     def run(self, op: Any) -> bool:

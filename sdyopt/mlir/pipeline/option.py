@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Mapping
 from enum import Enum, EnumType
 from typing import Any, Literal, NamedTuple, NewType, get_args, get_origin, get_type_hints
 
-from sdyopt.base.dataclasses import Field, dataclass, field, fields
+from sdyopt.base.dataclasses import DataclassField, dataclass, field, fields
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all, read_float, read_long, read_uint
 from sdyopt.base.releases import Behavior
 
@@ -53,7 +53,7 @@ class Option:
     flag: str
     newest_default: OptionValue
     help: str
-    kind: Kind
+    kind: OptionKind
     is_list: bool
     is_newest_addition: bool
     since: Since | None
@@ -98,7 +98,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class OptionKind:
     """A type of option values. `read` raises ValueError with LLVM's message for an invalid value.
 
     `help` is shown for an invalid value of a kind without `choices`.
@@ -119,16 +119,18 @@ def _read_bool(text: str) -> bool:
     raise ValueError(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
 
 
-KINDS: dict[object, Kind] = {
-    bool: Kind("bool", _read_bool, lambda value: "true" if value else "false", help="write true or false"),
-    int: Kind("int", read_long, help="write an integer of at most 64 bits"),
-    Unsigned: Kind("int", read_uint, help="write an integer from 0 to 4294967295"),
-    float: Kind("number", read_float, help="write a number"),
-    str: Kind("string", str),
+KINDS: dict[object, OptionKind] = {
+    bool: OptionKind(
+        "bool", _read_bool, lambda value: "true" if value else "false", help="write true or false"
+    ),
+    int: OptionKind("int", read_long, help="write an integer of at most 64 bits"),
+    Unsigned: OptionKind("int", read_uint, help="write an integer from 0 to 4294967295"),
+    float: OptionKind("number", read_float, help="write a number"),
+    str: OptionKind("string", str),
 }
 
 
-def _choice(values: Mapping[str, Scalar]) -> Kind:
+def _choice(values: Mapping[str, Scalar]) -> OptionKind:
     """A kind whose values are written as the keys of a mapping."""
 
     def read(text: str) -> Scalar:
@@ -136,10 +138,10 @@ def _choice(values: Mapping[str, Scalar]) -> Kind:
             raise ValueError(f"Cannot find option named '{text}'!")
         return values[text]
 
-    return Kind("|".join(values), read, str, tuple(values))
+    return OptionKind("|".join(values), read, str, tuple(values))
 
 
-def _kind_of(annotation: object) -> tuple[Kind, bool]:
+def _kind_of(annotation: object) -> tuple[OptionKind, bool]:
     """The kind of an annotation, and whether it is a list of that kind."""
     if get_origin(annotation) is tuple:
         return _kind_of(get_args(annotation)[0])[0], True
@@ -157,7 +159,7 @@ def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     return tuple(
         _declared(name, field, hints[name])
         for name, field in declared.items()
-        if isinstance(field, Field) and "help" in field.metadata
+        if isinstance(field, DataclassField) and "help" in field.metadata
     )
 
 
@@ -170,7 +172,7 @@ def _defaults(function: Any) -> dict[str, object]:
     return by_name | (function.__kwdefaults__ or {})
 
 
-def _declared(name: str, field: Field, annotation: object) -> Option:
+def _declared(name: str, field: DataclassField, annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
     help, is_addition, since = (field.metadata[key] for key in ("help", "is_addition", "since"))
     return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition, since)

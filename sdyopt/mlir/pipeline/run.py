@@ -54,7 +54,7 @@ class Instrument:
         pass
 
 
-class Bisection(Instrument):
+class OptBisect(Instrument):
     """Runs only the first `limit` passes, all of them for -1, and writes a line for each (`OptBisect`)."""
 
     def __init__(self, limit: int, write: Callable[[str], object]) -> None:

@@ -106,7 +106,7 @@ class Pipeline:
 TEXT_NAME = "MLIR Textual PassPipeline Parser"
 
 
-class Entry(Protocol):
+class RegisteredPass(Protocol):
     """A registered pass or pass pipeline."""
 
     def build(self, option_text: str) -> Sequence[Pass | Pipeline]:
@@ -121,7 +121,7 @@ class Entry(Protocol):
 _MAX_NESTING_DEPTH = 100
 
 # Name -> entry; raises UsageError with help for an unknown name.
-Lookup = Callable[[str], Entry]
+Lookup = Callable[[str], RegisteredPass]
 
 
 @dataclass(slots=True, eq=False)
@@ -171,7 +171,9 @@ def _wrapped(text: str) -> str:
     return f"write builtin.module({text})" if text and missing == 0 else ""
 
 
-def add_entry(pipeline: Pipeline, entry: Entry, name: str, options: str, nests: bool = False) -> None:
+def add_entry(
+    pipeline: Pipeline, entry: RegisteredPass, name: str, options: str, nests: bool = False
+) -> None:
     """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there.
 
     With `nests`, a pass that runs on another operation is nested under it.

@@ -29,7 +29,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
-from sdyopt.base.context import Part
+from sdyopt.base.context import ContextPart
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.render import render
@@ -187,7 +187,7 @@ def all_dialects() -> list[str]:
 # The releases of LLVM whose mesh dialects there are.
 MESH_VERSIONS: Final = (19, 21, 22)
 
-_DIALECTS = Part[DialectTable | None](None)
+_DIALECTS = ContextPart[DialectTable | None](None)
 
 
 def dialect_table(mesh_version: int = 19) -> DialectTable:

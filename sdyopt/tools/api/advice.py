@@ -15,7 +15,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.machines import topology_of
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.program import IrProgram
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
@@ -92,7 +92,7 @@ def _change(before: Fraction | int, after: Fraction | int, text: Callable[[Fract
 
 
 def advice_on(
-    program: Program,
+    program: IrProgram,
     options: Options,
     topology: str | PathLike[str] | None,
     wrap: Callable[[Op], T],

@@ -27,7 +27,7 @@ from sdyopt.tools.api.creation import (
 )
 from sdyopt.tools.api.errors import location_of
 from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.program import IrProgram
 from sdyopt.tools.api.shardings import Sharding
 
 
@@ -94,7 +94,7 @@ class EditedProgram(ProgramView):
 
     def __init__(
         self,
-        program: Program,
+        program: IrProgram,
         log: EditLog,
         operations: Mapping[Op, Op] | None = None,
         values: Mapping[IrValue, IrValue] | None = None,

@@ -13,7 +13,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
 from sdyopt.tools.api.errors import Diagnostic, Error, diagnostic_of
 from sdyopt.tools.api.machines import topology_of
-from sdyopt.tools.api.program import Program, discard
+from sdyopt.tools.api.program import IrProgram, discard
 
 if TYPE_CHECKING:  # imported when programs are run
     from sdyopt.analysis.execution.validation import ResultComparison
@@ -71,7 +71,7 @@ class Validation:
         return "".join(map(str, self.diagnostics))
 
 
-def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -> Validation:
+def validation_of(program: IrProgram, after: IrProgram, seeds: int, how: HowToRun) -> Validation:
     """Compares what a program computes before and after passes."""
     check_count("seeds", seeds)
     from sdyopt.analysis.execution.findings import findings
@@ -96,7 +96,7 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
 
 
 def results_of(
-    program: Program, arguments: Sequence[Any], steps: int, carry: Mapping[int, int], how: HowToRun
+    program: IrProgram, arguments: Sequence[Any], steps: int, carry: Mapping[int, int], how: HowToRun
 ) -> list[list[Any]]:
     """The results of each step as arrays of numpy."""
     check_count("steps", steps)
@@ -130,7 +130,7 @@ def results_of(
 
 
 def compilation_of(
-    program: Program, topology: str | PathLike[str] | None, python: str
+    program: IrProgram, topology: str | PathLike[str] | None, python: str
 ) -> Callable[[figures.Report], figures.Compiled]:
     """Compiles a program as it is now, for the figures that the machine's compiler adds to a report."""
     from sdyopt.analysis.execution.process import Worker
@@ -142,7 +142,7 @@ def compilation_of(
 
 
 @contextmanager
-def execution_errors(program: Program) -> Iterator[None]:
+def execution_errors(program: IrProgram) -> Iterator[None]:
     """Turns the failures of execution into an ExecutionError."""
     from sdyopt.analysis.execution.process import NoJax, NotValidated
 

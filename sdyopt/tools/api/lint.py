@@ -23,7 +23,7 @@ from sdyopt.tools.api.errors import (
     require_text,
 )
 from sdyopt.tools.api.html import as_html, html_fragment, table
-from sdyopt.tools.api.program import Program, discard
+from sdyopt.tools.api.program import IrProgram, discard
 
 
 class Findings(tuple[Diagnostic, ...]):
@@ -57,7 +57,7 @@ class Findings(tuple[Diagnostic, ...]):
         return html_fragment([f"<p><strong>{as_html(last)}</strong></p>", *shown])
 
 
-def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[str] | None) -> Findings:
+def findings_of(program: IrProgram, rules: Sequence[str], config: str | PathLike[str] | None) -> Findings:
     """The findings in a program, whose text is what excerpts show."""
     from sdyopt.analysis.lint.analysis import summary_text
     from sdyopt.analysis.lint.linter import Linter

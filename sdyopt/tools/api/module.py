@@ -41,7 +41,7 @@ from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
-from sdyopt.tools.api.program import Pickled, Program, discard, unpickled
+from sdyopt.tools.api.program import IrProgram, Pickled, discard, unpickled
 from sdyopt.tools.api.reports import Explanation, Report, assumed_passes, explanation, report_of
 from sdyopt.tools.api.rewriting import Rewriter
 from sdyopt.tools.driver.chunk import resource_error
@@ -57,7 +57,7 @@ class Module(ProgramView):
 
     diagnostics: tuple[Diagnostic, ...]
 
-    def __init__(self, program: Program, diagnostics: Sequence[Diagnostic]) -> None:
+    def __init__(self, program: IrProgram, diagnostics: Sequence[Diagnostic]) -> None:
         self._program = program
         self.diagnostics = tuple(diagnostics)
 
@@ -376,7 +376,7 @@ class Edit(Rewriter):
     if it is invalid, and PassError for the `error` of an operation that the block raises.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: IrProgram) -> None:
         copy, operations, values = program.clone_with_copies()
         super().__init__(copy, EditLog(), operations, values)
         self._module: Module | None = None

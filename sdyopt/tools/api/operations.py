@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.tools.api.attributes import Attribute, Type, ir_location
 from sdyopt.tools.api.errors import Location, location_of
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.program import IrProgram
 from sdyopt.tools.api.shardings import Mesh, Sharding, mesh_data, sharding_data
 
 # The text and the location of a note.
@@ -30,7 +30,7 @@ class Operation:
 
     ir: Op
 
-    def __init__(self, program: Program, ir: Op) -> None:
+    def __init__(self, program: IrProgram, ir: Op) -> None:
         self._program = program
         self.ir = ir
 
@@ -220,7 +220,7 @@ class Block:
 
     ir: ir_block.Block
 
-    def __init__(self, program: Program, ir: ir_block.Block) -> None:
+    def __init__(self, program: IrProgram, ir: ir_block.Block) -> None:
         self._program = program
         self.ir = ir
 
@@ -252,7 +252,7 @@ class Value:
 
     ir: ir_value.Value
 
-    def __init__(self, program: Program, ir: ir_value.Value) -> None:
+    def __init__(self, program: IrProgram, ir: ir_value.Value) -> None:
         self._program = program
         self.ir = ir
 
@@ -340,7 +340,7 @@ class ProgramView:
 
     __slots__ = ()
 
-    _program: Program
+    _program: IrProgram
 
     def walk(self) -> Iterator[Operation]:
         """All operations in the order of the text, the module itself first."""
@@ -375,6 +375,6 @@ def _ir_notes(notes: Iterable[Note]) -> list[tuple[str, ir_diagnostics.Location]
     return [(text, ir_location(location)) for text, location in notes]
 
 
-def operation_view(program: Program, op: Op) -> Operation:
+def operation_view(program: IrProgram, op: Op) -> Operation:
     """The view of an operation of a program."""
     return Function(program, op) if isinstance(op, FunctionOpInterface) else Operation(program, op)

@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.registry import MESH_VERSIONS, dialect_table
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text
 from sdyopt.tools.api.module import Module
-from sdyopt.tools.api.program import Program, session
+from sdyopt.tools.api.program import IrProgram, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
 from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
@@ -111,7 +111,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, options, mesh_version, sdy_version)
+        parsed = IrProgram(op, source, resources, options, mesh_version, sdy_version)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)

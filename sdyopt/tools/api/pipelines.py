@@ -25,7 +25,7 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup, register
 from sdyopt.mlir.registry.discovery import read_pipeline
 from sdyopt.tools.api.errors import pipeline_error, require_text
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.program import IrProgram
 from sdyopt.tools.api.rewriting import Rewriter
 
 P = TypeVar("P", bound=type[base.Pass])
@@ -52,7 +52,7 @@ class Pass(base.Pass):
     def run(self, op: Op) -> bool:
         """Calls `rewrite`."""
         options = ParseOptions(allow_unregistered_dialects=True)
-        program = Program(op, Source("", ""), Resources(), options, 19, followed_release().name)
+        program = IrProgram(op, Source("", ""), Resources(), options, 19, followed_release().name)
         program.editing = nullcontext
         rewriter = Rewriter(program, current_log())
         self.rewrite(rewriter)

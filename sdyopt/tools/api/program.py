@@ -46,7 +46,7 @@ def discard(_: Diagnostic) -> None:
     """The handler of calls that only read or copy a valid program, and so emit nothing."""
 
 
-class Program:
+class IrProgram:
     """A module in the IR, with all that is needed to print it, verify it, and report diagnostics about it."""
 
     def __init__(
@@ -82,11 +82,11 @@ class Program:
         """A run on this program."""
         return session(handler, self.sdy_version, self.dialects)
 
-    def clone(self) -> Program:
+    def clone(self) -> IrProgram:
         """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
         return self.clone_with_copies()[0]
 
-    def clone_with_copies(self) -> tuple[Program, dict[Op, Op], dict[Value, Value]]:
+    def clone_with_copies(self) -> tuple[IrProgram, dict[Op, Op], dict[Value, Value]]:
         """As `clone`; also the copies of all operations and values."""
         values: dict[Value, Value] = {}
         with self.session(discard):
@@ -95,9 +95,11 @@ class Program:
             _copy_order_of_uses(copies)
         return self.with_op(copy), copies, values
 
-    def with_op(self, op: Op) -> Program:
+    def with_op(self, op: Op) -> IrProgram:
         """Another module with the resources of this program."""
-        program = Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
+        program = IrProgram(
+            op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version
+        )
         program.is_written = self.is_written
         return program
 
@@ -183,7 +185,7 @@ class Pickled(NamedTuple):
     is_written: bool
 
 
-def unpickled(pickled: Pickled) -> Program:
+def unpickled(pickled: Pickled) -> IrProgram:
     """The program that was pickled. Raises DiagnosticError if a dialect of it is missing in this process."""
     source = Source(pickled.name, pickled.source)
     dialects = dialect_table(pickled.mesh_version)
@@ -199,7 +201,7 @@ def unpickled(pickled: Pickled) -> Program:
                 use.unlink()
             for number, operand in reversed(uses):
                 ops[number].operand_uses[operand].link(value)
-    program = Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+    program = IrProgram(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
     program.is_written = pickled.is_written
     return program
 

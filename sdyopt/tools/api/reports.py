@@ -45,7 +45,7 @@ from sdyopt.tools.api.errors import (
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
 from sdyopt.tools.api.machines import memory_of_device, topology_of
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
-from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.program import IrProgram
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.hlo_comparison import comparison
@@ -57,7 +57,7 @@ MAX_ROWS = 10
 MAX_PAGE = 300_000
 
 
-class HasText(Protocol):
+class HasHloText(Protocol):
     """An object that prints itself as HLO, such as the result of `lowered.compile()` in JAX."""
 
     def as_text(self) -> str: ...
@@ -314,7 +314,7 @@ class Report:
                 over_baseline(self.ir, path_text("path", path), tolerance), {"error": BASELINE_EXCEEDED}
             )
 
-    def compare_hlo(self, compiled: str | HasText) -> HloComparison:
+    def compare_hlo(self, compiled: str | HasHloText) -> HloComparison:
         """The collectives beside those that XLA compiled.
 
         `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
@@ -426,7 +426,7 @@ def report_of(
     return Report(report, title, program)
 
 
-def assumed_passes(program: Program) -> tuple[str, str]:
+def assumed_passes(program: IrProgram) -> tuple[str, str]:
     """The passes that are assumed for a program on which none has run, and a sentence about them.
 
     Both are "" if it needs no pass.
@@ -468,7 +468,7 @@ class Explanation(str):
 
 
 def explanation(
-    program: Program, what: str, passes: Sequence[Passes], width: int, is_assumed: bool
+    program: IrProgram, what: str, passes: Sequence[Passes], width: int, is_assumed: bool
 ) -> Explanation:
     """The answer to a question about a program, whose values have the names of the printed program.
 

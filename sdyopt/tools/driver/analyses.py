@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.tools.driver.job import Job, JobFailed, Outcome
+from sdyopt.tools.driver.job import Job, JobFailed, JobOutcome
 
 # Times a phase of this name in a `with` block.
 Phase = Callable[[str], AbstractContextManager[None]]
@@ -31,7 +31,7 @@ class AnalysedRun:
         source: Source,
         chunks: Sequence[Source],
         dialects: DialectTable,
-        run_job: Callable[[Job], Outcome],
+        run_job: Callable[[Job], JobOutcome],
     ) -> None:
         self.name, self.pipeline, self.width, self.write_file = (
             job.name,

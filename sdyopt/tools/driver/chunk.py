@@ -38,7 +38,7 @@ from sdyopt.mlir.ir.patterns import limiting_actions, observing_actions
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
-from sdyopt.mlir.pipeline.run import Bisection, DebugCounters, Instrument, run_and_verify, run_pipeline
+from sdyopt.mlir.pipeline.run import DebugCounters, Instrument, OptBisect, run_and_verify, run_pipeline
 from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
@@ -344,7 +344,7 @@ class ChunkRun:
     def _instruments(self) -> Iterator[Instrument]:
         job = self._job
         if job.bisect_limit is not None:
-            yield Bisection(job.bisect_limit, job.write_log)
+            yield OptBisect(job.bisect_limit, job.write_log)
         if job.ir_printing.is_needed:
             yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
 

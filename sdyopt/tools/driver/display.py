@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.tools.driver.job import Job
 
 if TYPE_CHECKING:  # imported on use
-    from sdyopt.mlir.error_help.explainer import Explainer
+    from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 
 
 # The suffix of a warning that --werror makes an error.
@@ -202,14 +202,14 @@ class LazyExplainer:
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self._arguments = (source, dialects, options)
-        self._explainer: Explainer | None = None
+        self._explainer: DiagnosticExplainer | None = None
 
     def complete(self, diagnostic: Diagnostic) -> None:
         """Sets the culprit and the help of a diagnostic, where they can be found."""
         # An explanation that fails must not hide the error that it explains.
         with suppress(Exception):
             if self._explainer is None:
-                from sdyopt.mlir.error_help.explainer import Explainer
+                from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 
-                self._explainer = Explainer(*self._arguments)
+                self._explainer = DiagnosticExplainer(*self._arguments)
             self._explainer.complete(diagnostic)

@@ -1,4 +1,4 @@
-"""The description of a run (`Job`) and its result (`Outcome`)."""
+"""The description of a run (`Job`) and its result (`JobOutcome`)."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """The result of a job: whether it succeeded, the pages of its output, and the reports for stdout.
 
     With `verify_diagnostics`, a job succeeds if the diagnostics are the expected ones.

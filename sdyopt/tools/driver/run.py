@@ -31,11 +31,11 @@ from sdyopt.mlir.registry import dialect_table, find_entry, using_dialects
 from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.tools.driver.display import DiagnosticDisplay
-from sdyopt.tools.driver.job import Job, JobFailed, Outcome, interpreter_settings
+from sdyopt.tools.driver.job import Job, JobFailed, JobOutcome, interpreter_settings
 from sdyopt.tools.driver.split import as_text, check_text, decode, split
 
 
-def run_job(job: Job) -> Outcome:
+def run_job(job: Job) -> JobOutcome:
     """Runs a job. Errors in the input are reported, not raised."""
     traces = recording_traces() if job.shows_trace else nullcontext()
     dialects = dialect_table(job.mesh_version)
@@ -56,7 +56,7 @@ class _JobRun:
         self._display = DiagnosticDisplay(job, self._dialects)
         self._analyses: Analyses
 
-    def run(self) -> Outcome:
+    def run(self) -> JobOutcome:
         job, show = self._job, self._display.show
         if not job.verify_diagnostics:
             for warning in job.warnings:
@@ -76,12 +76,12 @@ class _JobRun:
                 self._analyses = Analyses(run, job.analyses)
             except DiagnosticError as error:
                 emit(error.diagnostic)
-                return Outcome(False, ())
+                return JobOutcome(False, ())
             except JobFailed:
-                return Outcome(False, ())
+                return JobOutcome(False, ())
             except UsageError as error:
                 emit(_usage_problem(error))
-                return Outcome(False, ())
+                return JobOutcome(False, ())
         if job.verify_diagnostics:
             from sdyopt.base.diagnostics.expected import ExpectedDiagnostics
 
@@ -103,7 +103,7 @@ class _JobRun:
         if not job.verify_diagnostics:
             succeeded &= self._analyses.are_passed
         reports = "\n".join(self._analyses.texts)
-        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), reports)
+        return JobOutcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), reports)
 
     def _run_chunks(self, chunks: Sequence[Source]) -> list[Pages | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""

@@ -67,7 +67,7 @@ class Result:
     failures: str
 
 
-class Runner(Protocol):
+class RunsProgram(Protocol):
     """Runs a program with open files as its streams and returns its exit status."""
 
     def __call__(
@@ -129,7 +129,7 @@ def render(pipelines: list[list[Stage]], command_of: Callable[[str], str]) -> st
     )
 
 
-def run_pipeline(stages: list[Stage], run: Runner, folder: Path = Path()) -> Result:
+def run_pipeline(stages: list[Stage], run: RunsProgram, folder: Path = Path()) -> Result:
     """Runs the stages in order; each reads the output of the previous one.
 
     Redirections to files are relative to the folder.
@@ -179,7 +179,7 @@ def _render_stage(stage: Stage, command_of: Callable[[str], str]) -> str:
 
 
 def _run_stage(
-    stage: Stage, run: Runner, folder: Path, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
+    stage: Stage, run: RunsProgram, folder: Path, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
 ) -> int:
     streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
     stdin.seek(0)

@@ -11,7 +11,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.cli import verify
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.cli.verify import ALLOWED, main
-from sdyopt.tools.driver.job import Job, Outcome
+from sdyopt.tools.driver.job import Job, JobOutcome
 from sdyopt.tools.driver.run import run_job
 
 VALID = "func.func private @f()\n"
@@ -93,7 +93,7 @@ def test_an_internal_error_ends_the_verification_of_one_program(
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.mlir").write_text(VALID)
 
-    def run_with_bug(job: Job) -> Outcome:
+    def run_with_bug(job: Job) -> JobOutcome:
         if job.name.endswith("b.mlir"):
             raise KeyError("bug")
         return run_job(job)

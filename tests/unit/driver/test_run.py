@@ -11,7 +11,7 @@ import pytest
 
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Pass, Pipeline
-from sdyopt.tools.driver.job import Job, Outcome
+from sdyopt.tools.driver.job import Job, JobOutcome
 from sdyopt.tools.driver.run import run_job
 
 FUNCTION = b"func.func @main() {\n  return\n}\n"
@@ -25,7 +25,7 @@ class Recorder:
     log: str = ""
     files: dict[str, str] = field(default_factory=dict)
 
-    def run(self, data: bytes, *passes: Pass, **settings: Any) -> Outcome:
+    def run(self, data: bytes, *passes: Pass, **settings: Any) -> JobOutcome:
         job = Job(
             "in",
             lambda: data,
@@ -77,7 +77,7 @@ def test_interpreter_settings_are_restored(recorder: Recorder) -> None:
 
 
 def test_a_note_has_the_operation_unless_turned_off(recorder: Recorder) -> None:
-    assert recorder.run(b"module {}", Complain()) == Outcome(False, ())
+    assert recorder.run(b"module {}", Complain()) == JobOutcome(False, ())
     assert recorder.log == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^~~~~~\n"
         'in:1:1: note: see current operation: \n"builtin.module"() ({\n^bb0:\n}) : () -> ()\n'
@@ -95,7 +95,7 @@ def test_a_note_has_the_operation_unless_turned_off(recorder: Recorder) -> None:
     ],
 )
 def test_exceeded_resources_are_an_error(problem: Exception, message: str, recorder: Recorder) -> None:
-    assert recorder.run(FUNCTION, Raise(problem=problem)) == Outcome(False, ())
+    assert recorder.run(FUNCTION, Raise(problem=problem)) == JobOutcome(False, ())
     assert recorder.log.startswith(message)
 
 

@@ -13,7 +13,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.error_help.explainer import Explainer
+from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 from sdyopt.mlir.error_help.table import EXPLANATIONS, STEPS, did_you_mean, listed, sentences
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.registry import all_dialects, find_dialect
@@ -28,7 +28,7 @@ FOLDERS = sorted({path.parent for path in LIT.rglob("*.mlir")})
 def complete(text: str, message: str, line: int, column: int, **more: str) -> Diagnostic:
     """A diagnostic without an operation, completed."""
     diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", line, column), message, **more)  # type: ignore[arg-type]
-    Explainer(Source("f", text), DialectTable(find_dialect, all_dialects), ParseOptions()).complete(
+    DiagnosticExplainer(Source("f", text), DialectTable(find_dialect, all_dialects), ParseOptions()).complete(
         diagnostic
     )
     return diagnostic
@@ -91,7 +91,7 @@ def test_no_hint_is_looked_for_in_a_long_message() -> None:
 
 def test_diagnostics_outside_of_the_source_have_no_culprit() -> None:
     diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
-    Explainer(Source("f", "a.b"), DialectTable(find_dialect), ParseOptions()).complete(diagnostic)
+    DiagnosticExplainer(Source("f", "a.b"), DialectTable(find_dialect), ParseOptions()).complete(diagnostic)
     assert diagnostic.culprit is None
     assert complete("a.b", "bad", 7, 1).culprit is None
 
@@ -113,7 +113,7 @@ def test_statements_on_one_line_are_read_a_bounded_number_of_times() -> None:
     """Each of them extends to the end of the line; all have a culprit, which is near their start."""
     statement = 'a.b @m, @n, {c = "d"} '
     text = statement * 2000
-    explainer = Explainer(Source("f", text), DialectTable(find_dialect), ParseOptions())
+    explainer = DiagnosticExplainer(Source("f", text), DialectTable(find_dialect), ParseOptions())
     for column in range(1, len(text), len(statement)):
         diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, column), "no '@n'")
         explainer.complete(diagnostic)

@@ -51,7 +51,7 @@ from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
-from sdyopt.shardy.record import FunctionResult, Reshard, Subject
+from sdyopt.shardy.record import FunctionResult, InsertedReshard, Subject
 from tests.random_modules.programs import random_executable_program
 
 # So many collectives of a program are looked at.
@@ -205,7 +205,7 @@ class _Executed:
     def _fit(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         """`add: operand 1 (…) does not fit "x" on dimension 0 of operand 0`: the plan moves the tensor."""
         cause = collective_answers._cause(op, self._record, self._names)
-        assert isinstance(cause, Reshard)
+        assert isinstance(cause, InsertedReshard)
         plan, position = cause.plan, cause.position
         yield plan.shardings[position] != plan.planned[position]
         axes = set(re.findall(r'"(\w+)"(?!:)', match[3].partition(" on dimension")[0]))
@@ -220,7 +220,7 @@ class _Executed:
     def _whole(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         """`sort needs all of dimension 1 of operand 0`."""
         cause = collective_answers._cause(op, self._record, self._names)
-        assert isinstance(cause, Reshard)
+        assert isinstance(cause, InsertedReshard)
         plan, position, dim = cause.plan, cause.position, int(match[2])
         before, after = plan.shardings[position], plan.planned[position]
         yield before is not None and bool(before.dims[dim].axes)
@@ -229,7 +229,7 @@ class _Executed:
     def _split(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         """`reshape splits dimension 1 of operand 0, which has 4 shards along …: they do not divide 6`."""
         cause = collective_answers._cause(op, self._record, self._names)
-        assert isinstance(cause, Reshard)
+        assert isinstance(cause, InsertedReshard)
         plan = cause.plan
         types = [*plan.signature.operand_types, *plan.signature.result_types]
         yield int(match[3]) % int(match[2]) != 0 and int(match[2]) > 1
@@ -242,7 +242,7 @@ class _Executed:
 
     def _device_order(self, op: Op, number: int, match: re.Match[str]) -> Iterator[bool]:
         cause = collective_answers._cause(op, self._record, self._names)
-        assert isinstance(cause, Reshard)
+        assert isinstance(cause, InsertedReshard)
         meshes = {
             find_mesh(each.mesh_or_ref, self._module) for each in cause.plan.shardings if each is not None
         }

@@ -18,11 +18,11 @@ from sdyopt.mlir.ir.floats import extreme_bits
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor, Type
 
-from ..sharding_interface import IterationSpace, IteratorType, ShardingModel
+from ..sharding_interface import IterationSpace, ShardedIterator, ShardingModel
 
 # Rows, columns and the contracting dimension.
 _MATMUL = IterationSpace(
-    (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
+    (ShardedIterator.PARALLEL, ShardedIterator.PARALLEL, ShardedIterator.REDUCTION),
     ((0, 2), (2, 1), (0, 1)),
     ((0, 1),),
     ReductionKind.SUM,
@@ -94,13 +94,13 @@ def _generic(op: Op) -> IterationSpace | None:
     """The loops of the operation, with the indexing maps whose results are dimensions."""
     assert isinstance(op, GenericOp)
     yielded = _reducer(op)
-    types = {"parallel": IteratorType.PARALLEL, "reduction": IteratorType.REDUCTION}
+    types = {"parallel": ShardedIterator.PARALLEL, "reduction": ShardedIterator.REDUCTION}
     maps = tuple(
         tuple(result.position if isinstance(result, AffineDim) else None for result in map.results)
         for map in op.maps
     )
     return IterationSpace(
-        tuple(types.get(kind, IteratorType.REPLICATED) for kind in op.iterators),
+        tuple(types.get(kind, ShardedIterator.REPLICATED) for kind in op.iterators),
         maps,
         maps[len(op.inputs) :],
         ReductionKind.GENERIC if yielded is None else _REDUCTIONS.get(type(yielded), ReductionKind.GENERIC),
@@ -115,7 +115,7 @@ def _elementwise(op: Op) -> IterationSpace | None:
         return None
     identity = tuple(range(type.rank))
     maps = tuple(identity if isinstance(value, RankedTensor) else () for value in op.operand_types)
-    parallel = (IteratorType.PARALLEL,) * type.rank
+    parallel = (ShardedIterator.PARALLEL,) * type.rank
     return IterationSpace(parallel, maps, (identity,), requires_iterators=False)
 
 
@@ -124,7 +124,7 @@ def _map(op: Op) -> IterationSpace | None:
     if not isinstance(type, RankedTensor):
         return None
     identity = tuple(range(type.rank))
-    parallel = (IteratorType.PARALLEL,) * type.rank
+    parallel = (ShardedIterator.PARALLEL,) * type.rank
     return IterationSpace(parallel, (identity,) * len(op.operands), (identity,), requires_iterators=False)
 
 
@@ -135,7 +135,7 @@ def _reduce(op: Op) -> IterationSpace | None:
         return None
     dimensions = range(type.rank)
     kept = tuple(dimension for dimension in dimensions if dimension not in op.dimensions)
-    kinds = [IteratorType.PARALLEL if d in kept else IteratorType.REDUCTION for d in dimensions]
+    kinds = [ShardedIterator.PARALLEL if d in kept else ShardedIterator.REDUCTION for d in dimensions]
     return IterationSpace(
         tuple(kinds),
         (*((tuple(dimensions),) * len(op.inputs)), *((kept,) * len(op.inits))),
@@ -151,7 +151,7 @@ def _transpose(op: Op) -> IterationSpace | None:
     assert isinstance(op, TransposeOp)
     rank = len(op.permutation)
     source = tuple(op.permutation.index(dimension) for dimension in range(rank))
-    parallel = (IteratorType.PARALLEL,) * rank
+    parallel = (ShardedIterator.PARALLEL,) * rank
     identity = tuple(range(rank))
     return IterationSpace(parallel, (source, identity), (identity,), requires_iterators=False)
 
@@ -162,7 +162,7 @@ def _broadcast(op: Op) -> IterationSpace | None:
     assert isinstance(type, RankedTensor)
     identity = tuple(range(type.rank))
     source = tuple(dimension for dimension in identity if dimension not in op.dimensions)
-    parallel = (IteratorType.PARALLEL,) * type.rank
+    parallel = (ShardedIterator.PARALLEL,) * type.rank
     return IterationSpace(parallel, (source, identity), (identity,), requires_iterators=False)
 
 
@@ -180,5 +180,5 @@ def _fill(op: Op) -> IterationSpace | None:
     if not isinstance(type, RankedTensor):
         return None
     identity = tuple(range(type.rank))
-    parallel = (IteratorType.PARALLEL,) * type.rank
+    parallel = (ShardedIterator.PARALLEL,) * type.rank
     return IterationSpace(parallel, ((), identity), (identity,), requires_iterators=False)

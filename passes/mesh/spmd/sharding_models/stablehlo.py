@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ..sharding_interface import IndexingMap, IterationSpace, IteratorType, ShardingModel, splat_constant
+from ..sharding_interface import IndexingMap, IterationSpace, ShardedIterator, ShardingModel, splat_constant
 
 # Operations that are trivially shardable although they are not elementwise.
 _TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
@@ -65,13 +65,13 @@ def _from_sharding_rule(op: Op) -> IterationSpace | None:
     )
 
 
-def _iterator_types(rule: OpShardingRule, are_reductions_shardable: bool) -> tuple[IteratorType, ...]:
+def _iterator_types(rule: OpShardingRule, are_reductions_shardable: bool) -> tuple[ShardedIterator, ...]:
     """The iterator type of each factor."""
-    types = [IteratorType.PARALLEL] * len(rule.factor_sizes)
+    types = [ShardedIterator.PARALLEL] * len(rule.factor_sizes)
     for factor in rule.reduction:
-        types[factor] = IteratorType.REDUCTION if are_reductions_shardable else IteratorType.REPLICATED
+        types[factor] = ShardedIterator.REDUCTION if are_reductions_shardable else ShardedIterator.REPLICATED
     for factor in (*rule.need_replication, *rule.permutation, *rule.blocked_propagation):
-        types[factor] = IteratorType.REPLICATED
+        types[factor] = ShardedIterator.REPLICATED
     return tuple(types)
 
 

@@ -8,11 +8,11 @@ from sdyopt.mlir.dialects.tosa import ElementwiseOp, MatMul21Op, MatMulOp, Negat
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 
-from ..sharding_interface import IterationSpace, IteratorType, ShardingModel, elementwise
+from ..sharding_interface import IterationSpace, ShardedIterator, ShardingModel, elementwise
 
 # Batch, rows, columns and the contracting dimension.
 _MATMUL = IterationSpace(
-    (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION),
+    (ShardedIterator.PARALLEL, ShardedIterator.PARALLEL, ShardedIterator.PARALLEL, ShardedIterator.REDUCTION),
     ((0, 1, 3), (0, 3, 2)),
     ((0, 1, 2),),
     ReductionKind.SUM,
@@ -39,7 +39,7 @@ def _negate_21(op: Op) -> IterationSpace | None:
     if not isinstance(type, RankedTensor):
         return None
     identity = tuple(range(type.rank))
-    return IterationSpace((IteratorType.PARALLEL,) * type.rank, (identity, (), ()), (identity,))
+    return IterationSpace((ShardedIterator.PARALLEL,) * type.rank, (identity, (), ()), (identity,))
 
 
 def _matmul(_op: Op) -> IterationSpace:

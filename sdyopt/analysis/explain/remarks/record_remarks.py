@@ -29,7 +29,7 @@ from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
-from sdyopt.shardy.record import Required, Reshard, Subject
+from sdyopt.shardy.record import InsertedReshard, Required, Subject
 
 
 class RecordRemarks:
@@ -190,7 +190,7 @@ def _kind(absence: Absence) -> Kind:
     return Kind.FAILED if absence.obstacle is Obstacle.NO_RULE else Kind.MISSED
 
 
-def _required_by(cause: Reshard | Required) -> tuple[Op, str, Value]:
+def _required_by(cause: InsertedReshard | Required) -> tuple[Op, str, Value]:
     """The operation that a reshard was inserted for, which operand or result it is, and its value."""
     if isinstance(cause, Required):
         return cause.user, f"operand {cause.index}", cause.user.operand_at(cause.index)

@@ -158,7 +158,7 @@ _TOKEN = constant_pattern(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^()]*+\))?|\S")
 _DIRECTIVE = constant_pattern(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
 
 
-class Token(NamedTuple):
+class FormatToken(NamedTuple):
     """A token of a format, with its offset in the format's text."""
 
     text: str
@@ -168,7 +168,7 @@ class Token(NamedTuple):
 class FormatError(Exception):
     """A mistake in an assembly format, with the token that is wrong, None for all of it, and help."""
 
-    def __init__(self, message: str, token: Token | None = None, help: str = "") -> None:
+    def __init__(self, message: str, token: FormatToken | None = None, help: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.token = token
@@ -186,7 +186,7 @@ class _FormatReader:
         self._directives = directives
         self._op_class = op_class
         self._fields = op_class.fields
-        self._tokens = [Token(match[0], match.start()) for match in _TOKEN.finditer(format)][::-1]
+        self._tokens = [FormatToken(match[0], match.start()) for match in _TOKEN.finditer(format)][::-1]
         self._anchor = _NO_ANCHOR
 
     def elements(self, end: str = "") -> list[FormatElement]:
@@ -201,7 +201,7 @@ class _FormatReader:
             self._expect(end)
         return elements
 
-    def _element(self, token: Token) -> tuple[FormatElement, tuple[str, ...]]:
+    def _element(self, token: FormatToken) -> tuple[FormatElement, tuple[str, ...]]:
         """The element that starts with a token, and the fields that it names."""
         if token.text.startswith("`") and len(token.text) > 1:
             if len(token.text[1:-1].split()) > 1:
@@ -221,7 +221,7 @@ class _FormatReader:
         raise self._unexpected(token)
 
     def _directive(
-        self, token: Token, word: str, name: str, arguments: str
+        self, token: FormatToken, word: str, name: str, arguments: str
     ) -> tuple[FormatElement, tuple[str, ...]]:
         names = tuple([argument.strip() for argument in arguments.split(",")]) if arguments.strip() else ()
         for argument in names:
@@ -246,7 +246,7 @@ class _FormatReader:
             raise FormatError(f"there is no directive {word}", token, help or f"write `{word}` for a keyword")
         return directive(self, token, names), fields
 
-    def field(self, token: Token, argument: str, kind: type[F], what: str, *others: str) -> F:
+    def field(self, token: FormatToken, argument: str, kind: type[F], what: str, *others: str) -> F:
         """The field of a kind that an argument `$name` of a directive names; `others` could stand there."""
         field = self._field(token, argument[1:]) if argument.startswith("$") else None
         if not isinstance(field, kind):
@@ -255,7 +255,7 @@ class _FormatReader:
             raise FormatError(f"{argument} is not {what}", token, nearest_or_all(argument, fields))
         return field
 
-    def _field(self, token: Token, name: str) -> Field:
+    def _field(self, token: FormatToken, name: str) -> Field:
         field = self._fields.get(name)
         if field is None:
             names = [f"${known}" for known in self._fields]
@@ -263,7 +263,7 @@ class _FormatReader:
             raise FormatError(f"the operation has no field '{name}'", token, help)
         return field
 
-    def _group(self, start: Token) -> OptionalGroup:
+    def _group(self, start: FormatToken) -> OptionalGroup:
         self._anchor = _NO_ANCHOR
         elements, otherwise = self.elements(")"), []
         anchor = self._anchor
@@ -303,7 +303,7 @@ class _FormatReader:
                 raise self._unexpected(self._tokens[-1], f"expected {token}")
             raise FormatError(f"expected {token} at the end of the format")
 
-    def _unexpected(self, token: Token, help: str = "") -> FormatError:
+    def _unexpected(self, token: FormatToken, help: str = "") -> FormatError:
         if token.text == "`":
             return FormatError("a literal has no second `", token, "write `word` in two backquotes")
         if token.text.startswith("$"):
@@ -311,7 +311,7 @@ class _FormatReader:
         return FormatError(f"unexpected {token.text}", token, help or f"write `{token.text}` for a literal")
 
 
-def _type_of(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+def _type_of(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
     if arguments in (("operands",), ("results",)):
         return AllTypes(of_results=arguments == ("results",))
     if not arguments:
@@ -321,7 +321,7 @@ def _type_of(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) ->
     return TypeOf(*[argument[1:] for argument in arguments])
 
 
-def _functional_type(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+def _functional_type(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
     if len(arguments) != 2:
         help = "write functional-type(operands, results)"
         raise FormatError(f"{token.text} does not have two arguments", token, help)
@@ -337,8 +337,8 @@ def _functional_type(reader: _FormatReader, token: Token, arguments: tuple[str, 
 
 def _without_arguments(
     element: Callable[[], FormatElement],
-) -> Callable[[_FormatReader, Token, tuple[str, ...]], FormatElement]:
-    def make(reader: _FormatReader, token: Token, arguments: tuple[str, ...]) -> FormatElement:
+) -> Callable[[_FormatReader, FormatToken, tuple[str, ...]], FormatElement]:
+    def make(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
         if arguments:
             raise FormatError(f"{token.text} takes no arguments", token)
         return element()
@@ -352,7 +352,7 @@ _ELEMENTS: dict[type[Field], Directive] = {
     RegionField: RegionElement,
     SuccessorField: SuccessorElement,
 }
-_DIRECTIVES: dict[str, Callable[[_FormatReader, Token, tuple[str, ...]], FormatElement]] = {
+_DIRECTIVES: dict[str, Callable[[_FormatReader, FormatToken, tuple[str, ...]], FormatElement]] = {
     "attr-dict": _without_arguments(AttrDict),
     "attr-dict-with-keyword": _without_arguments(lambda: AttrDict(with_keyword=True)),
     "functional-type": _functional_type,

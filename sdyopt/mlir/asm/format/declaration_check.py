@@ -15,7 +15,7 @@ from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
-from sdyopt.mlir.asm.format.assembly_format import Assembly, FormatError, Token
+from sdyopt.mlir.asm.format.assembly_format import Assembly, FormatError, FormatToken
 from sdyopt.mlir.asm.format.format_elements import (
     AllOperands,
     AllTypes,
@@ -149,7 +149,7 @@ def _check_elements(op_class: type[Op], elements: Sequence[FormatElement]) -> No
             and isinstance(following, RegionElement)
         ):
             message = f"the region ${following.field} is parsed as the attr-dict before it"
-            raise FormatError(message, Token("attr-dict", -1), "write attr-dict-with-keyword")
+            raise FormatError(message, FormatToken("attr-dict", -1), "write attr-dict-with-keyword")
     _check_divisible(op_class, elements)
     if not all(isinstance(element, _KNOWN) for element in elements):
         return
@@ -194,11 +194,11 @@ def _check_divisible(op_class: type[Op], elements: Sequence[FormatElement]) -> N
         match element:
             case AllOperands() if len(operands) > 1:
                 message = f"operands cannot be divided among {' and '.join(operands)}"
-                raise FormatError(message, Token("operands", -1), f"write {' and '.join(operands)}")
+                raise FormatError(message, FormatToken("operands", -1), f"write {' and '.join(operands)}")
             case FunctionalType(results=None) | AllTypes(of_results=True) if len(results) > 1:
                 message = f"the result types cannot be divided among {' and '.join(results)}"
                 types = " and ".join([f"type({name})" for name in results])
-                raise FormatError(message, Token("results", -1), f"write {types}")
+                raise FormatError(message, FormatToken("results", -1), f"write {types}")
 
 
 def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
@@ -271,7 +271,7 @@ def _extent(text: str, line: int) -> tuple[int, int]:
     return max(calls, default=(line, line))
 
 
-def _offset(source: Source, first: int, last: int, format: str, token: Token | None) -> int:
+def _offset(source: Source, first: int, last: int, format: str, token: FormatToken | None) -> int:
     """The offset of a token of a format, which is written as one or more literals in these lines."""
     lines = source.text.splitlines(keepends=True)
     start = sum(map(len, lines[: first - 1]))

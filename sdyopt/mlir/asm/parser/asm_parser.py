@@ -2,7 +2,7 @@
 
 Each parse method first skips whitespace and comments. Those named `accept…` parse something only if it is
 next; the others raise a located `DiagnosticError` with MLIR's message if it is not. Types, attributes and
-locations are parsed by an `AttributeParser`, which caches them by their text.
+locations are parsed by an `AttributeTextParser`, which caches them by their text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SYMBOL = constant_pattern(f"{TRIVIA}@(?:({BARE_ID})|({STRING}))")
 MAX_DIGITS = 100
 
 
-class AttributeParser(Protocol):
+class AttributeTextParser(Protocol):
     """Parses the text of one type, attribute or location; `offset` is its position in the source."""
 
     def type(self, text: str, offset: int) -> Type: ...
@@ -56,7 +56,7 @@ class AsmParser:
 
     __slots__ = ("attribute_parser", "position", "source", "text")
 
-    def __init__(self, source: Source, attribute_parser: AttributeParser, position: int = 0) -> None:
+    def __init__(self, source: Source, attribute_parser: AttributeTextParser, position: int = 0) -> None:
         self.source = source
         self.text = source.text
         self.attribute_parser = attribute_parser

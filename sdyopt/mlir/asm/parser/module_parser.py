@@ -32,7 +32,7 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     template_of,
 )
 from sdyopt.mlir.asm.parser.statement_forms import Holes, OpenOpParser, OpenScope, statement_of
-from sdyopt.mlir.asm.parser.statement_templates import Settings, StatementTemplates
+from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates, TemplateSettings
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region
@@ -202,9 +202,9 @@ class ModuleParser:
             )
         self._templates = self._templates_by_dialect[dialect]
 
-    def _template_settings(self, dialect: str) -> Settings | None:
+    def _template_settings(self, dialect: str) -> TemplateSettings | None:
         """What templates under a default dialect depend on; None if they are not for other sources."""
-        return Settings(followed_release(), self.allows_unregistered, dialect)
+        return TemplateSettings(followed_release(), self.allows_unregistered, dialect)
 
     def successor(self, parser: AsmParser) -> Block:
         """Parses `^label`: a block of the innermost enclosing region."""
@@ -586,7 +586,7 @@ class _FormParser(ModuleParser):
 
     numbers: dict[str, NumberHole]
 
-    def _template_settings(self, dialect: str) -> Settings | None:
+    def _template_settings(self, dialect: str) -> TemplateSettings | None:
         """None: types have holes."""
         return None
 

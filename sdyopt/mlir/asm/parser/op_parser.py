@@ -15,7 +15,7 @@ from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser, AttributeParser
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser, AttributeTextParser
 from sdyopt.mlir.asm.parser.ssa_scope import Scope, with_definitions
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
@@ -72,7 +72,7 @@ class RegionParser(Protocol):
     @property
     def source(self) -> Source: ...
     @property
-    def attribute_parser(self) -> AttributeParser: ...
+    def attribute_parser(self) -> AttributeTextParser: ...
     @property
     def dialects(self) -> DialectTable: ...
     @property

@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.types import Type
 
 
-class Settings(NamedTuple):
+class TemplateSettings(NamedTuple):
     """What templates depend on, apart from their text and the dialects that it names."""
 
     release: Release
@@ -36,7 +36,7 @@ _KEPT_SOURCES, _KEPT_STATEMENTS = 8, 4096
 class _Kept(NamedTuple):
     """The templates of an earlier source."""
 
-    settings: Settings
+    settings: TemplateSettings
     dialects: dict[str, Dialect | None]
     statements: dict[str, Statement]
     forms: dict[str, StatementForm]
@@ -63,7 +63,7 @@ class StatementTemplates:
     """
 
     def __init__(
-        self, attribute_parser: AttributeParser, dialects: DialectTable, settings: Settings | None
+        self, attribute_parser: AttributeParser, dialects: DialectTable, settings: TemplateSettings | None
     ) -> None:
         self.by_key: dict[str, Statement] = {}
         self._attribute_parser = attribute_parser

@@ -14,7 +14,7 @@ from sdyopt.mlir.ir.constraints import ANY_TYPE
 from sdyopt.mlir.ir.op_fields import operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, are_compatible_shapes
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, NOT_THE_SAME, are_compatible_shapes
 from sdyopt.mlir.ir.traits import PURE, Trait
 from sdyopt.mlir.ir.types import I1, RankedTensor, ShapedType, UnrankedTensor, VectorType
 
@@ -46,9 +46,7 @@ def _check_condition(signature: OpSignature) -> None:
 def _check_values(signature: OpSignature) -> None:
     _, true_type, false_type = signature.operand_types
     if true_type is not false_type or true_type is not signature.result_types[0]:
-        raise signature.op_error(
-            "failed to verify that all of {true_value, false_value, result} have same type"
-        )
+        raise signature.op_error(NOT_THE_SAME(names="true_value, false_value, result", what="type"))
 
 
 _MATCHING_CONDITION = Trait("condition-has-shape-of-values", _check_condition)

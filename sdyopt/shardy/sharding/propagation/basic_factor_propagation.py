@@ -33,7 +33,7 @@ from sdyopt.shardy.sharding.propagation.step_input import (
     NONE,
     Reason,
     Refusal,
-    Report,
+    ReportConflict,
     StepInput,
     StepTrace,
     ignore,
@@ -222,7 +222,7 @@ def _prefix_allowed_in_all_tensors(
 
 
 def prefix_unused_by_other_factors(
-    axis: AxisRef, tensor: TensorProjection, factor: int, report: Report = ignore
+    axis: AxisRef, tensor: TensorProjection, factor: int, report: ReportConflict = ignore
 ) -> AxisRef | None:
     """The largest prefix of an axis that shards no other factor of the tensor; None if there is none."""
     prefix: AxisRef | None = axis
@@ -243,7 +243,7 @@ def prefix_allowed_in_factor(
     size: int,
     sharded_size: int,
     mesh: Mesh,
-    report: Report = ignore,
+    report: ReportConflict = ignore,
 ) -> AxisRef | None:
     """The largest prefix of an axis along which a factor of a tensor is sharded or may be sharded.
 

@@ -97,7 +97,7 @@ class Refusal(NamedTuple):
     other_factor: int | None = None
 
 
-class Report(Protocol):
+class ReportConflict(Protocol):
     """Receives why an axis, or part of it, is not allowed in a tensor."""
 
     def __call__(
@@ -117,7 +117,7 @@ def ignore(
     conflicting: Axes = (),
     other_factor: int | None = None,
 ) -> None:
-    """The `Report` of steps without a trace."""
+    """The `ReportConflict` of steps without a trace."""
 
 
 class Preference(NamedTuple):
@@ -152,7 +152,7 @@ class StepTrace:
         conflicting: Axes = (),
         other_factor: int | None = None,
     ) -> None:
-        """Implements `Report`."""
+        """Implements `ReportConflict`."""
         self._conflicts.append((reason, tensor, conflicting, other_factor))
 
     def conflict_in(
@@ -218,6 +218,6 @@ class StepInput(NamedTuple):
         return self.operands + self.results
 
     @property
-    def report(self) -> Report:
+    def report(self) -> ReportConflict:
         """Receives the conflicts of single axes."""
         return ignore if self.trace is None else self.trace.conflict

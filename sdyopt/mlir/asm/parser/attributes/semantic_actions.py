@@ -16,7 +16,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, WHITESPACE
-from sdyopt.mlir.asm.parser.asm_parser import AttributeParser, end_of_previous
+from sdyopt.mlir.asm.parser.asm_parser import AttributeTextParser, end_of_previous
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.affine import AffineExpr
 from sdyopt.mlir.ir.attribute import Attribute, DistinctAttr
@@ -60,7 +60,9 @@ class Environment(Protocol):
 class ActionContext:
     """State and error functions that are shared by the actions of one source."""
 
-    def __init__(self, source: Source, environment: Environment, attribute_parser: AttributeParser) -> None:
+    def __init__(
+        self, source: Source, environment: Environment, attribute_parser: AttributeTextParser
+    ) -> None:
         self.source = source
         self.environment = environment
         self.attribute_parser = attribute_parser
