@@ -4,17 +4,17 @@
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler | filecheck %s
 // CHECK:      compiled by libtpu 9.9 for v5e:2x2
 // CHECK-NEXT:   1.50 KiB on the wire per device, 1.50 KiB estimated
-// CHECK-NEXT:   16.0 KiB of memory at the peak, {{[0-9.]+ KiB}} estimated
+// CHECK-NEXT:   16.5 KiB of memory at the peak, {{[0-9.]+ KiB}} estimated
 // CHECK-NEXT:   8.19 kFLOP in products, 8.19 kFLOP estimated
-// CHECK-NEXT:   arguments 6.00 KiB, results that take no argument's place 2.00 KiB, temporaries 8.00 KiB
-// CHECK-NEXT:   fits in 15.8 GiB of device memory: 16.0 KiB with all arguments
+// CHECK-NEXT:   arguments 6.00 KiB, results that take no argument's place 2.00 KiB, temporaries 8.50 KiB
+// CHECK-NEXT:   fits in 15.8 GiB of device memory: 16.5 KiB with all arguments
 // CHECK:        4.00 KiB  dot_general (%all-reduce) {{.*}} f.py:7 {{.*}} f32[8,32]
 // CHECK:        4.00 KiB  w {{.*}} bf16[16,32]
 // CHECK:      1 of 1 collectives are the same in XLA's program
 
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --check --compiled --topology=tpu-v5e:4x4 --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=CHECKED
 // CHECKED:      communication  1.50 KiB sent by each of 4 devices, 1.50 KiB estimated: 100% all_reduce along x
-// CHECKED-NEXT: memory         16.0 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
+// CHECKED-NEXT: memory         16.5 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
 // CHECKED-NEXT: compute        {{.*}}compiled by libtpu 9.9 for v5e:4x4
 
 // The report has the figures of both, and a budget limits those of the compiler.
@@ -26,7 +26,7 @@
 // REPORT: compiled by libtpu 9.9 for v5e:2x2
 // REPORT: communication: 1.50 KiB on the wire per device
 // BUDGET: 1.50 KiB
-// BUDGET: 16.0 KiB
+// BUDGET: 16.5 KiB
 // HLO:    HloModule jit_f
 
 // Advice is verified by the compiler: here it sends the same whatever is changed, so nothing is left.
@@ -37,7 +37,7 @@
 // A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
 // SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
-// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.0 KiB   8.00 KiB  {{.*}}does not fit
+// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.5 KiB   8.00 KiB  {{.*}}does not fit
 // SWEEP:      sent and memory are as compiled
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE
@@ -59,7 +59,7 @@
 // WRONG: compiled.mlir.tmp.wrong.mlir:{{[0-9]+:[0-9]+}}: error: not compiled: INVALID_ARGUMENT: no such operation
 // RUN: sed 's/@main/@main_of_large_model/' %s > %t.large.mlir
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %t.large.mlir --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=LARGE
-// LARGE: does not fit in 9.77 KiB of device memory: 16.0 KiB with all arguments
+// LARGE: does not fit in 9.77 KiB of device memory: 16.5 KiB with all arguments
 sdy.mesh @mesh = <["x"=4]>
 func.func public @main(
     %x: tensor<8x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},

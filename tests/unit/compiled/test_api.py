@@ -24,7 +24,7 @@ def test_a_check_has_the_figures_of_the_compiler() -> None:
     compiled = check.report.compiled
     assert compiled is not None
     assert [each.kind for each in compiled.collectives] == ["all_reduce"]
-    assert compiled.to_dict()["memory"]["peak"] == 16384
+    assert compiled.to_dict()["memory"]["peak"] == 16896
 
 
 def test_the_compiler_decides_whether_a_program_fits() -> None:

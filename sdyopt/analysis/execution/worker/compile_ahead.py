@@ -128,7 +128,7 @@ def _options(request: Mapping[str, Any], selected: list[Any], free: list[bool]) 
     build = options.executable_build_options
     build.use_spmd_partitioning = build.use_shardy_partitioner = True
     build.debug_options.xla_dump_to = request["dump"]
-    build.debug_options.xla_dump_hlo_as_text = True
+    build.debug_options.xla_dump_hlo_as_text = bool(request["dump"])
     # The offsets of shards are constants of one element per device.
     options.env_option_overrides = [("xla_dump_large_constants", "True")]
     # As JAX does: a result without a sharding gets the one that is propagated to it. Else donation fails.

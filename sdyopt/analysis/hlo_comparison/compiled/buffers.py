@@ -5,8 +5,9 @@
     allocation 165: size 6554112, page 0, preallocated-temp:
      value: <2233 fusion.164 @0> (size=393216,offset=15728640): f32[256,3,4,32]{0,3,2,1:T(8,128)}
 
-Allocations with a color are in another memory, such as the on-chip memory of a TPU. The temporaries share one
-allocation; a second file has the steps of the schedule in which each is live, as `fusion.164{}:42-70`.
+Allocations with a color are in another memory, such as the on-chip memory of a TPU. Thread-local ones are of
+computations that operations call, such as what a reduction applies. The temporaries share one allocation; a
+second file has the steps of the schedule in which each is live, as `fusion.164{}:42-70`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ def read_buffers(assignment: str, live_ranges: str) -> Buffers:
     values: list[BufferValue] = []
     steps = dict(_live_ranges(live_ranges))
     for size, words, held in _allocations(assignment):
-        if "color " in words or "thread-local" in words:
+        if "color " in words:
+            continue
+        if "thread-local" in words:
+            by_kind[TEMPORARY] += size
             continue
         kind = _kind(words)
         by_kind[kind] += size
