@@ -7,6 +7,7 @@ from itertools import islice
 from textwrap import wrap
 
 from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, is_shard_map
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
@@ -76,7 +77,6 @@ def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
     way = _edge_text(step.site)
     if not way:
         along = site_text(run, step.site)
-        along = along.removeprefix("stablehlo.") if names.is_described(step.site.op) else along
         way = f"{direction(step.site, arrival.source_position, arrival.position)} along {along}"
     text = f"from {name} (dimension {dim}), {way}{_phase(step)}"
     if arrival.group_member is not None:
@@ -123,7 +123,13 @@ def site_text(run: Run, site: Site | Gap) -> str:
         return f"the return of @{site.op.sym_name}"
     if isinstance(site, Site) and site.edge_owner is not None:
         return f"the data-flow edge of {op_text(site.edge_owner)}"
-    return site.op_name
+    return _without_dialect(site.op_name, site.op)
+
+
+def _without_dialect(name: str, op: Op) -> str:
+    """`add` for an operation of a line of Python, `stablehlo.add` for any other."""
+    location = source_location(op.location)
+    return name.removeprefix("stablehlo.") if location.name_stack and location.line else name
 
 
 def op_text(op: Op) -> str:
@@ -131,7 +137,9 @@ def op_text(op: Op) -> str:
     if is_shard_map(op):
         return "the shard_map"
     name = op.attribute("name") if op.signature.name == "sdy.named_computation" else None
-    return op.signature.name if name is None else f"the call of @{getattr(name, 'value', '')}"
+    if name is None:
+        return _without_dialect(op.signature.name, op)
+    return f"the call of @{getattr(name, 'value', '')}"
 
 
 def _phase(step: Step) -> str:

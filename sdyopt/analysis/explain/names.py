@@ -203,7 +203,8 @@ def sharding_words(sharding: TensorSharding | None) -> str:
 def in_sdy(type: str, sharding: TensorSharding, name: str = "") -> str:
     """The name, type and sharding in Shardy's words, and what these say of open dimensions."""
     is_open = any(not dim.is_closed for dim in sharding.dims)
-    note = "; ? is open: no annotation keeps further axes out" if is_open else ""
+    # Who knows the name of a value in the text knows what is open.
+    note = "; ? is open: no annotation keeps further axes out" if is_open and not name else ""
     return f"in sdy: {f'{name}: ' if name else ''}{type} {sharding_text(sharding)}{note}"
 
 

@@ -9,7 +9,7 @@
 // CHECK:      {{^}}result 1 of the while: f32[8,16] is sharded P(('x', 'y'), 'z') model.py:4
 // CHECK-NEXT: in sdy: %r#1: tensor<8x16xf32>
 // CHECK:      ├─ "x", "y" shard dimension 0
-// CHECK-NEXT: from h (dimension 0), which the loop carries (data-flow edge of stablehlo.while) model.py:4
+// CHECK-NEXT: from h (dimension 0), which the loop carries (data-flow edge of while) model.py:4
 // CHECK-NEXT: annotated: the input h
 // CHECK-NEXT: "z" shards dimension 1
 // CHECK-NEXT: from the convert (dimension 0), between operands along dot_general model.py:4

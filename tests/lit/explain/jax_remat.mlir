@@ -5,8 +5,8 @@
 
 // CHECK:      #0 all_reduce along {"x"} of the dot_general at train.py:4
 // CHECK:      "x" shards dimension 0 of w (the convert at train.py:3)
-// CHECK-NEXT: from the convert (dimension 0), which it passes on (data-flow edge of
-// CHECK-NEXT: stablehlo.optimization_barrier) train.py:3
+// CHECK-NEXT: from the convert (dimension 0), which it passes on (data-flow edge of optimization_barrier)
+// CHECK-NEXT: train.py:3
 // CHECK-NEXT: from w (dimension 0), forward along convert train.py:3
 // CHECK-NEXT: annotated: the input w
 

@@ -115,8 +115,9 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
 def test_the_place_where_the_best_change_saves_most_is_read_first(monkeypatch: pytest.MonkeyPatch) -> None:
     first = sdyopt.check(EXAMPLE).places[0]
     monkeypatch.setattr(checker, "costliest", lambda places: list(places)[-1:])
+    monkeypatch.setattr(checker, "PLACES", 1)
     check = sdyopt.check(EXAMPLE)
-    assert check.places[0].location == first.location and len(check.places) == 2
+    assert [place.location for place in check.places] == [first.location]
     assert "\nbest: " not in str(check)
 
 

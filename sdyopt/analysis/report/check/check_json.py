@@ -75,6 +75,8 @@ def _place(check: Check, place: Place) -> dict[str, object]:
         "column": location.column,
         "wire_bytes": round(place.total.high),
         "kinds": {part.kind.replace('"', ""): round(part.total.high) for part in place.parts},
+        # So many others are the same, and are counted here.
+        "further_lines": place.further,
         "names": [*names[:_NAMES], *([f"and {len(names) - _NAMES} more"] if len(names) > _NAMES else [])],
         "reason": why(place),
         "is_written": place.is_written,

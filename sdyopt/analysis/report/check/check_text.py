@@ -9,7 +9,7 @@ from functools import partial
 
 from sdyopt.analysis.changes.effect import NOISE, Measure
 from sdyopt.analysis.changes.trials import Trial
-from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
@@ -89,7 +89,9 @@ _SHORTER_TRIAL = (
     (4, " between steps", " a step"),
     (2, "constraint at |out_sharding at ", ""),
     (4, " memory", " mem"),
+    (2, r" and \d+ more", ""),
 )
+_SHORTER_TOGETHER = ((" between steps", " a step"), (" memory", " mem"), ("; see --advise", ""))
 _FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
@@ -116,7 +118,10 @@ def check_text(check: Check, width: int) -> str:
         best = trial_text(*check.elsewhere, width)
         lines.append(f"best: {best.removeprefix('tried: ')}")
     if check.together is not None:
-        lines.append(together_text(check))
+        text = together_text(check)
+        for long, short in _SHORTER_TOGETHER:
+            text = text.replace(long, short) if len(text) > width else text
+        lines.append(text)
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
@@ -359,6 +364,8 @@ def change_of(check: Check, place: Place, width: int) -> str:
         return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
     if place.best is not None:
         return trial_text(place.best, place.subject, width, place.name)
+    if place.largest.cause == WRITTEN:
+        return "no annotation changes what the program writes itself"
     if not check.can_try:
         return "no change was tried: the program is partitioned already"
     if not check.proposed:

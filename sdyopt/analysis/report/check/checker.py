@@ -22,10 +22,11 @@ from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import Verify
-from sdyopt.mlir.value_names import grouped_names
+from sdyopt.mlir.value_names import grouped_names, pattern_of
 
 PLACES = 3
 
@@ -56,7 +57,7 @@ class Place:
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one, and `subject` what it changes; `blocker` are the inputs that it changes, if the place is shown for
     it. `shared` is the number of an earlier place that has the same one, and `shared_bytes` what that saves
-    here.
+    here. `further` is the number of other lines that are the same, and that are counted here.
     """
 
     parts: Sequence[Part]
@@ -67,6 +68,7 @@ class Place:
     blocker: str = ""
     shared: int = 0
     shared_bytes: Fraction = Fraction(0)
+    further: int = 0
 
     @property
     def key(self) -> str:
@@ -83,17 +85,20 @@ class Place:
         """Whether the program itself has the collective, so that no annotation changes it."""
         return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
 
+    def is_like(self, other: Place) -> bool:
+        """Whether another line has the same collectives, for the same reasons."""
+        return [_alike(part) for part in self.parts] == [_alike(part) for part in other.parts]
+
     def covers(self, place: tuple[str, str, str]) -> bool:
         """Whether collectives are of this place: of this line, of any kind and axes."""
         return place[0] == self.key
 
     @property
     def name(self) -> str:
-        """The line; without one, the argument that moves or is updated."""
-        largest = self.largest
-        return (
-            largest.location.file_text if largest.location.line else (*self.parts[0].names, largest.value)[0]
-        )
+        """The line, and how many are like it; without one, the argument that moves or is updated."""
+        largest, names = self.largest, self.parts[0].names
+        name = largest.location.file_text if largest.location.line else (*names, largest.value)[0]
+        return f"{name} and {counted(self.further, 'line')} like it" if self.further else name
 
 
 @dataclass(slots=True)
@@ -190,6 +195,7 @@ class Checker:
         check = Check(report, places, memory, search.trials.can_try)
         if not search.can_try:
             return check
+        places = check.places = _merged(places, everywhere, search)
         trials_of_places = {place.key: search.at_line(place.key) for place in places}
         best = next(iter(search.ranked), None)
         if best is not None and best.change.key not in _keys(trials_of_places.values()):
@@ -222,6 +228,34 @@ class Checker:
         return check
 
 
+def _merged(places: Sequence[Place], everywhere: Sequence[Place], search: Search) -> list[Place]:
+    """The places to show; lines that are the same, and that no change helps, are one place."""
+    least = sum(map(_cost, everywhere), Fraction(0)) / 100
+    result: list[list[Place]] = []
+    for place in [*places, *(place for place in everywhere if place not in places and _cost(place) >= least)]:
+        same = next((group for group in result if group[0].is_like(place)), None)
+        if same is not None and search.at_line(place.key) is search.at_line(same[0].key) is None:
+            same.append(place)
+        elif len(result) < PLACES:
+            result.append([place])
+    return [_joined(group) for group in result]
+
+
+def _joined(group: Sequence[Place]) -> Place:
+    """Places that are the same as one."""
+    if len(group) == 1:
+        return group[0]
+    place = _place([item for place in group for part in place.parts for item in part.collectives])
+    place.further = len(group) - 1
+    return place
+
+
+def _alike(part: Part) -> object:
+    """What is equal in lines that are the same."""
+    cause = pattern_of(part.largest.cause) if part.largest.cause else ""
+    return part.kind, part.total, cause, part.largest.change
+
+
 def _keys(trials: Iterable[Trial | None]) -> set[object]:
     """The changes of trials."""
     return {trial.change.key for trial in trials if trial is not None}
@@ -241,21 +275,21 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
     lines: dict[str, list[Collective]] = {}
     for collective in collectives:
         lines.setdefault(_key(collective), []).append(collective)
-    result = []
-    for line in lines.values():
-        parts = [
-            part_of([collective for collective in line if kind_of(collective) == kind], total)
-            for kind, total in wire_totals(line, kind_of).items()
-        ]
-        parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
-        shown = {part.kind for part in parts}
-        phases = list(
-            dict.fromkeys(collective.location.phase for collective in line if kind_of(collective) in shown)
-        )
-        total = wire_totals(line, lambda _: "")[""]
-        result.append(Place(sorted(parts, key=_cost, reverse=True), total, phases))
-    result.sort(key=_cost, reverse=True)
+    result = sorted(map(_place, lines.values()), key=_cost, reverse=True)
     return [place for place in result if place.total.high or place.total.unknown]
+
+
+def _place(collectives: Sequence[Collective]) -> Place:
+    parts = [
+        part_of([collective for collective in collectives if kind_of(collective) == kind], total)
+        for kind, total in wire_totals(collectives, kind_of).items()
+    ]
+    parts = [part for part in parts if _cost(part) or part.total.unknown > part.total.in_loops] or parts
+    shown = {part.kind for part in parts}
+    in_parts = (collective for collective in collectives if kind_of(collective) in shown)
+    phases = list(dict.fromkeys(collective.location.phase for collective in in_parts))
+    total = wire_totals(collectives, lambda _: "")[""]
+    return Place(sorted(parts, key=_cost, reverse=True), total, phases)
 
 
 def _key(collective: Collective) -> str:
