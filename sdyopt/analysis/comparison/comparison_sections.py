@@ -14,7 +14,7 @@ from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.shardy.notation.partition_spec import specs_or_dims
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_or_dims
 
 ARROW = "→"
 
@@ -113,7 +113,7 @@ def _sharding_section(comparison: Comparison, heading: str, changes: Sequence[Sh
             growth = [sharding_change.growth for sharding_change in group]
             size = None if None in growth else sum([number or 0 for number in growth])
             value, count = group[0].value, str(len(group))
-            note = f"{value.type}: {change_text(group[0], mesh)}"
+            note = f"{jax_type(value.type)}: {change_text(group[0], mesh)}"
             yield (
                 signed(size, bytes_text),
                 count,
@@ -138,7 +138,7 @@ def _row_key(value: ProgramValue) -> object:
 def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
     section = Section(f"{counted(len(values), 'value')} only {program}")
     rows = [
-        (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), group[0].type)
+        (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), jax_type(group[0].type))
         for group in _grouped(values, _row_key)
     ]
     section.add_table(_NO_TITLE, ("count", "where", "what", "value", "type"), 1, rows)

@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Repo
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import flop_totals, time_range, wire_bytes_of_runs, wire_total
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.shardy.notation.partition_spec import jax_type
 
 Figure = int | None
 # The least and the greatest seconds.
@@ -93,7 +94,9 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
             ),
         ),
         (len(before.collectives), len(after.collectives)),
-        TotalChange(*peaks, _changes(*live, _value_tokens, lambda live: live.type, lambda item: item.bytes)),
+        TotalChange(
+            *peaks, _changes(*live, _value_tokens, lambda live: jax_type(live.type), lambda item: item.bytes)
+        ),
         (before.memory.arguments, after.memory.arguments),
         TotalChange(
             round(flop_totals(before)[0].high),

@@ -9,24 +9,24 @@
 // CHECK-NEXT: 1 annotation changed in the input
 // CHECK-NEXT:   change  count  where  what      value
 // CHECK-NEXT:        0      1  w      argument  %arg1
-// CHECK-NEXT:         tensor<8x16xf32>: P(None, 'x') → P(None, 'y')
+// CHECK-NEXT:         f32[8,16]: P(None, 'x') → P(None, 'y')
 // CHECK-EMPTY:
 // CHECK-NEXT: shardings: 4 of 5 values changed
 // CHECK-NEXT:   change  count  where       what         value
 // CHECK-NEXT:        0      1  w           argument     %arg1
-// CHECK-NEXT:         tensor<8x16xf32>: P(None, 'x') → P(None, 'y')
+// CHECK-NEXT:         f32[8,16]: P(None, 'x') → P(None, 'y')
 // CHECK-NEXT:    +64 B      1              result       result 0
-// CHECK-NEXT:         tensor<4x16xf32>: P('y', 'x') → P(None, 'y')
+// CHECK-NEXT:         f32[4,16]: P('y', 'x') → P(None, 'y')
 // CHECK-NEXT:    +64 B      1  new.mlir:6  dot_general  %0
-// CHECK-NEXT:         tensor<4x16xf32>: P('y', 'x') → P(None, 'y')
+// CHECK-NEXT:         f32[4,16]: P('y', 'x') → P(None, 'y')
 // CHECK-NEXT:   … and 1 more
 // CHECK-EMPTY:
 // CHECK-NEXT: communication: 0 B on the wire per device, 0 collectives
 // CHECK-EMPTY:
 // CHECK-NEXT: memory per device: 448 B → 576 B (+128 B) at the peak
 // CHECK-NEXT:   change  after  count  where       kind
-// CHECK-NEXT:    +64 B  128 B      1  new.mlir:7  tensor<4x16xf32>
-// CHECK-NEXT:    +64 B  128 B      1  new.mlir:6  tensor<4x16xf32>
+// CHECK-NEXT:    +64 B  128 B      1  new.mlir:7  f32[4,16]
+// CHECK-NEXT:    +64 B  128 B      1  new.mlir:6  f32[4,16]
 // CHECK-EMPTY:
 // CHECK-NEXT: compute per device: 256 FLOP
 // CHECK-NOT:  {{.}}

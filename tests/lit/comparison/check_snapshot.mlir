@@ -9,13 +9,13 @@
 // RUN: not sdy-opt %t/new.mlir --check-snapshot=%t/shardings.json --snapshot=%t/shardings.json 2>&1 | filecheck %s --check-prefix=SAME-FILE
 
 // CHECK:      shardings.json:5:11: error: mesh @mesh changed from <x=2> to <x=4>
-// CHECK:      shardings.json:10:58: error: argument 0 x of @main, tensor<8x8xf32>: sharding changed from P('x') to P(None, 'x')
+// CHECK:      shardings.json:10:58: error: argument 0 x of @main, f32[8,8]: sharding changed from P('x') to P(None, 'x')
 // CHECK-NEXT:     {"name": "x", "type": "tensor<8x8xf32>", "sharding": {{\[\["x"\]}}, []]}
 // CHECK-NEXT:                                                          ^
-// CHECK:      new.mlir:3:56: error: argument 1 of @main, tensor<8xf32> P(): the snapshot does not have it
-// CHECK:      model.py:4:1: error: layer/tanh (model.py), tensor<8x8xf32>: sharding of 1 of 2 values changed from P('x') to P()
+// CHECK:      new.mlir:3:56: error: argument 1 of @main, f32[8] P(): the snapshot does not have it
+// CHECK:      model.py:4:1: error: layer/tanh (model.py), f32[8,8]: sharding of 1 of 2 values changed from P('x') to P()
 // CHECK-NEXT: shardings.json:{{.*}}: note: the snapshot is here
-// CHECK:      shardings.json:{{.*}}: error: removed (model.py), tensor<8x8xf32> P(): the program does not have it
+// CHECK:      shardings.json:{{.*}}: error: removed (model.py), f32[8,8] P(): the program does not have it
 // CHECK:      help: if this is intended, write the snapshot again with --snapshot={{.*}}shardings.json
 // SAME-FILE:  for the --snapshot option: '{{.*}}shardings.json' is also the file of --check-snapshot
 

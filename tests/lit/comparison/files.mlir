@@ -22,7 +22,7 @@
 // MARKDOWN:      <details><summary>shardings: 3 of 3 values changed</summary>
 // MARKDOWN:      | change | count | where | what | value | sharding |
 // MARKDOWN-NEXT: |---:|---:|---|---|---|---|
-// MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | tensor\<8x8xf32\>: P('x') → P(None, 'x') |
+// MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | f32\[8,8\]: P('x') → P(None, 'x') |
 // JSON:          "schema": "sdy-opt-comparison",
 // JSON-NEXT:     "version": 1,
 // JSON-NEXT:     "is_empty": false,
@@ -42,9 +42,9 @@
 // HTML:          <h3>memory</h3><p class="figure">4.00 KiB</p><p class="unit">at the peak</p>
 // HTML-SAME:     fits in 15.8 GiB
 // HTML-SAME:     estimated for one run
-// TIME:          estimated time: 1.22 us
+// TIME:          estimated time: 1.23 us
 // ROWS:          before  <stdin>
-// ROWS:          tensor<8x8xf32>: P('x') → P(None, 'x')
+// ROWS:          f32[8,8]: P('x') → P(None, 'x')
 // ROWS-NEXT:     … and 1 more
 
 //--- old.mlir

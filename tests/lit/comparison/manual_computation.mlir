@@ -5,16 +5,16 @@
 // CHECK:      1 annotation changed in the input
 // CHECK-NEXT:   change  count  where       what                value
 // CHECK-NEXT:    -64 B      1  new.mlir:3  manual_computation  %arg0 into a manual computation
-// CHECK-NEXT:         tensor<8x8xf32>: P('x') → P('x', 'y')
+// CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
 // CHECK-EMPTY:
 // CHECK-NEXT: shardings: 3 of 5 values changed
 // CHECK-NEXT:   change  count  where       what                value
 // CHECK-NEXT:    -64 B      1  new.mlir:3  manual_computation  %arg0 into a manual computation
-// CHECK-NEXT:         tensor<8x8xf32>: P('x') → P('x', 'y')
+// CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
 // CHECK-NEXT:    -64 B      1  new.mlir:2  argument            %arg0
-// CHECK-NEXT:         tensor<8x8xf32>: P('x') → P('x', 'y')
+// CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
 // CHECK-NEXT:    -64 B      1  new.mlir:4  tanh                %1
-// CHECK-NEXT:         tensor<4x8xf32>: none → P(None, 'y')
+// CHECK-NEXT:         f32[4,8]: none → P(None, 'y')
 
 //--- old.mlir
 sdy.mesh @mesh = <["x"=2, "y"=2]>

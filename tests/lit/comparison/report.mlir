@@ -11,7 +11,7 @@
 // CHECK-NEXT:   a report has no other shardings: compare with the program or a snapshot to see all
 // CHECK-NEXT:   change  count  where {{ *}} what       value
 // CHECK-NEXT:   +128 B      1  new.mlir:{{[0-9]+}}  operation  %0
-// CHECK-NEXT:         tensor<8x8xf32>: P('x') → P()
+// CHECK-NEXT:         f32[8,8]: P('x') → P()
 // CHECK:      communication: 0 B → 128 B (+128 B) on the wire per device, 0 → 1 collectives
 // CHECK-NEXT:   change  after  count  where
 // CHECK-NEXT:   +128 B  128 B      1  new.mlir:{{[0-9]+}}  all_gather {"x"}

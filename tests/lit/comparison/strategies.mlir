@@ -12,9 +12,9 @@
 // CHECK:      shardings: 2 of 4 values changed
 // CHECK-NEXT:   change  count  where               what    value
 // CHECK-NEXT:   -128 B      1                      result  result 0
-// CHECK-NEXT:         tensor<8x8xf32>: none → [{"x", ?}, {?}]
+// CHECK-NEXT:         f32[8,8]: none → [{"x", ?}, {?}]
 // CHECK-NEXT:   -128 B      1  strategies.mlir:{{[0-9]+}}  add     %0
-// CHECK-NEXT:         tensor<8x8xf32>: none → [{"x", ?}, {?}]
+// CHECK-NEXT:         f32[8,8]: none → [{"x", ?}, {?}]
 // TEXTUAL:    before  {{.*}}strategies.mlir with builtin.module(sdy-basic-propagate)
 // TEXTUAL:    shardings: 2 of 4 values changed
 // EQUAL:      no difference: 4 values
@@ -23,7 +23,7 @@
 // NONE-NEXT:  2 values with the same slices changed in open dimensions, priorities or replicated axes
 // NONE-NEXT:    change  count  where
 // NONE-NEXT:         0      1  strategies.mlir:{{[0-9]+}}  argument  %arg0
-// NONE-NEXT:          tensor<8x8xf32>: P('x', P.UNCONSTRAINED) → P('x')
+// NONE-NEXT:          f32[8,8]: P('x', P.UNCONSTRAINED) → P('x')
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},

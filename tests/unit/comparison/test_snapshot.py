@@ -64,7 +64,7 @@ def test_arguments_that_are_inserted(tmp_path: Path) -> None:
     changed = PROGRAM.replace("%b: tensor<8xf32>", '%new: tensor<4xf32> loc("new"), %b: tensor<8xf32>')
     [difference] = sdyopt.parse(changed).check_snapshot(path)
     assert difference.id == "snapshot-difference"
-    assert difference.message == ("argument 1 new of @main, tensor<4xf32> P(): the snapshot does not have it")
+    assert difference.message == ("argument 1 new of @main, f32[4] P(): the snapshot does not have it")
     path.write_text(sdyopt.parse(changed).snapshot(), encoding="utf-8")
     [difference] = sdyopt.parse(PROGRAM).check_snapshot(path)
     assert difference.message.endswith("the program does not have it")
@@ -103,7 +103,7 @@ def test_equal_values_are_counted(tmp_path: Path) -> None:
     assert "sharding changed from P('x') to P('y')" in difference.message
     [difference] = sdyopt.parse(layers(8)).check_snapshot(path)
     assert difference.message == (
-        "2 values layer/tanh (model.py), tensor<8xf32> P('x'): the snapshot does not have it"
+        "2 values layer/tanh (model.py), f32[8] P('x'): the snapshot does not have it"
     )
     [difference] = sdyopt.parse(layers(5)).check_snapshot(path)
     assert difference.message.endswith("the program does not have it")

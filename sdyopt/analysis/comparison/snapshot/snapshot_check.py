@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.base.diagnostics.text import counted, native_path
 from sdyopt.base.diagnostics.whole_files import read_settings_file
-from sdyopt.shardy.notation.partition_spec import specs_or_dims
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_or_dims
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20
@@ -203,12 +203,12 @@ def _values(count: int, entry: Entry) -> str:
 
 def _change(before: Entry, after: Entry, share: str = "") -> str:
     old, new = specs_or_dims(sharding_text_of(before.sharding), sharding_text_of(after.sharding))
-    return f"{after.type}: sharding{share} changed from {old} to {new}"
+    return f"{jax_type(after.type)}: sharding{share} changed from {old} to {new}"
 
 
 def _text(entry: Entry) -> str:
     text = sharding_text_of(entry.sharding)
-    return f"{entry.type} {specs_or_dims(text, 'none')[0]}"
+    return f"{jax_type(entry.type)} {specs_or_dims(text, 'none')[0]}"
 
 
 def sharding_text_of(data: ShardingData) -> str:
