@@ -54,7 +54,6 @@ def test_ids_are_stable() -> None:
         "not-validated",
         "bisected",
         "reduced",
-        "remark",
         "other",
     ]
 
