@@ -17,6 +17,8 @@
 // STATE:       1. shard the state of the optimizer as its parameters: state['nu']['w'] and 3 more
 // STATE:       on the wire 1.31 MiB → 0 B
 // STATE-CHECK: tried: shard the state of the optimizer as its parameters: -1.31 MiB sent
+// RUN: sdy-opt %t/split.mlir --advise -o %t/split.out | filecheck %s --check-prefix=SPLIT
+// RUN: filecheck %s --check-prefix=SPLIT-OUT --input-file=%t/split.out
 //--- state.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(
@@ -100,4 +102,32 @@ func.func @main(%x: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %3 = sdy.sharding_constraint %0 <@mesh, [{"dp"}, {}]> : tensor<1024x512xf32>
   %4 = stablehlo.multiply %3, %3 : tensor<1024x512xf32>
   return %4 : tensor<1024x512xf32>
+}
+
+// Each shard of a fused projection is within one of its halves, and so are the gradients that are joined.
+// SPLIT: 1. 2 weights, or one interleaved, for the split at model.py:7
+// SPLIT: on the wire {{.*}} → 0 B (−100.0%)
+// SPLIT-OUT:      stablehlo.reshape {{.*}} -> tensor<256x512x2xf32>
+// SPLIT-OUT-NEXT: stablehlo.slice {{.*}} [0:256, 0:512, 0:1]
+// SPLIT-OUT:      stablehlo.slice {{.*}} [0:256, 0:512, 1:2]
+// SPLIT-OUT:      stablehlo.concatenate {{.*}} dim = 2
+// SPLIT-OUT-NEXT: stablehlo.reshape {{.*}} -> tensor<256x1024xf32>
+// SPLIT-OUT:      stablehlo.pad {{.*}} low = [0, 0, 1], high = [0, 0, 0]
+//--- split.mlir
+sdy.mesh @mesh = <["model"=4]>
+func.func @main(%x: tensor<256x128xf32>, %w: tensor<128x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>})
+    -> (tensor<256x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+        tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
+        tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<256x128xf32>, tensor<128x1024xf32>) -> tensor<256x1024xf32>
+  %1 = stablehlo.slice %0 [0:256, 0:512] : (tensor<256x1024xf32>) -> tensor<256x512xf32> loc("split"("model.py":7:5))
+  %2 = stablehlo.slice %0 [0:256, 512:1024] : (tensor<256x1024xf32>) -> tensor<256x512xf32> loc("split"("model.py":7:5))
+  %3 = stablehlo.multiply %1, %2 : tensor<256x512xf32>
+  %4 = stablehlo.concatenate %3, %2, dim = 1
+      : (tensor<256x512xf32>, tensor<256x512xf32>) -> tensor<256x1024xf32> loc("split"("model.py":7:5))
+  %5 = stablehlo.pad %3, %zero, low = [0, 512], high = [0, 0], interior = [0, 0]
+      : (tensor<256x512xf32>, tensor<f32>) -> tensor<256x1024xf32> loc("split"("model.py":7:5))
+  return %3, %4, %5 : tensor<256x512xf32>, tensor<256x1024xf32>, tensor<256x1024xf32>
 }
