@@ -78,7 +78,7 @@ def _split_of(value: Value) -> _Split | None:
     users = list(dict.fromkeys(value.users))
     if len(users) < 2 or not isinstance(value.type, RankedTensor):
         return None
-    found: set[tuple[int, int]] = set()
+    splits: set[tuple[int, int]] = set()
     for user in users:
         if not isinstance(user, SliceOp) or set(user.strides) != {1}:
             return None
@@ -86,10 +86,10 @@ def _split_of(value: Value) -> _Split | None:
         dims = [dim for dim, size in enumerate(shape) if size != value.type.shape[dim]]
         if len(dims) != 1 or value.type.shape[dims[0]] % shape[dims[0]]:
             return None
-        found.add((dims[0], value.type.shape[dims[0]] // shape[dims[0]]))
-    if len(found) != 1:
+        splits.add((dims[0], value.type.shape[dims[0]] // shape[dims[0]]))
+    if len(splits) != 1:
         return None
-    split = _Split(value.type, *found.pop())
+    split = _Split(value.type, *splits.pop())
     starts = [split.number(user.start_indices[split.dim]) for user in users if isinstance(user, SliceOp)]
     return None if None in starts else split
 
