@@ -98,8 +98,6 @@ def _pairs(
     size: int, kernel: int, result: int, stride: int, low: int, lhs_dilation: int, rhs_dilation: int
 ) -> int | None:
     """How many pairs of an output and a kernel position meet an element of the input along one dimension."""
-    if low == 0 and lhs_dilation == 1 and (result - 1) * stride + (kernel - 1) * rhs_dilation < size:
-        return kernel * result
     last, count = (size - 1) * lhs_dilation, 0
     # Outputs and kernel positions may change places: the fewer are gone through.
     if kernel > result:
@@ -109,7 +107,7 @@ def _pairs(
     # (start + output · stride) is a multiple of the dilation for one output in each `period`.
     common = gcd(stride, lhs_dilation)
     period = lhs_dilation // common
-    inverse = pow(stride // common, -1, period) if period > 1 else 0
+    inverse = pow(stride // common, -1, period)
     for position in range(kernel):
         start = position * rhs_dilation - low
         first = max(0, -(start // stride))

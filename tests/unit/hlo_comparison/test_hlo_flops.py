@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from sdyopt.analysis.hlo_comparison.hlo_flops import flops_of
@@ -109,6 +111,57 @@ def test_products(lhs: str, rhs: str, product: str, expected: int | None) -> Non
     assert flops(*lines) == [expected]
 
 
+def test_windows_meet_as_many_elements_as_counted_one_by_one() -> None:
+    """Elements of the padding, and those that dilation puts between elements, are zero and not counted."""
+    random, windows = Random(0), []
+    for _ in range(400):
+        size, kernel, outputs, stride, between, apart = (random.randint(1, 4) for _ in range(6))
+        windows.append((size, kernel, outputs, stride, random.randint(-2, 4), between, apart))
+    lines = [
+        f"%c{number} = f32[1,{outputs},1] convolution(%a{size}, %b{kernel}), window={{size={kernel} "
+        f"stride={stride} pad={low}_0 lhs_dilate={between} rhs_dilate={apart}}}, dim_labels=b0f_0io->b0f"
+        for number, (size, kernel, outputs, stride, low, between, apart) in enumerate(windows)
+    ]
+    arrays = [f"%a{n} = f32[1,{n},1] parameter({n})" for n in range(1, 5)]
+    arrays += [f"%b{n} = f32[{n},1,1] parameter({n + 4})" for n in range(1, 5)]
+    expected = []
+    for size, kernel, outputs, stride, low, between, apart in windows:
+        elements = {element * between for element in range(size)}
+        met = [
+            output * stride + position * apart - low in elements
+            for output in range(outputs)
+            for position in range(kernel)
+        ]
+        expected.append(2 * sum(met))
+    assert flops(*arrays, *lines) == [count for count in expected if count]
+
+
+def test_two_spatial_dimensions_have_windows_of_their_own() -> None:
+    image, kernel = "%a = f32[2,5,9,3] parameter(0)", "%b = f32[2,3,3,4] parameter(1)"
+    window = "window={size=2x3 stride=1x2 pad=0_0x1_1 rhs_dilate=2x1}"
+    line = f"ROOT %c = f32[2,3,5,4] convolution(%a, %b), {window}, dim_labels=b01f_01io->b01f"
+    # Each of 3 outputs has 2 positions; of 5 with 3 positions, both ends are in the padding once.
+    assert flops(image, kernel, line) == [2 * 2 * 3 * 4 * (3 * 2) * (5 * 3 - 2)]
+
+
+def test_products_of_batches_of_features_contract_the_batch() -> None:
+    lhs, rhs = "%a = f32[6,4,2] parameter(0)", "%b = f32[3,3,8] parameter(1)"
+    labels = "dim_labels=b0f_0io->b0f, batch_group_count=2"
+    line = f"ROOT %c = f32[3,2,8] convolution(%a, %b), window={{size=3}}, {labels}"
+    assert flops(lhs, rhs, line) == [2 * 8 * 3 * (6 // 2) * (2 * 3)]
+
+
+def test_an_operand_may_be_an_element_of_a_tuple() -> None:
+    lines = "%a = (f32[2,3], f32[3,5]) parameter(0)", "%l = f32[2,3] get-tuple-element(%a), index=0"
+    more = "%r = f32[3,5] get-tuple-element(%a), index=1", "ROOT %c = f32[2,5] dot(%l, %r), "
+    assert flops(*lines, more[0], more[1] + "lhs_contracting_dims={1}, rhs_contracting_dims={0}") == [60]
+
+
+def test_a_call_of_another_library_is_no_product() -> None:
+    call = 'ROOT %c = f32[8,4] custom-call(%a, %b), custom_call_target="TopK"'
+    assert flops("%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", call) == []
+
+
 def test_other_instructions_have_none() -> None:
     assert flops("%a = f32[8] parameter(0)", "ROOT %b = f32[8] add(%a, %a)") == []
 
@@ -117,14 +170,22 @@ def test_other_instructions_have_none() -> None:
     "product",
     [
         "f32[8,4] dot(), lhs_contracting_dims={1}",
-        "f32[8,4] dot(%a, %b), lhs_contracting_dims={7}",
+        "f32[8,4] dot(%a), lhs_contracting_dims={1}",
+        "f32[8,4] dot(%a, %b), lhs_contracting_dims={2}",
+        "() dot(%a, %b), lhs_contracting_dims={1}",
         "f32[] convolution(%a, %b)",
-        "f32[2,2] convolution(%a, %b), window={size=x}, dim_labels=bf_io->bf",
-        "f32[2,2] convolution(%a, %b), dim_labels=xy_io->bf",
-        f"f32[8,16] convolution(%a, %b), window={{size=1 stride={'9' * 5000}}}, dim_labels=bf_io->bf",
+        "f32[2,2] convolution(%a, %b), dim_labels=bf_xy->bf",
+        "f32[2,2] convolution(%0, %0), window={size=2 stride=0 pad=1_1}, dim_labels=0_0->0",
         f"f32[{'9' * 5000},2] convolution(%a, %b), dim_labels=bf_io->bf",
+        'f32[8,4] custom-call(%a, %b), custom_call_target="__cublas$gemm"',
     ],
 )
-def test_what_cannot_be_read_is_unknown_or_counted(product: str) -> None:
-    """And never an exception."""
-    flops("%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", f"ROOT %c = {product}")
+def test_what_cannot_be_read_is_unknown(product: str) -> None:
+    lines = "%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", "%0 = f32[2] parameter(2)"
+    assert flops(*lines, f"ROOT %c = {product}") == [None]
+
+
+@pytest.mark.parametrize("window", ["size=x", f"size=1 stride={'9' * 5000}"])
+def test_a_window_that_cannot_be_read_is_none(window: str) -> None:
+    line = f"ROOT %c = f32[8,4] convolution(%a, %b), window={{{window}}}, dim_labels=bf_io->bf"
+    assert flops("%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", line) == [2 * 8 * 4 * 16]
