@@ -32,8 +32,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import FuncDataFlowEdgeOp
-from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.interfaces import has_single_blocks
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_public
 from sdyopt.mlir.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
@@ -161,7 +160,8 @@ class _Inlining:
             return None
         if not self._callees[callee].isdisjoint((callee, call.caller)):
             return None
-        if len(callee.body.blocks) > 1 and not _allows_blocks(call.op.parent_op):
+        assert call.op.parent_op is not None
+        if len(callee.body.blocks) > 1 and has_single_blocks(call.op.parent_op):
             return None
         return callee if self._is_profitable(callee, call.caller) and _is_inlinable(callee) else None
 
@@ -224,11 +224,6 @@ def _recursion_error(component: list[FuncOp]) -> DiagnosticError:
 
 def _size(function: FuncOp) -> int:
     return sum(1 for _ in function.walk())
-
-
-def _allows_blocks(op: Op | None) -> bool:
-    """Whether the regions of an operation may have several blocks."""
-    return op is not None and (isinstance(op, FuncOp) or SINGLE_BLOCK not in op.traits)
 
 
 def _is_inlinable(function: FuncOp) -> bool:

@@ -140,7 +140,7 @@ class _Liveness:
             assert function is not None
             return [terminator.operand_at(value.index) for terminator in returns_of(function)]
         if isinstance(op, IfOp):
-            yields = [region.blocks[0].terminator for region in op.regions if region.blocks]
+            yields = [block.terminator for region in op.regions for block in region.blocks]
             return [
                 op.condition,
                 *(terminator.operand_at(value.index) for terminator in yields if terminator is not None),

@@ -100,15 +100,19 @@ def has_parent(name: str) -> Trait:
 
 
 def ends_with(name: str) -> Trait:
-    """Regions have at most one block, whose last op has this name (`SingleBlockImplicitTerminator`)."""
+    """Regions have at most one block, whose last op has this name (`SingleBlockImplicitTerminator`).
+
+    A name without a dialect, `return`, is that of an operation of the same dialect.
+    """
 
     def check(op: Op) -> None:
+        expected = name if "." in name else f"{op.dialect_name}.{name}"
         for region in op.regions:
             last = region.blocks[0].last if region.blocks else None
-            if last is not None and last.signature.name != name:
+            if last is not None and last.signature.name != expected:
                 raise op.op_error(
-                    f"expects regions to end with '{name}', found '{last.signature.name}'"
-                ).note(f"in custom textual format, the absence of terminator implies '{name}'")
+                    f"expects regions to end with '{expected}', found '{last.signature.name}'"
+                ).note(f"in custom textual format, the absence of terminator implies '{expected}'")
 
     return Trait(f"ends with {name}", verify_regions=check, verify_structure=_check_single_block)
 
@@ -134,6 +138,11 @@ def _check_no_arguments(op: Op) -> None:
 NO_REGION_ARGUMENTS = Trait("no-region-arguments", verify_structure=_check_no_arguments)
 # Each region has at most one block, which is not empty unless the operation has the trait NO_TERMINATOR.
 SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)
+
+
+def has_single_blocks(op: Op) -> bool:
+    """Whether each region of an operation has at most one block."""
+    return any(trait.verify_structure is _check_single_block for trait in op.traits)
 
 
 class DataFlow:

@@ -84,6 +84,37 @@ func.func @blocks(%p: i1, %a: f32) -> f32 {
   return %1 : f32
 }
 
+// Regions of `stablehlo.while`, `scf.if` and `sdy.named_computation` have one block each, so the call stays there.
+func.func private @not_if(%p: i1, %a: tensor<i1>) -> tensor<i1> {
+  cf.cond_br %p, ^then, ^else
+^then:
+  %0 = stablehlo.not %a : tensor<i1>
+  return %0 : tensor<i1>
+^else:
+  return %a : tensor<i1>
+}
+// CHECK-LABEL: func.func @single_blocks
+func.func @single_blocks(%p: i1, %a: tensor<i1>) -> (tensor<i1>, tensor<i1>, tensor<i1>) {
+  // CHECK-COUNT-3: func.call @not_if
+  %0 = stablehlo.while(%x = %a) : tensor<i1> cond {
+    stablehlo.return %x : tensor<i1>
+  } do {
+    %3 = func.call @not_if(%p, %x) : (i1, tensor<i1>) -> tensor<i1>
+    stablehlo.return %3 : tensor<i1>
+  }
+  %1 = scf.if %p -> tensor<i1> {
+    %3 = func.call @not_if(%p, %a) : (i1, tensor<i1>) -> tensor<i1>
+    scf.yield %3 : tensor<i1>
+  } else {
+    scf.yield %a : tensor<i1>
+  }
+  %2 = sdy.named_computation<"body">(%p, %a) (%q: i1, %b: tensor<i1>) {
+    %3 = func.call @not_if(%q, %b) : (i1, tensor<i1>) -> tensor<i1>
+    sdy.return %3 : tensor<i1>
+  } : (i1, tensor<i1>) -> tensor<i1>
+  return %0, %1, %2 : tensor<i1>, tensor<i1>, tensor<i1>
+}
+
 // A function that calls itself or its caller is not inlined.
 // CHECK-LABEL: func.func @calls_recursive
 func.func @calls_recursive(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -117,6 +148,22 @@ func.func private @innermost(%a: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @middle(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @innermost(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("middle")
   return %0 : tensor<4xf32>
+}
+
+func.func private @jump(%p: i1, %a: f32) -> f32 {
+  cf.cond_br %p, ^then(%a : f32), ^else
+^then(%b: f32 loc("argument of a block")):
+  %0 = arith.addf %b, %b : f32
+  return %0 : f32
+^else:
+  %1 = arith.mulf %a, %a : f32
+  return %1 : f32
+}
+// PLACE-LABEL: func.func @jumps
+func.func @jumps(%p: i1, %a: f32) -> f32 {
+  // PLACE: ^bb1(%{{.*}}: f32 loc(callsite("argument of a block" at "jumps"))):
+  %0 = call @jump(%p, %a) : (i1, f32) -> f32 loc("jumps")
+  return %0 : f32
 }
 
 // PLACE-LABEL: func.func @outermost

@@ -203,3 +203,33 @@ func.func @loops(%n: index, %a: f32) -> f32 {
   }
   return %0#0 : f32
 }
+
+// -----
+
+// Only the result is dead, or only the argument; what a declaration returns may be live.
+// CHECK-LABEL: func.func private @result_only(
+// CHECK-SAME:    %[[A:.*]]: tensor<4xf32>) {
+// CHECK-NEXT:    stablehlo.custom_call @effect(%[[A]])
+// CHECK-NEXT:    return
+func.func private @result_only(%a: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.custom_call @effect(%a) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return %a : tensor<4xf32>
+}
+// CHECK-LABEL: func.func private @argument_only() -> tensor<4xf32> {
+func.func private @argument_only(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.constant dense<1.0> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT:    call @result_only(%[[X]]) : (tensor<4xf32>) -> ()
+// CHECK-NEXT:    %[[R:.*]] = call @argument_only() : () -> tensor<4xf32>
+// CHECK-NEXT:    %[[D:.*]] = call @declared(%[[R]]) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT:    return %[[D]] : tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @result_only(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @argument_only(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = call @declared(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

@@ -11,7 +11,7 @@ from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.pipeline import Pass, Pipeline, Unsigned
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.run import run_job
 
@@ -52,6 +52,22 @@ def test_exponential_inlining_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
     assert "'func.call' op cannot inline 'f" in diagnostics
     assert "would exceed 1000 operations" in diagnostics
     assert diagnostics.startswith("in:")
+
+
+def test_a_threshold_is_not_predicted_but_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "most_copied_operations", lambda graph: 1000)
+    succeeded, diagnostics = run(chain(12, calls=2), Inliner(inlining_threshold=Unsigned(100_000)))
+    assert not succeeded
+    assert "would exceed 1000 operations" in diagnostics
+
+
+def test_growth_is_estimated_whenever_the_copies_have_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "_FIRST_ESTIMATE_AT", 4)
+    estimates: list[FuncOp] = []
+    monkeypatch.setattr(inline._Inlining, "_estimate_growth", lambda _, caller: estimates.append(caller))
+    assert run(chain(9, calls=2), Inliner()) == (True, "")
+    # Some 2,000 operations are copied, of which 4 are the first.
+    assert 7 <= len(estimates) <= 10
 
 
 def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from sdyopt.mlir.ir.affine import AffineMapAttr
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, StringAttr, array, dictionary, string
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import ARRAY_ATTR, STRING_ATTR
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
@@ -96,7 +97,7 @@ def _print_generic(op: GenericOp, printer: OpAsmPrinter) -> None:
 _GENERIC_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
 
 
-@linalg.op("generic", ATTR_SIZED_OPERANDS, PURE)
+@linalg.op("generic", ATTR_SIZED_OPERANDS, PURE, SINGLE_BLOCK)
 class GenericOp(StructuredOp):
     """Computes each element of the outputs with a region, from the elements that the indexing maps select."""
 

@@ -20,6 +20,7 @@ from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ARRAY, ONE_BLOCK, AttrConstraint
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import AttrField, attr, operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
@@ -186,7 +187,7 @@ def _text(shape: Sequence[int]) -> str:
     return ", ".join(map(str, shape))
 
 
-@linalg.op("map", PURE)
+@linalg.op("map", PURE, SINGLE_BLOCK)
 class MapOp(DestinationOp):
     """Computes each element of a tensor from the elements at the same position of the inputs."""
 
@@ -235,7 +236,7 @@ def _is_increasing(values: Sequence[int]) -> bool:
     return all(a < b for a, b in pairwise(values))
 
 
-@linalg.op("reduce", PURE, SAME_SIZE_OPERANDS)
+@linalg.op("reduce", PURE, SAME_SIZE_OPERANDS, SINGLE_BLOCK)
 class ReduceOp(DestinationOp):
     """Reduces dimensions of tensors."""
 

@@ -14,6 +14,7 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
@@ -100,7 +101,7 @@ def _fold_constant_condition(op: IfOp, rewriter: Rewriter) -> bool:
     return True
 
 
-@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
+@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
 

@@ -15,6 +15,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
@@ -196,7 +197,7 @@ _LOOP_INDEX = TypeConstraint[Type](
 )
 
 
-@scf.op("for", RECURSIVE_EFFECTS, NO_TERMINATOR)
+@scf.op("for", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK)
 class ForOp(Op):
     """A loop from a lower bound to an upper one, exclusive, with loop-carried values.
 
@@ -374,7 +375,7 @@ def _clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewri
             rewriter.insert(rewriter.clone(inner, mapping), at_end_of=target)
 
 
-@scf.op("while", RECURSIVE_EFFECTS)
+@scf.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK)
 class WhileOp(Op):
     """A loop that runs its second region as long as the condition at the end of the first holds.
 

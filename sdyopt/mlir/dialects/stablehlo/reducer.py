@@ -18,10 +18,10 @@ from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import bit_width
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.interfaces import ends_with
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
-from sdyopt.mlir.ir.traits import Trait
 from sdyopt.mlir.ir.types import (
     ComplexType,
     FloatType,
@@ -104,30 +104,8 @@ def _have_only_scalars(regions: RegionSignatures) -> bool:
 # --- Single block with implicit terminator ---------------------------------------------------
 
 
-def _check_blocks(op: Op) -> None:
-    for index, region in enumerate(op.regions):
-        if len(region.blocks) > 1:
-            raise op.op_error(f"expects region #{index} to have 0 or 1 blocks")
-        if region.blocks and region.blocks[0].first is None:
-            raise op.op_error("expects a non-empty block")
-
-
-def _check_terminators(op: Op) -> None:
-    for region in op.regions:
-        last = region.blocks[0].last if region.blocks else None
-        expected = f"{op.dialect_name}.return"
-        if last is not None and last.signature.name != expected:
-            raise op.op_error(
-                f"expects regions to end with '{expected}', found '{last.signature.name}'"
-            ).note(f"in custom textual format, the absence of terminator implies '{expected}'", op.location)
-
-
 # Each region has at most one block, which ends with the `return` of the operation's dialect.
-SINGLE_BLOCK = Trait(
-    "single-block-implicit-terminator",
-    verify_structure=_check_blocks,
-    verify_regions=_check_terminators,
-)
+SINGLE_BLOCK = ends_with("return")
 
 
 def check_reducer(
