@@ -88,7 +88,7 @@ _SMALL = 16
 # What is recomputed is at least this share of what it is computed from.
 _SHARE = 0.8
 # A scatter of so many times fewer elements than its result sets single ones of a constant, as one_hot does.
-_FEW = 64
+FEW_UPDATES = 64
 
 
 class Fusion:
@@ -177,7 +177,7 @@ class Fusion:
         if len(op.results) != 1 or op.operand_at(0) not in self.free:
             return False
         updates = op.operand_at(len(op.operands) - 1)
-        return self._bytes(updates) * _FEW <= self._bytes(op.results[0])
+        return self._bytes(updates) * FEW_UPDATES <= self._bytes(op.results[0])
 
     # --- Recomputation ------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
 """The kernels of all operations but products and collectives, as compilers fuse them, and their bytes.
 
-Operations that follow each other are one kernel, up to and including reductions: what uses the result of one
-is in a later kernel. A kernel reads what comes from outside and writes what products, collectives and results
-use; other kernels compute it again. Views, broadcasts and constants cost nothing; a slice reads no more than
-its result, and an update of a slice writes no more than the slice. Sorts and such are kernels of their own.
+Operations that follow each other are one kernel, up to and including reductions: what uses the result of
+one is in a later kernel, as is what concatenates results, or takes several parts of one. A kernel reads
+what comes from outside and writes what products, collectives and results use; other kernels compute it
+again. Views, broadcasts and constants cost nothing; a slice reads no more than its result, and an update of
+a slice writes no more than the slice. Sorts and such are kernels of their own.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
+from sdyopt.analysis.figures.compiled_products import is_multiplied
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_constant
 from sdyopt.analysis.figures.figures import Kernels, KernelSize, ProductKernel
-from sdyopt.analysis.figures.flops import FLOPS, sizes_of
-from sdyopt.analysis.figures.fusion import is_read_by_products_only
+from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.fusion import FEW_UPDATES, is_read_by_products_only
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -24,7 +26,6 @@ from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
@@ -59,6 +60,9 @@ _NARROW = 16
 _LONG = 24
 # Vectors of so many values pass through as fast as those of one.
 _STREAMS = 3
+# Long windows are summed up in rows of so many elements, in so many kernels, some of them of all elements.
+_ROW = 128
+_STEPS, _PASSES = 4, 3
 # A kernel of fewer bytes is of the scalar unit.
 _SCALARS = 32
 
@@ -88,11 +92,13 @@ class _Kernels:
         self._summed = Kernels()
         self._kernels: dict[Op, _Kernel] = {}
         self._free: set[Op] = set()
+        self._one_hots: set[Op] | None = set() if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler) else None
+        self._depths: dict[Op, int] = {}
         self._sizes: dict[Value, int] = {}
 
     def of(self, module: Op) -> Kernels:
         kernels, free = self._kernels, self._free
-        depths: dict[Op, int] = {}
+        depths = self._depths
         for op in module.walk():
             parent = op.parent
             if not isinstance(parent, Block):
@@ -111,9 +117,9 @@ class _Kernels:
                     befores.append((before, use.value, is_later))
                     depth = max(depth, depths[before] + is_later)
             depths[op] = depth
-            if _is_alone(kind):
+            if _is_alone(kind) and not self._is_one_hot(op):
                 kernels[op] = _Kernel(op)
-            elif op.signature.cached(_is_member):
+            elif op.signature.cached(_is_member) or kind is ScatterOp:
                 kernel = kernels[op] = _Kernel(op)
                 if self._is_free(op):
                     free.add(op)
@@ -132,9 +138,24 @@ class _Kernels:
         """Whether a kernel writes a value for another one: not if that computes it again, or both are one."""
         before = value.defining_op
         assert before is not None
-        if _ends(type(before)):
+        kind = type(before)
+        if _ends(kind) and not (self._one_hots and before in self._one_hots):
             return True
-        return before not in self._free and not value.has_one_use and _is_move(type(user))
+        if before in self._free or kind is ConvertOp:
+            return False
+        return type(user) is ConcatenateOp or (not value.has_one_use and _is_move(type(user)))
+
+    def _is_one_hot(self, op: Op) -> bool:
+        """Whether a scatter sets few elements of a constant, which is computed where it is used."""
+        if self._one_hots is None or type(op) is not ScatterOp or len(op.results) != 1:
+            return False
+        before = op.operand_at(0).defining_op
+        is_constant_set = before is not None and (before in self._free or is_constant(type(before)))
+        updates = op.operand_at(len(op.operands) - 1)
+        if not is_constant_set or self._bytes(updates) * FEW_UPDATES > self._bytes(op.results[0]):
+            return False
+        self._one_hots.add(op)
+        return True
 
     def _is_free(self, op: Op) -> bool:
         kind, free = type(op), self._free
@@ -203,6 +224,11 @@ class _Kernels:
         ]
         kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
         kernels = self._summed
+        if isinstance(first, ReduceWindowOp) and (levels := _levels(first)):
+            # A scan: in rows of as many elements, over their sums, and with these added.
+            kernels.add(kind, _PASSES * times.high)
+            kernels.unsized += times.high * (_STEPS * levels - _PASSES)
+            return
         kernels.add(kind, times.high)
         kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
@@ -243,11 +269,18 @@ class _Kernels:
         ]
         if all(type(user) in FLOPS for user in writers):
             return True
+        is_sum = any(type(op) is ReduceOp for op in ops)
         return any(
-            use.value.has_one_use and (before := use.value.defining_op) is not None and type(before) in FLOPS
+            (before := use.value.defining_op) is not None
+            and type(before) in FLOPS
+            and (use.value.has_one_use or (is_sum and self._is_first(op, use.value)))
             for op in ops
             for use in op.operand_uses
         )
+
+    def _is_first(self, op: Op, value: Value) -> bool:
+        """Whether no kernel before that of an operation reads a value."""
+        return all(self._depths.get(user, 0) >= self._depths[op] for user in value.users)
 
     def _computed_from(self, value: Value) -> Value:
         """The value that a kernel reads to compute another one again: through the largest operands."""
@@ -274,13 +307,13 @@ class _Kernels:
         return size
 
 
-def kernel_of_product(product: Op, shapes: LocalShapes) -> ProductKernel:
-    """How a compiler for TPU computes a product."""
+def kernel_of_product(product: Op, shapes: LocalShapes, compiler: str) -> ProductKernel:
+    """How a compiler computes a product."""
     arguments = [_argument(use.value) for use in product.operand_uses]
     return ProductKernel(
         _is_narrow(product),
         _is_returned(product),
-        _vector_elements(product, shapes),
+        _vector_elements(product, shapes, compiler),
         sum(shapes.bytes(argument) or 0 for argument in dict.fromkeys(arguments) if argument is not None),
         None not in arguments,
     )
@@ -301,26 +334,14 @@ def _is_narrow(product: Op) -> bool:
     return is_read_by_products_only(value)
 
 
-def _vector_elements(product: Op, shapes: LocalShapes) -> int:
-    """The elements of the tiles that a vector unit multiplies and sums, as for a single row; 0 for others.
-
-    Products of a batch of vectors are not among them, unless these are matrices of one row.
-    """
-    local = [shapes.shape(value) for value in (*product.operands[:2], product.results[0])]
-    if not isinstance(product, DotGeneralOp) or None in local:
+def _vector_elements(product: Op, shapes: LocalShapes, compiler: str) -> int:
+    """The elements of the tiles that a vector unit multiplies and sums; 0 for the products of other units."""
+    # The only operand of a Fourier transform stands for both.
+    values = product.operand_at(0), product.operands[:2][-1], product.results[0]
+    lhs, rhs, out = (shapes.shape(value) for value in values)
+    if lhs is None or rhs is None or out is None or not is_multiplied(product, lhs, rhs, out, compiler):
         return 0
-    lhs, rhs, out = (shape or () for shape in local)
-    sizes = sizes_of(product, lhs, rhs, out)
-    if sizes is None:
-        return 0
-    batch, rows, columns, contracted = sizes
-    dims = product.dot_dimension_numbers
-    used = len(dims.lhs_batching_dimensions) + len(dims.lhs_contracting_dimensions)
-    is_row = rows == 1 and (batch == 1 or len(lhs) > used)
-    is_column = columns == 1 and (batch == 1 or len(rhs) > used)
-    if not (is_row or is_column or contracted == 1):
-        return 0
-    return max(elements_of_tiles(tuple(shape)) for shape in (lhs, rhs, out))
+    return max(elements_of_tiles(shape) for shape in (lhs, rhs, out))
 
 
 def _argument(value: Value) -> Value | None:
@@ -349,6 +370,14 @@ def _is_returned(product: Op) -> bool:
             if _is_view(type(user)) or isinstance(user, ConvertOp):
                 values += user.results
     return False
+
+
+def _levels(window: ReduceWindowOp) -> int:
+    """How often sums over a long window are summed up; 0 for a short one, which is a single kernel."""
+    size, levels = max(window.window_dimensions, default=1), 0
+    while size >= _ROW:
+        size, levels = -(-size // _ROW), levels + 1
+    return levels
 
 
 @cache

@@ -430,7 +430,7 @@ class _Collector:
             self._per_iteration(op),
             None if local is None else sizes_of(op, *local),
             self._element(op),
-            kernel_of_product(op, self._shapes),
+            kernel_of_product(op, self._shapes, self._compiler),
         )
 
     def _element(self, op: Op) -> str:

@@ -302,6 +302,68 @@ def test_a_value_that_several_slices_read_is_written() -> None:
     assert kernels(body, "tensor<256x512xf32>").count == 2
 
 
+def test_what_is_concatenated_is_written() -> None:
+    body = """%x = stablehlo.tanh %a : tensor<512x512xf32>
+      %y = stablehlo.negate %b : tensor<512x512xf32>
+      %c = stablehlo.concatenate %x, %y, dim = 0
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<1024x512xf32>
+      %r = stablehlo.tanh %c : tensor<1024x512xf32>"""
+    assert kernels(body, "tensor<1024x512xf32>").count == 3
+
+
+def test_a_scan_is_of_several_kernels() -> None:
+    """As libtpu scans [16, 256] and [16, 8192]: in rows of 128, then their sums."""
+
+    def count(columns: int) -> int:
+        shape = f"tensor<16x{columns}xf32>"
+        text = f"""
+        func.func @main(%a: {shape}) -> {shape} {{
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %r = "stablehlo.reduce_window"(%a, %zero) <{{
+            padding = dense<[[0, 0], [{columns - 1}, 0]]> : tensor<2x2xi64>,
+            window_dimensions = array<i64: 1, {columns}>}}> ({{
+          ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+            %s = stablehlo.add %x, %y : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : ({shape}, tensor<f32>) -> {shape}
+          return %r : {shape}
+        }}
+        """
+        found = report_on(module(text), TPU).kernels
+        assert found is not None
+        return found.count
+
+    assert [count(columns) for columns in (8, 256, 8192, 65536)] == [1, 4, 4, 8]
+
+
+ONE_HOT = """
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %c = stablehlo.constant dense<0.0> : tensor<512x512xf32>
+      %at = stablehlo.custom_call @places() : () -> tensor<512x2xi32>
+      %one = stablehlo.constant dense<1.0> : tensor<512xf32>
+      %x = "stablehlo.scatter"(%c, %at, %one) <{scatter_dimension_numbers = #stablehlo.scatter<
+        inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}> ({
+      ^bb0(%u: tensor<f32>, %v: tensor<f32>):
+        stablehlo.return %v : tensor<f32>
+      }) : (tensor<512x512xf32>, tensor<512x2xi32>, tensor<512xf32>) -> tensor<512x512xf32>
+"""
+
+
+def test_a_scatter_of_single_elements_is_computed_where_it_is_read() -> None:
+    assert kernels(f"{ONE_HOT} %r = stablehlo.add %a, %x : tensor<512x512xf32>").count == 1
+
+
+def test_a_product_takes_in_the_reduction_that_reads_its_result_first() -> None:
+    found = kernels(
+        f"""%x = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>{REDUCE}
+      %d = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.subtract %x, %d : tensor<512x512xf32>"""
+    )
+    # The subtraction is the only other kernel.
+    assert found.count == 1
+
+
 def test_precision_and_type_change_the_rate() -> None:
     def seconds(type: str, precision: str, machine: str) -> float:
         operand = f"tensor<4096x4096x{type}>"
