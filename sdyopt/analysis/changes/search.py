@@ -391,8 +391,9 @@ class Search:
             # A collective that the program writes is replaced by one that sends less: that is known better
             # than its time.
             is_faster |= self.cost(after) <= self.cost(before) * (1 + self.trials.error)
-        # A limit says how much memory there is.
-        fits = self.memory is not None or after.peak_bytes <= before.peak_bytes * most
+        # A limit says how much memory there is. Compilers decide what is on the chip.
+        peak = max(before.peak_bytes, self.trials.on_chip)
+        fits = self.memory is not None or after.peak_bytes <= peak * most
         return is_faster and fits and after.flops <= before.flops * most
 
     def rank(self, trial: Trial) -> tuple[object, ...]:

@@ -343,6 +343,11 @@ class Trials:
         """The median error of the times that changes are compared by."""
         return median_error(self._machine)
 
+    @property
+    def on_chip(self) -> int:
+        """The bytes that the machine may have on its chip, and not in its memory."""
+        return 0 if self._machine.compute is None else self._machine.compute.cache
+
     # --- One change -----------------------------------------------------------------------------------
 
     def after(self, *changes: Change) -> Trials:

@@ -17,6 +17,7 @@ from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -260,6 +261,17 @@ def test_a_new_constraint_constrains_the_gradient_as_in_jax() -> None:
     # The constraint of the gradient is in the program, and changes with the one of the same statement.
     written = Edit(z, z.defining_op.sharding, mesh)
     assert gradients.constrained([written]) == (written,)
+
+
+def test_a_peak_that_may_be_on_the_chip_is_no_cost() -> None:
+    change = _change(50, 50)
+    tpu = built_in_topology("tpu-v5e")
+    assert tpu.compute is not None
+    for peak, pays in ((tpu.compute.cache, True), (2 * tpu.compute.cache, False)):
+        wider = change._replace(figures=change.after._replace(peak_bytes=peak))
+        module = sdyopt.parse("module {}").ir
+        assert Search(Trials(module, Pipeline(), tpu)).pays(wider) == pays
+        assert not Search(Trials(module, Pipeline())).pays(wider)
 
 
 def _change(sent: int, microseconds: int, latency: int = 0, penalty: int = 0) -> Trial:
