@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FunctionType, NoneType, ShapedType, TupleType
 
-dlti = DIALECT = Dialect("dlti", is_partial=True)
+dlti = DIALECT = Dialect("dlti")
 
 Key = StringAttr | Type
 Entry = tuple[Key, Attribute]

@@ -282,7 +282,9 @@ _plugins: dict[tuple[str, str], None] = {}
 
 
 def _record(kind: str, name: str) -> None:
-    _plugins[kind, str(native_path(name).resolve()) if name.endswith(".py") else name] = None
+    _plugins[kind, str(native_path(name).resolve()) if name.endswith(".py") or kind == "irdl" else name] = (
+        None
+    )
 
 
 def loaded_plugins() -> str:
@@ -292,7 +294,12 @@ def loaded_plugins() -> str:
 
 def load_plugins(text: str) -> None:
     """Loads the plugins of another process. Raises UsageError."""
-    loaders = {"any": load_any_plugin, "dialect": load_dialect_plugin, "pass": load_pass_plugin}
+    loaders = {
+        "any": load_any_plugin,
+        "dialect": load_dialect_plugin,
+        "irdl": load_irdl_file,
+        "pass": load_pass_plugin,
+    }
     for line in text.splitlines():
         kind, _, name = line.partition(" ")
         loaders[kind](name)
@@ -316,6 +323,20 @@ def load_dialect_plugin(name: str) -> None:
     _check_operations(dialect.ops.values())
     add_dialect(dialect)
     _record("dialect", name)
+
+
+def load_irdl_file(path: str) -> None:
+    """Registers the dialects that a file in the dialect irdl defines.
+
+    Raises DiagnosticError if it is invalid, and UsageError.
+    """
+    module = import_module("sdyopt.mlir.registry.irdl_files")
+    dialects: list[Dialect] = module.read_dialects(path, dialect_table())
+    for dialect in dialects:
+        if find_dialect(dialect.name) is not None:
+            raise UsageError(f"{path}: the dialect '{dialect.name}' is registered already")
+        add_dialect(dialect)
+    _record("irdl", path)
 
 
 def load_any_plugin(name: str) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sdyopt import __version__
 from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import FILE_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
@@ -136,6 +136,9 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None, run: Run
     except UsageError as error:
         report_error(error.as_diagnostic(), output, error.message)
         return WRONG_USAGE
+    except DiagnosticError as error:
+        report_in_file(error.diagnostic, output)
+        return FAILURE
     except FileProblem as problem:
         diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), str(problem), help=problem.help, id=FILE_ERROR)
         report_error(diagnostic, output)
@@ -189,11 +192,18 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
 def load_plugins(arguments: Arguments) -> None:
     """Loads the plugins that the arguments name."""
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
-    plugins = arguments["load-plugin"]
-    if not passes and not dialects and not plugins:
+    plugins, definitions = arguments["load-plugin"], arguments["irdl-file"]
+    if not passes and not dialects and not plugins and not definitions:
         return
-    from sdyopt.mlir.registry.discovery import load_any_plugin, load_dialect_plugin, load_pass_plugin
+    from sdyopt.mlir.registry.discovery import (
+        load_any_plugin,
+        load_dialect_plugin,
+        load_irdl_file,
+        load_pass_plugin,
+    )
 
+    for path in definitions:
+        load_irdl_file(path)
     for name in plugins:
         load_any_plugin(name)
     for name in dialects:
@@ -276,6 +286,16 @@ def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text:
         output.add(diagnostic)
     if output is None or output.shows_text:
         _write_error(text or diagnostic.message, diagnostic.help)
+
+
+def report_in_file(diagnostic: Diagnostic, output: DiagnosticsOutput | None) -> None:
+    """Reports an error in a file of definitions, with an excerpt."""
+    from sdyopt.base.diagnostics.render import render
+
+    if output is not None:
+        output.add(diagnostic)
+    if output is None or output.shows_text:
+        write_to_stderr(render(diagnostic, diagnostic.source))
 
 
 def _write_error(message: str, help: str = "") -> None:

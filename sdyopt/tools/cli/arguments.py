@@ -233,7 +233,6 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         ),
         "`--explain`, or `--explain-steps`, a page with each decision",
     ),
-    (("irdl-file",), "a dialect in Python, loaded with `--load-dialect-plugin`"),
     (("print-ir", "snapshot-op-locations"), "`--mlir-print-ir-tree-dir`, `--mlir-print-debuginfo`"),
     (("view-op-graph", "print-op-stats"), "the printed program, or `--report`"),
     (("threads",), "not needed: there is one thread"),

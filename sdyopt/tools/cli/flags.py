@@ -111,6 +111,13 @@ _OWN = (
         is_list=True,
     ),
     Flag(
+        "irdl-file",
+        GENERAL,
+        "load dialects from a file in the dialect irdl: operations, attributes and types without code",
+        "FILE",
+        is_list=True,
+    ),
+    Flag(
         "load-pass-plugin",
         GENERAL,
         "load passes from entry points of installed packages, or from Python files (./NAME.py)",

@@ -36,6 +36,7 @@ ALLOWED: Final = (
     "diagnostics-format",
     "diagnostics-output",
     "help",
+    "irdl-file",
     "load-dialect-plugin",
     "load-plugin",
     "max-diagnostic-op-lines",

@@ -46,9 +46,9 @@
 // AFTER-NEXT: help: did you mean 'cse'?
 
 // A flag of mlir-opt that does not exist here is named as such.
-// RUN: not sdy-opt missing.mlir --irdl-file=x 2>&1 | filecheck %s --check-prefix=ELSEWHERE
-// ELSEWHERE:      Unknown command line argument '--irdl-file': a flag of mlir-opt that sdy-opt does not have
-// ELSEWHERE-NEXT: help: use a dialect in Python, loaded with '--load-dialect-plugin'
+// RUN: not sdy-opt missing.mlir --debug-only=x 2>&1 | filecheck %s --check-prefix=ELSEWHERE
+// ELSEWHERE:      Unknown command line argument '--debug-only': a flag of mlir-opt that sdy-opt does not have
+// ELSEWHERE-NEXT: help: use '--log-actions-to', '--mlir-print-ir-after-change'
 
 // A flag with a value is given at most once, unless it takes a list.
 // RUN: not sdy-opt missing.mlir -o a -o b 2>&1 | filecheck %s --check-prefix=TWICE
