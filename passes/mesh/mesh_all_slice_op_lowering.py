@@ -25,7 +25,8 @@ from sdyopt.mlir.dialects.cf import AssertOp
 from sdyopt.mlir.dialects.mesh.attributes import mesh_word
 from sdyopt.mlir.dialects.mesh.collectives import AllSliceOp
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, ProcessMultiIndexOp
-from sdyopt.mlir.dialects.tensor import CastOp, DimOp, Mixed, extract
+from sdyopt.mlir.dialects.tensor.slices import extract
+from sdyopt.mlir.dialects.tensor.values import CastOp, DimOp, Mixed
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily

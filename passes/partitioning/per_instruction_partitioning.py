@@ -265,7 +265,7 @@ class InstructionPartitioner:
             outlined = outline(op, inputs, shardings.inputs, shardings.results)
             rewriter, function = Rewriter(), outlined.function
             for pass_ in self._passes:
-                for anchor in _anchors(pass_, outlined.module):
+                for anchor in outlined.module.functions if pass_.anchor == FUNCTION else [outlined.module]:
                     pass_.run(anchor)
             while calls := [inner for inner in function.walk() if isinstance(inner, CallOp)]:
                 for call in calls:
@@ -288,10 +288,6 @@ class InstructionPartitioner:
 
 def _reduced(sharding: TensorSharding) -> TensorSharding:
     return TensorSharding(sharding.mesh_or_ref, sharding.dims, sharding.replicated_axes)
-
-
-def _anchors(pass_: Pass, module: ModuleOp) -> Sequence[Op]:
-    return module.functions if pass_.anchor == FUNCTION else [module]
 
 
 _LOW, _HIGH = "selectLow=", "selectHigh="

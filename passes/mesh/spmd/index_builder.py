@@ -12,7 +12,7 @@ from sdyopt.mlir.dialects.linalg.named import FillOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
 from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp, op_class_in
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
-from sdyopt.mlir.dialects.tensor import EmptyOp
+from sdyopt.mlir.dialects.tensor.values import EmptyOp
 from sdyopt.mlir.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.block import Block, Region

@@ -15,14 +15,13 @@ from sdyopt.mlir.dialects.mesh.attributes import MeshSharding
 from sdyopt.mlir.dialects.mesh.halo import UpdateHaloOp
 from sdyopt.mlir.dialects.mesh.mesh_op import check_axes, op_class_in
 from sdyopt.mlir.dialects.mesh.shard_op import local_type, mesh_of
-from sdyopt.mlir.dialects.tensor import (
-    EmptyOp,
+from sdyopt.mlir.dialects.tensor.slices import (
     ExtractSliceOp,
     InsertSliceOp,
-    Mixed,
     operands_and_attributes,
     with_segments,
 )
+from sdyopt.mlir.dialects.tensor.values import EmptyOp, Mixed
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter

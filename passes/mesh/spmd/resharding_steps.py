@@ -18,7 +18,7 @@ from sdyopt.mlir.dialects.mesh.collectives import (
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import op_class_in
 from sdyopt.mlir.dialects.mesh.shard_op import local_type, mesh_of
-from sdyopt.mlir.dialects.tensor import CastOp
+from sdyopt.mlir.dialects.tensor.values import CastOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op

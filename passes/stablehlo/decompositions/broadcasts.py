@@ -27,7 +27,7 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import (
     ComparisonType,
     SelectOp,
 )
-from sdyopt.mlir.dialects.tensor import CastOp
+from sdyopt.mlir.dialects.tensor.values import CastOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import TRUE, dense_array

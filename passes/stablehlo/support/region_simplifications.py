@@ -12,7 +12,7 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBr
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, SortOp
-from sdyopt.mlir.dialects.tensor import DimOp, FromElementsOp
+from sdyopt.mlir.dialects.tensor.values import DimOp, FromElementsOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer

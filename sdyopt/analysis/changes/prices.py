@@ -32,8 +32,9 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, 
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, StringAttr, SymbolRef, TypeAttr, dictionary
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.cloning import clone
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
-from sdyopt.mlir.ir.rewrite import Rewriter, clone
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import FunctionType, Type
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.base import Pass

@@ -14,7 +14,6 @@ from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.totals import Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text
 from sdyopt.analysis.interface.pages.page import Page, card, fits_badge
-from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import replace_unprintable
 
@@ -48,7 +47,7 @@ def html_comparison(comparison: Comparison) -> str:
             h.nav(aria_label="sections")[
                 h.a(href="#summary")["summary"],
                 (
-                    h.a(href=f"#{anchor}")[replace_unprintable(_short(section))]
+                    h.a(href=f"#{anchor}")[replace_unprintable(section.heading.partition(":")[0])]
                     for anchor, section in sections
                 ),
             ],
@@ -63,11 +62,6 @@ def html_comparison(comparison: Comparison) -> str:
         h.noscript[h.p["Tables need JavaScript."]],
     ]
     return page.html(body, [])
-
-
-def _short(section: Section) -> str:
-    """The heading of a section without its figures."""
-    return section.heading.partition(":")[0]
 
 
 def _summary(page: Page, comparison: Comparison, costs: CostChanges) -> h.Node:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import PurePath
 
-from sdyopt.analysis.figures.figures import Times
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import bytes_text, times_text
 from sdyopt.analysis.hlo_comparison.accelerators import (
@@ -116,7 +115,7 @@ def _operand_data(comparison: HloComparison, operand: CollectiveOperand) -> dict
         "group_size": operand.group_size,
         "bytes": operand.bytes,
         "wire_bytes": round(operand.wire_bytes_of_runs),
-        "times": _times_data(operand.times),
+        "times": None if operand.times is None else [operand.times.low, operand.times.high],
         "location": _location_data(operand.location),
         "argument": operand.moved,
     }
@@ -127,10 +126,6 @@ def _operand_data(comparison: HloComparison, operand: CollectiveOperand) -> dict
             for loop in source.loops
         ]
     return data
-
-
-def _times_data(times: Times | None) -> list[int] | None:
-    return None if times is None else [times.low, times.high]
 
 
 def _location_data(location: SourceLocation) -> dict[str, object]:

@@ -128,7 +128,7 @@ def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterato
         bare = [_without(sharding, axis) for sharding in site.shardings]
         for position in own:
             if (sharding := bare[position]) is not None:
-                bare[position] = _opened(sharding)
+                bare[position] = sharding.with_dims(tuple([dim.opened() for dim in sharding.dims]))
         for position, neighbor in enumerate(site.subjects):
             if neighbor is None or position in own or not _has(site.shardings[position], axis):
                 continue
@@ -162,7 +162,3 @@ def _without(sharding: TensorSharding | None, axis: AxisRef) -> TensorSharding |
         kept = next((i for i, item in enumerate(dim.axes) if item.overlaps(axis)), len(dim.axes))
         dims.append(DimensionSharding(dim.axes[:kept], dim.is_closed, dim.priority))
     return sharding.with_dims(tuple(dims))
-
-
-def _opened(sharding: TensorSharding) -> TensorSharding:
-    return sharding.with_dims(tuple([dim.opened() for dim in sharding.dims]))

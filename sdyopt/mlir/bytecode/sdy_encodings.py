@@ -88,10 +88,6 @@ def _factors(reader: EntryReader) -> tuple[int, ...]:
 _FACTORS = Codec(_factors, SIGNED_LIST.write)
 
 
-def _has_unreduced_axes(shardings: Sequence[TensorSharding]) -> bool:
-    return any(sharding.unreduced_axes for sharding in shardings)
-
-
 def _reduction_is(kind: bool) -> Any:
     return lambda sharding: (
         bool(sharding.unreduced_axes) and (sharding.reduction is ReductionKind.SUM) == kind
@@ -117,7 +113,7 @@ sdy.attribute(
     7,
     ShardingPerValue,
     listed(attribute_of(TensorSharding)),
-    applies=lambda shardings: not _has_unreduced_axes(shardings.shardings),
+    applies=lambda shardings: not any(sharding.unreduced_axes for sharding in shardings.shardings),
 )
 sdy.attribute(8, DimMapping, _FACTORS)
 sdy.attribute(9, TensorMapping, listed(attribute_of(DimMapping)))

@@ -77,7 +77,7 @@ class IRPrinter(Instrument):
     def _dump(self, moment: str, outcome: str, pass_: Pass, op: Op) -> None:
         dumped, suffix = op, ""
         if self._options.module_scope:
-            dumped = _outermost(op)
+            dumped = [op, *op.ancestors()][-1]
             suffix = f" ('{op.signature.name}' operation{_at_symbol(op)})"
         name = f"{pass_.label()}{outcome}: {pass_}"
         if self._options.are_headers_of_mlir_opt:
@@ -103,10 +103,6 @@ class IRPrinter(Instrument):
 
 def _is_selected(flags: frozenset[str] | None, pass_: Pass) -> bool:
     return flags is None or pass_.flag in flags
-
-
-def _outermost(op: Op) -> Op:
-    return [op, *op.ancestors()][-1]
 
 
 def _symbol_name(op: Op) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.mesh.attributes import mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
-from sdyopt.mlir.dialects.tensor import EmptyOp
+from sdyopt.mlir.dialects.tensor.values import EmptyOp
 from sdyopt.mlir.ir.operation import Op
 
 from ..sharding_interface import IterationSpace, ShardingModel, elementwise

@@ -28,7 +28,7 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
 from sdyopt.mlir.asm.parser.statement_cache import Statement
-from sdyopt.mlir.asm.printer.asm_printer import format_of_signature
+from sdyopt.mlir.asm.printer.printed_line import format_of_signature
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.holes import HOLES, Hole, HoleInspected, NumberHole

@@ -6,23 +6,22 @@ template does not contain is printed by the methods of `OpAsmPrinter`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.interning import Interned
 from sdyopt.mlir.asm.format.assembly_format import Assembly
 from sdyopt.mlir.asm.format.format_elements import visible_attributes
-from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Part, Template
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.lexical import PROPERTIES, escape
 from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongError
+from sdyopt.mlir.asm.printer.printed_line import PrintedLine, attribute_position
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, Attribute, DictAttr, DistinctAttr, nested_attributes
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.holes import HOLES
 from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.traits import ISOLATED
@@ -31,10 +30,6 @@ from sdyopt.mlir.ir.value import Value
 
 # The number of texts that are joined at a time.
 _PAGE_LENGTH = 10_000
-# The maximum length of a text in a format string.
-_MAX_FORMATTED_LENGTH = 10_000
-# The name of an attribute that no operation has.
-_MARK = "sdyopt.mark"
 
 
 @dataclass(frozen=True)
@@ -95,82 +90,6 @@ def legalization_error(op: Op) -> DiagnosticError:
     return op.error(f"failed to legalize operation '{name}' that was explicitly marked illegal: {text}")
 
 
-class _Line:
-    """The parts of a print template.
-
-    `format` is their text as a format string for the operator `%`, whose values are the name of the result,
-    if there is exactly one, and those of the operands in order; None if the parts must be printed one by one,
-    or if they are so long, as for a big constant, that a copy would cost more than it saves. `line_format`
-    is the same for a whole line, whose first value is the indentation, if there is exactly one result.
-    """
-
-    __slots__ = ("format", "is_repeated", "line_format", "parts")
-
-    def __init__(self, parts: list[Part]) -> None:
-        self.parts = parts
-        self.format: str | None = None
-        self.line_format: str | None = None
-        self.is_repeated = False
-
-    def repeat(self, has_result: bool) -> None:
-        """Makes the formats, because more than one operation has this line."""
-        self.is_repeated = True
-        parts = self.parts
-        indices = [part for part in parts if isinstance(part, int)]
-        if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
-            text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
-            self.set_format(f"%s = {text}" if has_result else text, has_result)
-
-    def set_format(self, format: str, has_result: bool) -> None:
-        self.is_repeated = True
-        self.format = format
-        if has_result:
-            self.line_format = f"%s{format}\n"
-
-
-def _is_formatted(part: Part) -> bool:
-    return isinstance(part, int) or (isinstance(part, str) and len(part) <= _MAX_FORMATTED_LENGTH)
-
-
-def format_of_signature(
-    signature: OpSignature, attributes: DictAttr, types: Mapping[Interned, str]
-) -> str | None:
-    """The text of operations with at most one result, as a format string with `%s` for each SSA name.
-
-    None if it also depends on something else. `types` has the texts of some types.
-    """
-    assembly = signature.op_class.assembly
-    if not isinstance(assembly, Assembly) or len(signature.result_types) > 1:
-        return None
-    if any(isinstance(nested, DistinctAttr) for nested in nested_attributes(signature.attributes)):
-        # Their numbers depend on what is printed before.
-        return None
-    printer = AttributePrinter(aliases=types)
-    line = _Line([signature.name, *assembly.template(signature, attributes, printer).parts])
-    line.repeat(has_result=bool(signature.result_types))
-    return None if printer.lacks_alias else line.format
-
-
-def _attribute_position(form: OpSignature) -> tuple[int, frozenset[str]] | None:
-    """Where discardable attributes are in the texts of the signatures of a form, and which are not printed.
-
-    None if they are after a type or between other attributes.
-    """
-    types: dict[Interned, str] = dict.fromkeys(HOLES, "\0")
-    without, with_mark = (
-        format_of_signature(form, attributes, types)
-        for attributes in (EMPTY_DICT, DictAttr(((_MARK, UNIT),)))
-    )
-    if without is None or with_mark is None:
-        return None
-    mark = f" {{{_MARK}}}"
-    before, _, after = with_mark.partition(mark)
-    if before + after != without or "\0" in before:
-        return None
-    assembly: Assembly = form.op_class.assembly
-    return len(before), assembly.elided
-
-
 class AsmPrinter:
     """Prints operations; the latest texts are in `out`. Implements `OpAsmPrinter`."""
 
@@ -192,7 +111,7 @@ class AsmPrinter:
         self._pages: list[str] = []
         self._indent = ""
         # By default dialect and number of regions, because neither is part of the signature.
-        self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
+        self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], PrintedLine]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
         is_default = options.elide_elements_larger_than is None and options.hex_elements_larger_than is None
         self._uses_formats = self._uses_fast_path and not options.generic and is_default
@@ -258,7 +177,7 @@ class AsmPrinter:
     def _is_generic(self, op: Op) -> bool:
         return self.options.generic or not isinstance(op.assembly, Assembly)
 
-    def _known_line(self, op: Op, default_dialect: str) -> _Line | None:
+    def _known_line(self, op: Op, default_dialect: str) -> PrintedLine | None:
         """The line of an operation whose signature has the format of its text, if that is it."""
         cache = op.signature.cache
         format = cache.get(FORMAT)
@@ -266,17 +185,17 @@ class AsmPrinter:
             return None
         if op.attributes.entries:
             form = cache.get(FORM)
-            position = None if form is None else form.cached(_attribute_position)
+            position = None if form is None else form.cached(attribute_position)
             if position is None or not position[1].isdisjoint(op.attributes.names):
                 return None
             before, after = format[: position[0]], format[position[0] :]
             attributes = self.attribute_printer.attribute(op.attributes).replace("%", "%%")
             format = f"{before} {attributes}{after}"
-        line = _Line([])
+        line = PrintedLine([])
         line.set_format(format, has_result=bool(op.results))
         return line
 
-    def _line(self, op: Op, default_dialect: str) -> _Line:
+    def _line(self, op: Op, default_dialect: str) -> PrintedLine:
         signature = op.signature
         assembly = op.assembly
         if self._is_generic(op):
@@ -288,10 +207,10 @@ class AsmPrinter:
                 name = name[len(default_dialect) + 1 :]
             constant = assembly.constant_text(signature, op.attributes, self.attribute_printer)
             if constant is not None:
-                return _Line([f"{name} {constant}"])
+                return PrintedLine([f"{name} {constant}"])
             template = assembly.template(signature, op.attributes, self.attribute_printer)
             template.parts.insert(0, name)
-        return _Line(template.parts)
+        return PrintedLine(template.parts)
 
     def _results(self, op: Op) -> None:
         """Prints `%0, %1:2 = `."""

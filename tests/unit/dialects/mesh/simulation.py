@@ -34,7 +34,7 @@ from sdyopt.mlir.dialects.mesh.rooted_collectives import (
     ShiftOp,
 )
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
-from sdyopt.mlir.dialects.tensor import CastOp
+from sdyopt.mlir.dialects.tensor.values import CastOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from tests.simulation import programs

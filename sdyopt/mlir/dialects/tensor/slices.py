@@ -1,0 +1,294 @@
+"""Slices: `tensor.extract_slice` and `tensor.insert_slice`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.dialects.tensor.values import (
+    RANKED,
+    CastOp,
+    DimOp,
+    Mixed,
+    MixedLists,
+    ReifiesShape,
+    constant_index,
+    loses_static_sizes,
+    tensor_dialect,
+)
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
+from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE
+from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
+from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+
+_LISTS = (
+    "`` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
+    "custom<DynamicIndexList>($strides, $static_strides)"
+)
+
+
+class SliceOp(Op):
+    """Base of the slice operations: offset, size and stride of each dimension, static or dynamic."""
+
+    static_offsets = attr(I64_ARRAY)
+    static_sizes = attr(I64_ARRAY)
+    static_strides = attr(I64_ARRAY)
+
+    # Declared by the subclasses, after their tensor operands.
+    offsets: OperandField[list[Value], tuple[Type, ...]]
+    sizes: OperandField[list[Value], tuple[Type, ...]]
+    strides: OperandField[list[Value], tuple[Type, ...]]
+
+    def mixed_lists(self) -> MixedLists:
+        """The offsets, sizes and strides."""
+        return (
+            _mixed(self.static_offsets, self.offsets),
+            _mixed(self.static_sizes, self.sizes),
+            _mixed(self.static_strides, self.strides),
+        )
+
+
+def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> Mixed:
+    values = iter(dynamic)
+    return [next(values) if number == DYNAMIC else number for number in static]
+
+
+def operands_and_attributes(
+    offsets: Mixed, sizes: Mixed, strides: Mixed
+) -> tuple[list[Value], dict[str, Attribute]]:
+    """The operands and attributes of a slice operation for these lists."""
+    values: list[Value] = []
+    attributes: dict[str, Attribute] = {}
+    counts = []
+    for name, mixed in (("offsets", offsets), ("sizes", sizes), ("strides", strides)):
+        dynamic = [entry for entry in mixed if isinstance(entry, Value)]
+        static = [DYNAMIC if isinstance(entry, Value) else entry for entry in mixed]
+        values += dynamic
+        counts.append(len(dynamic))
+        attributes[f"static_{name}"] = DenseArray(I64, tuple(static))
+    attributes["operandSegmentSizes"] = DenseArray(I32, tuple(counts))
+    return values, attributes
+
+
+def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Attribute]:
+    """Prepends `count` segments of one operand to the segment sizes."""
+    counts = attributes["operandSegmentSizes"]
+    assert isinstance(counts, DenseArray)
+    return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
+
+
+def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
+    """Replaces constant values with numbers, except for negative sizes, which are invalid."""
+    folded: Mixed = []
+    for entry in mixed:
+        constant = constant_index(entry) if isinstance(entry, Value) else None
+        folded.append(entry if constant is None or (are_sizes and constant < 0) else constant)
+    return folded
+
+
+def _shape_of(sizes: Mixed) -> tuple[int, ...]:
+    return tuple(DYNAMIC if isinstance(size, Value) else size for size in sizes)
+
+
+def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
+    """The dimensions of `full` that `reduced` keeps; None unless `reduced` only drops unit dimensions."""
+    kept, position = [], 0
+    for dimension, size in enumerate(full):
+        if position < len(reduced) and size == reduced[position]:
+            kept.append(dimension)
+            position += 1
+        elif size != 1:
+            return None
+    return kept if position == len(reduced) else None
+
+
+def check_slice(
+    signature: OpSignature, full: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
+) -> None:
+    """Raises unless each list has an entry per dimension of `full`, and `slice` has the listed sizes.
+
+    `slice` may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
+    """
+    offsets, sizes, strides = (
+        signature[SliceOp.static_offsets],
+        signature[SliceOp.static_sizes],
+        signature[SliceOp.static_strides],
+    )
+    if len(offsets) != len(sizes):
+        raise _rank_error(signature, ("offsets", len(offsets)), ("sizes", len(sizes)))
+    if len(sizes) != len(strides):
+        raise _rank_error(signature, ("sizes", len(sizes)), ("strides", len(strides)))
+    for name, static, types in zip(
+        ("offset", "size", "stride"), (offsets, sizes, strides), dynamic, strict=True
+    ):
+        if len(static) != full.rank:
+            raise signature.error(f"expected {full.rank} {name} values, got {len(static)}")
+        if len(types) != static.count(DYNAMIC):
+            raise signature.error(f"expected {static.count(DYNAMIC)} dynamic {name} values")
+    expected = RankedTensor(sizes, full.element, full.encoding)
+    if slice.element is not full.element:
+        raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
+    text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
+    if slice.rank > expected.rank:
+        raise signature.error(f"{text} (rank mismatch) ")
+    if _kept_dimensions(expected.shape, slice.shape) is None:
+        raise signature.error(f"{text} (size mismatch) ")
+
+
+def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, int]) -> SignatureError:
+    return signature.error(
+        f"expected mixed {one[0]} rank to match mixed {other[0]} rank ({one[1]} vs {other[1]}) so the "
+        "rank of the result type is well-formed."
+    )
+
+
+# --- extract_slice ----------------------------------------------------------------------------
+
+
+def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Makes constant offsets, sizes and strides static, and with them the result type."""
+    old = op.mixed_lists()
+    new = (_fold_constants(old[0]), _fold_constants(old[1], are_sizes=True), _fold_constants(old[2]))
+    if new == old:
+        return False
+    type = op.result_types[0]
+    assert isinstance(type, RankedTensor)
+    sizes = _shape_of(new[1])
+    static = RankedTensor(
+        tuple(sizes[dimension] for dimension in op.kept_dimensions()), type.element, type.encoding
+    )
+    new_op = extract(rewriter, op.source, *new, static, op)
+    if static is not type:
+        new_op = rewriter.create(CastOp, new_op.results, [type], before=op, location=op.location)
+    rewriter.replace(op, new_op)
+    return True
+
+
+def _slice_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Slices the source of a cast that only loses static sizes."""
+    cast = op.source.defining_op
+    lists = op.mixed_lists()
+    # `_fold_constant_lists` applies first.
+    if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
+        return False
+    if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
+        return False
+    type = op.result_types[0]
+    assert isinstance(type, RankedTensor)
+    rewriter.replace(op, extract(rewriter, cast.source, *lists, type, op))
+    return True
+
+
+def extract(
+    rewriter: Rewriter,
+    source: Value,
+    offsets: Mixed,
+    sizes: Mixed,
+    strides: Mixed,
+    type: RankedTensor,
+    before: Op,
+) -> Op:
+    """Creates an extract_slice before an operation, at its location."""
+    values, attributes = operands_and_attributes(offsets, sizes, strides)
+    return rewriter.create(
+        ExtractSliceOp,
+        [source, *values],
+        [type],
+        with_segments(attributes, 1),
+        before=before,
+        location=before.location,
+    )
+
+
+@tensor_dialect.op("extract_slice", PURE, ATTR_SIZED_OPERANDS)
+class ExtractSliceOp(SliceOp, ReifiesShape):
+    """Extracts a slice of a tensor; the result may omit unit dimensions of the slice."""
+
+    source = operand(RANKED)
+    offsets = operands(INDEX_VALUE)
+    sizes = operands(INDEX_VALUE)
+    strides = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(f"$source {_LISTS} attr-dict `:` type($source) `to` type($out)")
+    canonicalizations = (Pattern(_fold_constant_lists), Pattern(_slice_cast_source))
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = ExtractSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.source], signature[cls.out], dynamic)
+
+    def kept_dimensions(self) -> list[int]:
+        """The dimensions of the source that the result has."""
+        type = self.result_types[0]
+        assert isinstance(type, RankedTensor)
+        kept = _kept_dimensions(self.static_sizes, type.shape)
+        assert kept is not None
+        return kept
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        _, sizes, _ = self.mixed_lists()
+        size = sizes[self.kept_dimensions()[dimension]]
+        return size if isinstance(size, Value) else None
+
+    def fold(self, constants: Constants) -> FoldResult:
+        source_type, slice_type = self.source.type, self.result_types[0]
+        assert isinstance(slice_type, RankedTensor) and isinstance(source_type, RankedTensor)
+        constant = constants[0]
+        if isinstance(constant, DenseElements) and constant.is_splat and slice_type.has_static_shape:
+            return [DenseElements(slice_type, constant.data)]
+        if source_type is not slice_type or not source_type.has_static_shape:
+            return None
+        is_identity = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)
+        return [self.source] if is_identity and self.static_sizes == source_type.shape else None
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "extracted_slice")]
+
+
+# --- insert_slice -----------------------------------------------------------------------------
+
+
+def _use_dest(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the destination of an insert_slice instead of the result, which has the same shape."""
+    insert = op.source.defining_op
+    if not isinstance(insert, InsertSliceOp):
+        return False
+    rewriter.set_operand(op.operand_uses[0], insert.dest)
+    return True
+
+
+@tensor_dialect.op("insert_slice", PURE, ATTR_SIZED_OPERANDS)
+class InsertSliceOp(SliceOp):
+    """Inserts a slice into a tensor."""
+
+    source = operand(RANKED)
+    dest = operand(RANKED)
+    offsets = operands(INDEX_VALUE)
+    sizes = operands(INDEX_VALUE)
+    strides = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(f"$source `into` $dest {_LISTS} attr-dict `:` type($source) `into` type($dest, $out)")
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = InsertSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "inserted_slice")]
+
+
+DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_use_dest))
