@@ -93,12 +93,14 @@ class _Kernels:
         self._kernels: dict[Op, _Kernel] = {}
         self._free: set[Op] = set()
         self._one_hots: set[Op] | None = set() if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler) else None
+        self._moved: set[Op] = set()
         self._depths: dict[Op, int] = {}
         self._sizes: dict[Value, int] = {}
 
     def of(self, module: Op) -> Kernels:
         kernels, free = self._kernels, self._free
         depths = self._depths
+        slices: dict[tuple[Value, int], Op] = {}
         for op in module.walk():
             parent = op.parent
             if not isinstance(parent, Block):
@@ -117,7 +119,7 @@ class _Kernels:
                     befores.append((before, use.value, is_later))
                     depth = max(depth, depths[before] + is_later)
             depths[op] = depth
-            if _is_alone(kind) and not self._is_one_hot(op):
+            if (_is_alone(kind) and not self._is_one_hot(op)) or self._is_moved(op):
                 kernels[op] = _Kernel(op)
             elif op.signature.cached(_is_member) or kind is ScatterOp:
                 kernel = kernels[op] = _Kernel(op)
@@ -130,6 +132,10 @@ class _Kernels:
                         continue
                     if self._bytes(operand) * _SMALL >= size:
                         kernel = self._joined(kernel, kernels[before])
+                if kind is SliceOp and not any(_is_joined(user) for user in op.results[0].users):
+                    # Slices of one value that are written are taken together.
+                    other = slices.setdefault((op.operand_at(0), depth), op)
+                    self._joined(kernel, kernels[other])
         for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
             self._add(kernel)
         return self._summed
@@ -139,11 +145,33 @@ class _Kernels:
         before = value.defining_op
         assert before is not None
         kind = type(before)
+        if self._moved and (before in self._moved or user in self._moved):
+            return True
         if _ends(kind) and not (self._one_hots and before in self._one_hots):
             return True
         if before in self._free or kind is ConvertOp:
             return False
         return type(user) is ConcatenateOp or (not value.has_one_use and _is_move(type(user)))
+
+    def _is_moved(self, op: Op) -> bool:
+        """Whether a reshape moves elements to other vectors, and no product reads or writes it so."""
+        if type(op) is not ReshapeOp or not self._pads:
+            return False
+        before, after = self._shapes.shape(op.operand_at(0)), self._shapes.shape(op.results[0])
+        if before is None or after is None or DYNAMIC in before or _has_same_vectors(before, after):
+            return False
+        producer = op.operand_at(0).defining_op
+        if (
+            producer is None
+            or type(producer) in FLOPS
+            or is_constant(type(producer))
+            or producer in self._free
+        ):
+            return False
+        if any(type(user) in FLOPS for user in op.results[0].users):
+            return False
+        self._moved.add(op)
+        return True
 
     def _is_one_hot(self, op: Op) -> bool:
         """Whether a scatter sets few elements of a constant, which is computed where it is used."""
@@ -205,7 +233,7 @@ class _Kernels:
         ops = kernel.ops
         first = next(iter(ops))
         # Very long chains are several kernels.
-        length = sum(not _is_view(type(op)) for op in ops)
+        length = sum(not _is_view(type(op)) or op in self._moved for op in ops)
         if not length and first not in self._free:
             return
         written = list(self._written(ops))
@@ -372,6 +400,17 @@ def _is_returned(product: Op) -> bool:
     return False
 
 
+def _has_same_vectors(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether the elements of a reshape stay in the rows and the vectors where they are."""
+    first, second = ([size for size in shape if size > 1] for shape in (before, after))
+    if not first or not second or first == second or prod(first) < 1024:
+        return True
+    if first[-1] != second[-1]:
+        return False
+    rows = [(sizes[-2] if len(sizes) > 1 else 1) for sizes in (first, second)]
+    return rows[0] == rows[1] or all(size % 8 == 0 for size in rows)
+
+
 def _levels(window: ReduceWindowOp) -> int:
     """How often sums over a long window are summed up; 0 for a short one, which is a single kernel."""
     size, levels = max(window.window_dimensions, default=1), 0
@@ -410,6 +449,11 @@ def _is_stored(kind: type[Op]) -> bool:
 def _ends(kind: type[Op]) -> bool:
     """Whether what uses the result of an operation is in a later kernel."""
     return issubclass(kind, (ReduceOp, *_ALONE))
+
+
+def _is_joined(user: Op) -> bool:
+    """Whether the kernel of what an operation reads may be its own."""
+    return type(user) is not ConcatenateOp and user.signature.cached(_is_member)
 
 
 def _is_member(signature: OpSignature) -> bool:

@@ -311,6 +311,27 @@ def test_what_is_concatenated_is_written() -> None:
     assert kernels(body, "tensor<1024x512xf32>").count == 3
 
 
+def test_a_reshape_that_moves_elements_to_other_vectors_is_a_kernel() -> None:
+    def count(shape: str, operand: str = "512x512") -> int:
+        body = f"""%x = stablehlo.tanh %a : tensor<{operand}xf32>
+      %y = stablehlo.reshape %x : (tensor<{operand}xf32>) -> tensor<{shape}xf32>
+      %r = stablehlo.tanh %y : tensor<{shape}xf32>"""
+        return kernels(body, f"tensor<{shape}xf32>").count
+
+    # Rows stay what they are, and eights of them.
+    assert count("64x8x512") == 1
+    assert count("512x4x128") == 3
+    assert count("128x4x512") == 3
+
+
+def test_slices_of_one_value_are_taken_together() -> None:
+    body = """%c = stablehlo.slice %a [0:256, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %d = stablehlo.slice %a [256:512, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %r = stablehlo.concatenate %d, %c, dim = 0
+        : (tensor<256x512xf32>, tensor<256x512xf32>) -> tensor<512x512xf32>"""
+    assert kernels(body).count == 2
+
+
 def test_a_scan_is_of_several_kernels() -> None:
     """As libtpu scans [16, 256] and [16, 8192]: in rows of 128, then their sums."""
 
