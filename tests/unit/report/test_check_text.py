@@ -95,6 +95,9 @@ def test_a_change_that_sends_more_says_why_it_pays() -> None:
     after = FIGURES._replace(wire_bytes=Fraction(3), seconds=Fraction(3))
     text = trial_text(trial_of(after, Annotation("", "P('x')", "")), "x", 80)
     assert text == "tried: P('x') for x: +1 B sent, -25% time"
+    as_much = FIGURES._replace(seconds=Fraction(3))
+    text = trial_text(trial_of(as_much, Annotation("", "P('x')", "")), "x", 80)
+    assert text == "tried: P('x') for x: as much sent, -25% time"
 
 
 @pytest.mark.parametrize(

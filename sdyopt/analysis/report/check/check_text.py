@@ -389,7 +389,8 @@ def together_text(check: Check) -> str:
 def _figures_of(trial: Trial) -> str:
     """`-1.00 GiB sent, +2.00 GiB memory`."""
     effect = trial.effect
-    text = f"{_difference(-effect.saved(Measure.WIRE))} sent"
+    saved = effect.saved(Measure.WIRE)
+    text = f"{_difference(-saved)} sent" if saved else "as much sent"
     if memory := -effect.saved(Measure.MEMORY):
         is_noise = abs(memory) < NOISE * effect.before.peak_bytes
         text += "" if is_noise else f", {_difference(memory)} memory"
@@ -397,8 +398,8 @@ def _figures_of(trial: Trial) -> str:
     if carried and abs(carried) >= NOISE * effect.before.wire_bytes:
         text += f", {_difference(Fraction(carried))} between steps"
     faster = round(100 * (1 - trial.after.seconds / trial.before.seconds)) if trial.before.seconds else 0
-    if effect.saved(Measure.WIRE) < 0 and faster > 0 and not trial.change.parts:
-        # Why it pays although more is sent.
+    if saved <= 0 and faster > 0 and not trial.change.parts:
+        # Why it pays although no less is sent.
         text += f", -{faster}% time"
     flops, more_flops = effect.before.flops, effect.after.flops
     return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
