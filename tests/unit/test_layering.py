@@ -59,6 +59,7 @@ USERS = {
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
     "lark": ("sdyopt/mlir/asm",),
+    "mcp": ("sdyopt/tools/cli/mcp_server",),
     "ml_dtypes": ("sdyopt/analysis/execution/worker",),
     "numpy": ("sdyopt/tools/api/execution", "sdyopt/analysis/execution/worker"),
     "pytest": ("sdyopt/tools/lit",),
