@@ -107,7 +107,9 @@ class DiagnosticExplainer:
             )
         kind = message.kind
         case = Case(message, self._source.text, offset, self._dialects, diagnostic.operation, statement)
-        explanation = EXPLANATIONS[kind.explain](case) if kind.explain else ErrorExplanation()
+        explanation = EXPLANATIONS[kind.explain](case) if kind.explain else ""
+        if isinstance(explanation, str):
+            explanation = ErrorExplanation(help=explanation)
         help = explanation.help or kind.help.format_map(case.values)
         return ErrorExplanation(explanation.steps or steps_of(case), help, explanation.token)
 

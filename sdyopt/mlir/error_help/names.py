@@ -33,45 +33,40 @@ _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 
 
 @explains("operation")
-def _unknown_operation(case: Case) -> ErrorExplanation:
+def _unknown_operation(case: Case) -> str:
     name = case["name"]
     if name == "HloModule":
-        return ErrorExplanation(
-            help="this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`"
-        )
+        return "this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`"
     if "." in name:
-        help = _releases_with(name) or _similar_operation(name, case.dialects)
-        return ErrorExplanation(help=help)
+        return _releases_with(name) or _similar_operation(name, case.dialects)
     dialects = dict.fromkeys((*_USUAL_DIALECTS, *case.dialects.names()))
     owners = [dialect for dialect in dialects if name in _operations(case.dialects, dialect)]
     if owners:
-        return ErrorExplanation(help=f"write the dialect, too: `{owners[0]}.{name}`")
+        return f"write the dialect, too: `{owners[0]}.{name}`"
     candidates = [f"{d}.{op}" for d in _USUAL_DIALECTS for op in _operations(case.dialects, d)]
     by_mnemonic = {candidate.partition(".")[2]: candidate for candidate in reversed(candidates)}
-    return ErrorExplanation(
-        help=did_you_mean(name, by_mnemonic, lambda mnemonic: f"`{by_mnemonic[mnemonic]}`")
-    )
+    return did_you_mean(name, by_mnemonic, lambda mnemonic: f"`{by_mnemonic[mnemonic]}`")
 
 
 @explains("dialect")
-def _unknown_dialect(case: Case) -> ErrorExplanation:
-    return ErrorExplanation(help=_dialect_help(case["name"], case.dialects))
+def _unknown_dialect(case: Case) -> str:
+    return _dialect_help(case["name"], case.dialects)
 
 
 @explains("unregistered dialect")
-def _unregistered_dialect(case: Case) -> ErrorExplanation:
+def _unregistered_dialect(case: Case) -> str | ErrorExplanation:
     before = list(_STRING.finditer(case.text, case.text.rfind("\n", 0, case.offset) + 1, case.offset))
     if not before:
-        return ErrorExplanation()
+        return ""
     return ErrorExplanation(
         help=_dialect_help(before[-1][1].strip('"'), case.dialects), token=before[-1].start()
     )
 
 
 @explains("unregistered operation")
-def _unregistered_operation(case: Case) -> ErrorExplanation:
+def _unregistered_operation(case: Case) -> str:
     name = case["name"]
-    return ErrorExplanation(help=_releases_with(name) or _similar_operation(name, case.dialects))
+    return _releases_with(name) or _similar_operation(name, case.dialects)
 
 
 def _releases_with(name: str) -> str:
@@ -120,24 +115,23 @@ def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:
 
 
 @explains("value")
-def _undeclared_value(case: Case) -> ErrorExplanation:
+def _undeclared_value(case: Case) -> str:
     """Suggests a value with a similar name that the same function defines before the use."""
     name = _token(case, SSA_ID)
     start = max((m.start() for m in _TOP_LEVEL_FUNCTION.finditer(case.text, 0, case.offset)), default=0)
     # Names such as %12 and %13 are similar by chance.
     names = [] if name[1:2].isdigit() else [m[1] for m in _LOCAL_NAME.finditer(case.text, start, case.offset)]
-    help = did_you_mean(name, reversed(names))
-    return ErrorExplanation(help=help)
+    return did_you_mean(name, reversed(names))
 
 
 @explains("block")
-def _undefined_block(case: Case) -> ErrorExplanation:
+def _undefined_block(case: Case) -> str:
     labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
-    return ErrorExplanation(help=did_you_mean(_token(case, BLOCK_ID), labels))
+    return did_you_mean(_token(case, BLOCK_ID), labels)
 
 
 @explains("alias")
-def _undefined_alias(case: Case) -> ErrorExplanation:
+def _undefined_alias(case: Case) -> str | ErrorExplanation:
     # The position is after the name.
     line_start = case.text.rfind("\n", 0, case.offset) + 1
     starts = [(case.text.rfind(sigil + case["name"], line_start, case.offset), sigil) for sigil in "#!"]
@@ -154,32 +148,32 @@ def _undefined_alias(case: Case) -> ErrorExplanation:
 
 
 @explains("symbol")
-def _undefined_symbol(case: Case) -> ErrorExplanation:
+def _undefined_symbol(case: Case) -> str:
     """Suggests a similar symbol that an operation named `by` defines, or lists all such symbols."""
     table = None if case.op is None else nearest_symbol_table(case.op)
     if not isinstance(table, SymbolTableOp):
-        return ErrorExplanation()
+        return ""
     ops = [op for op in table.symbols() if op.signature.name == case["by"]]
     names = [n for op in reversed(ops) if (n := symbol_name(op)) is not None]
     if similar := did_you_mean(case["name"], names, lambda other: f"`{symbol_text(other)}`"):
-        return ErrorExplanation(help=similar)
+        return similar
     defined = listed([symbol_text(other) for other in names])
     default = "" if case.message.kind.help else f"the module has no {case['by']}"
-    return ErrorExplanation(help=f"the module defines {defined}" if defined else default)
+    return f"the module defines {defined}" if defined else default
 
 
 # --- Attributes and keywords ------------------------------------------------------------------
 
 
 @explains("missing attribute")
-def _missing_attribute(case: Case) -> ErrorExplanation:
+def _missing_attribute(case: Case) -> str | ErrorExplanation:
     name, op = case["name"], case.op
     present = [] if op is None else [n for n, _ in (*op.signature.attributes.entries, *op.attributes.entries)]
     unknown = [other for other in present if op is None or other not in _declared(case)]
     meant = next((other for other in unknown if did_you_mean(other, [name])), None)
     if meant is not None:
         return ErrorExplanation([attribute_name(meant)], f"did you mean `{name}`?")
-    return ErrorExplanation(help=f"write `{name} = …`")
+    return f"write `{name} = …`"
 
 
 def _declared(case: Case) -> set[str]:
@@ -189,10 +183,10 @@ def _declared(case: Case) -> set[str]:
 
 
 @explains("plain attribute")
-def _plain_attribute(case: Case) -> ErrorExplanation:
+def _plain_attribute(case: Case) -> str | ErrorExplanation:
     """Finds the first attribute without a dialect prefix, as the verifier does."""
     if not isinstance(case.op, FunctionOpInterface):
-        return ErrorExplanation()
+        return ""
     is_argument = case["word"] == "argument"
     dictionaries = case.op.argument_attributes if is_argument else case.op.result_attributes
     for index, attributes in enumerate(dictionaries):
@@ -202,34 +196,32 @@ def _plain_attribute(case: Case) -> ErrorExplanation:
                 value = argument(index) if is_argument else result(index)
                 help = f"write the name of the attribute with that of its dialect: {meant}"
                 return ErrorExplanation([within(value, attribute_name(name))], help)
-    return ErrorExplanation()
+    return ""
 
 
 @explains("dialect of attribute")
-def _attribute_of_unknown_dialect(case: Case) -> ErrorExplanation:
-    return ErrorExplanation(
-        help=did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`")
-    )
+def _attribute_of_unknown_dialect(case: Case) -> str:
+    return did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`")
 
 
 @explains("keyword")
-def _wrong_keyword(case: Case) -> ErrorExplanation:
+def _wrong_keyword(case: Case) -> str:
     names = case["names"].split(", ")
     help = did_you_mean(_token(case, BARE_ID), names)
-    return ErrorExplanation(help=help or f"choose from {listed(map(backticked, names), 20)}")
+    return help or f"choose from {listed(map(backticked, names), 20)}"
 
 
 @explains("attribute or type")
-def _unknown_kind(case: Case) -> ErrorExplanation:
+def _unknown_kind(case: Case) -> str:
     dialect = case.dialects.find(case["dialect"])
     if dialect is None:
-        return ErrorExplanation()
+        return ""
     is_type = case["what"] == "type"
     if not is_type and (hint := dialect.hints.get(case["mnemonic"])):
-        return ErrorExplanation(help=hint)
+        return hint
     known, sigil = (dialect.type_parsers, "!") if is_type else (dialect.attribute_parsers, "#")
     help = did_you_mean(case["mnemonic"], known, lambda other: f"`{sigil}{dialect.name}.{other}`")
-    return ErrorExplanation(help=help or f"{dialect.name} has {listed(sorted(known))}")
+    return help or f"{dialect.name} has {listed(sorted(known))}"
 
 
 def _token(case: Case, pattern: str) -> str:

@@ -23,25 +23,23 @@ from sdyopt.mlir.ir.operation import Op
 
 
 @explains("axis")
-def _unknown_axis(case: Case) -> ErrorExplanation:
-    return ErrorExplanation(help=_axis_help(case, case["axis"]))
+def _unknown_axis(case: Case) -> str:
+    return _axis_help(case, case["axis"])
 
 
 @explains("mesh order")
-def _not_in_mesh_order(case: Case) -> ErrorExplanation:
+def _not_in_mesh_order(case: Case) -> str:
     sharding = next(_shardings(case.op), None)
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     order = f": {_axes(mesh).removeprefix('the axes ')}" if mesh is not None else ""
-    return ErrorExplanation(help=f"write the axes in the order of the mesh{order}")
+    return f"write the axes in the order of the mesh{order}"
 
 
 @explains("local shape")
-def _local_shape(case: Case) -> ErrorExplanation:
+def _local_shape(case: Case) -> str | ErrorExplanation:
     # The verifier checks the shapes before the names of the axes.
     axis = _undefined_manual_axis(case.op)
-    return (
-        ErrorExplanation() if axis is None else ErrorExplanation([text(f'"{axis}"')], _axis_help(case, axis))
-    )
+    return "" if axis is None else ErrorExplanation([text(f'"{axis}"')], _axis_help(case, axis))
 
 
 def _axis_help(case: Case, axis: str) -> str:

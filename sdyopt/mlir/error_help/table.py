@@ -295,7 +295,8 @@ class Case:
         return str(self.values.get(name, ""))
 
 
-Explain = Callable[[Case], ErrorExplanation]
+# Gives the help, with steps if those of the kind do not find the culprit.
+Explain = Callable[[Case], str | ErrorExplanation]
 
 EXPLANATIONS: dict[str, Explain] = {}
 
