@@ -84,7 +84,16 @@ def explain_collective(
     if isinstance(op, AllReduceOp | ReduceScatterOp):
         root.add(figures.cause)
     elif isinstance(cause, InsertedReshard):
-        _add_plan(root, cause, module, names)
+        computed = _computed_otherwise(cause, op, module)
+        if computed is None:
+            _add_plan(root, cause, module, names)
+        else:
+            what = f"{_position(cause.plan.rule, cause.position)} as {sharding_words(computed)}"
+            planned_op = operation_name(cause.plan, names)
+            root.add(
+                f"{planned_op} is not partitioned as planned, and computes {what}",
+                names.source_line(cause.plan.op),
+            )
     elif isinstance(cause, Required) and _is_met(cause, op, module):
         why = figures.cause.partition(" needs this sharding: ")[2] if cause.user.is_terminator else ""
         function = cause.user.parent_op
@@ -108,6 +117,18 @@ def explain_collective(
         ask = f'"{figures.moved}"' if figures.moved and names.describes else ask
         root.add(f"see --explain={ask} for the sharding of what it moves")
     return root
+
+
+def _computed_otherwise(cause: InsertedReshard, op: Op, module: Op) -> TensorSharding | None:
+    """The sharding of a result that is not as planned: later passes replicate what they cannot partition."""
+    plan = cause.plan
+    if cause.position < len(plan.rule.operands) or not isinstance(op, CollectiveOp):
+        return None
+    computed, planned = LocalShapes(module).sharding(producer(op)), plan.planned[cause.position]
+    if computed is None or planned is None or computed.rank != planned.rank:
+        return None
+    is_as_planned = [dim.axes for dim in computed.dims] == [dim.axes for dim in planned.dims]
+    return None if is_as_planned else computed
 
 
 def _is_met(cause: Required, op: Op, module: Op) -> bool:

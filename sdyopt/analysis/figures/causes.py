@@ -280,8 +280,15 @@ def _reduced_axes(op: Op) -> tuple[AxisRef, ...]:
     return tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
 
 
-# What operations do along a dimension whose shards have partial results.
-_VERBS: dict[type[Op], str] = {DotGeneralOp: "contracts", GatherOp: "indexes"}
+def _verb(op: Op, operand: Value, dim: int) -> str:
+    """What an operation does along a dimension whose shards have partial results."""
+    if isinstance(op, DotGeneralOp):
+        return "contracts"
+    if isinstance(op, GatherOp):
+        indexed = op.dimension_numbers.start_index_map
+        # A slice may begin at the start of a dimension, and be smaller.
+        return "slices" if operand is op.operands[0] and dim not in indexed else "indexes"
+    return "reduces over"
 
 
 def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins) -> str:
@@ -299,15 +306,16 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, ori
     rows = list(_reduced(value.op, axes, shapes))
     if not rows:
         return ""
-    named = [(weight, sharded) for operand, _, sharded in rows if (weight := origins.name(operand))]
-    verb = _VERBS.get(type(value.op), "reduces over")
+    named = [(weight, row) for row in rows if (weight := origins.name(row[0]))]
     if named:
-        weight, sharded = named[-1]
+        weight, (operand, dim, sharded) = named[-1]
+        verb = _verb(value.op, operand, dim)
         return f"{name} {verb} a dimension of {weight} that is sharded along {axis_refs_text(sharded)}"
-    _, dim, sharded = rows[0]
+    operand, dim, sharded = rows[0]
     along = axis_refs_text(sharded)
     if len(rows) > 1 and isinstance(value.op, DotGeneralOp):
         return f"{name} contracts a dimension that is sharded along {along} on both sides"
+    verb = _verb(value.op, operand, dim)
     return f"{name} {verb} dimension {dim} of an operand, which is sharded along {along}"
 
 

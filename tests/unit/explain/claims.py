@@ -153,6 +153,7 @@ class _Executed:
         yield any(
             axes <= {axis.name for axis in sharding.dims[dim].axes}
             for operand, dim in _summed(source)
+            if match[2] != "slices" or not _is_indexed(source, operand, dim)
             if (sharding := self._shapes.sharding(operand)) is not None
         )
 
@@ -333,7 +334,7 @@ class _Executed:
 
 _CHECKS: tuple[tuple[str, Callable[..., Iterator[bool]]], ...] = (
     (r"resharded: (.*) → (.*)$", _Executed._resharded),
-    (r'(\w+) (contracts|indexes|reduces over) (?:a )?dimension.*sharded along (".*")', _Executed._sum),
+    (r'(\w+) (contracts|indexes|slices|reduces over) (?:a )?dimension.*sharded along (".*")', _Executed._sum),
     (r"(result.*?) is sharded (P\(.*\)|\[.*\]): (.*)$", _Executed._result),
     (r"(with_sharding_constraint|reshard|out_sharding.*) requires (.*)$", _Executed._constraint),
     (r"(the program reshards it to) (.*)$", _Executed._constraint),
@@ -359,6 +360,12 @@ def _sentences(tree: Sentence) -> Iterator[str]:
             yield from (each.text for each in child.children)
 
 
+def _is_indexed(op: Op, operand: Value, dim: int) -> bool:
+    """Whether a gather has an index for a dimension of the operand."""
+    assert isinstance(op, GatherOp)
+    return operand is op.operands[1] or dim in op.dimension_numbers.start_index_map
+
+
 def _summed(op: Op) -> Iterator[tuple[Value, int]]:
     """(operand, dimension) of what an operation sums over."""
     if isinstance(op, DotGeneralOp):
@@ -369,6 +376,10 @@ def _summed(op: Op) -> Iterator[tuple[Value, int]]:
         yield from ((operand, dim) for operand in op.operands for dim in op.dimensions)
     elif isinstance(op, GatherOp):
         yield from ((op.operands[0], dim) for dim in op.dimension_numbers.start_index_map)
+        whole = op.operands[0].type
+        assert isinstance(whole, RankedTensor)
+        sizes = enumerate(zip(op.slice_sizes, whole.shape, strict=True))
+        yield from ((op.operands[0], dim) for dim, (size, of) in sizes if size < of)
         yield from ((op.operands[0], dim) for dim in op.dimension_numbers.collapsed_slice_dims)
         yield op.operands[1], op.dimension_numbers.index_vector_dim
     else:
