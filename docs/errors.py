@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
+import passes
+import sdyopt.mlir
+import sdyopt.shardy
+from sdyopt.base.diagnostics.error_kind import ErrorKind
 from tests.unit.mistakes import Mistake, mistakes
 
 PAGE = Path(__file__).with_name("errors.md")
@@ -35,6 +41,14 @@ operation has at most three lines, and a very long message is shortened; elsewhe
 contains the programs, and more mistakes.
 """
 
+ALL = """\
+## All errors with help
+
+The messages of the parser, the verifier and passes that have help. Names in braces stand for what is
+inserted. Errors in syntax have more hints, which depend on the text at the position.
+
+| message | help |
+|---|---|"""
 # Section -> the mistakes in it, by name.
 SECTIONS = {
     "Names": (
@@ -85,7 +99,29 @@ def page() -> str:
     parts = [HEAD]
     for section, names in SECTIONS.items():
         parts += [f"## {section}\n", *(_example(by_name[name]) for name in names)]
+    parts += [ALL, *_declared(), ""]
     return "\n".join(parts)
+
+
+def _declared() -> Iterator[str]:
+    """A row for each declared error that has help."""
+    packages = (sdyopt.mlir, sdyopt.shardy, passes)
+    names = [m.name for package in packages for m in walk_packages(package.__path__, f"{package.__name__}.")]
+    values = [value for name in names for value in vars(import_module(name)).values()]
+    kinds = {value.wording: value for value in values if isinstance(value, ErrorKind)}
+    for wording, kind in sorted(kinds.items()):
+        help = _cell(kind.help) or "a similar name, if there is one"
+        if kind.help not in ("", "{help}") or kind.explain:
+            yield f"| {_code(_cell(wording))} | {help} |"
+
+
+def _cell(template: str) -> str:
+    """A template in a table, with braces as they are printed."""
+    return template.replace("{{", "{").replace("}}", "}").replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _example(mistake: Mistake) -> str:

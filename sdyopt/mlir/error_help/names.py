@@ -194,7 +194,7 @@ def _plain_attribute(case: Case) -> str | ErrorExplanation:
             if "." not in name:
                 meant = "`sdy.sharding`" if name == "sharding" else f"`dialect.{name}`"
                 value = argument(index) if is_argument else result(index)
-                help = f"write the name of the attribute with that of its dialect: {meant}"
+                help = f"{case.message.kind.help}: {meant}"
                 return ErrorExplanation([within(value, attribute_name(name))], help)
     return ""
 

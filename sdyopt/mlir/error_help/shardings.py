@@ -31,8 +31,8 @@ def _unknown_axis(case: Case) -> str:
 def _not_in_mesh_order(case: Case) -> str:
     sharding = next(_shardings(case.op), None)
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
-    order = f": {_axes(mesh).removeprefix('the axes ')}" if mesh is not None else ""
-    return f"write the axes in the order of the mesh{order}"
+    axes = "" if mesh is None else f": {_axes(mesh).removeprefix('the axes ')}"
+    return case.message.kind.help + axes
 
 
 @explains("local shape")

@@ -37,7 +37,11 @@ from sdyopt.mlir.ir.verify_signature import (
     signature_problem,
 )
 
-_PLAIN_ATTRIBUTE = ErrorKind("{word}s may only have dialect attributes", explain="plain attribute")
+_PLAIN_ATTRIBUTE = ErrorKind(
+    "{word}s may only have dialect attributes",
+    help="write the name of the attribute with that of its dialect",
+    explain="plain attribute",
+)
 _UNREGISTERED = ErrorKind(
     "unregistered operation '{name}' found in dialect ('{dialect}') that does not allow unknown operations",
     at='text "{name}"',

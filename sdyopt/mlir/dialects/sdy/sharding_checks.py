@@ -49,7 +49,10 @@ SUB_AND_FULL_AXIS = ErrorKind(
     help="use the whole axis once, or only sub-axes of it",
 )
 NOT_IN_MESH_ORDER = ErrorKind(
-    "{word} axes are not ordered w.r.t. mesh", at="value_attribute {word}", explain="mesh order"
+    "{word} axes are not ordered w.r.t. mesh",
+    at="value_attribute {word}",
+    help="write the axes in the order of the mesh",
+    explain="mesh order",
 )
 BOUND_AXIS = ErrorKind(
     'operates on axis "{axis}" which is already bound by a parent sdy.manual_computation op',
