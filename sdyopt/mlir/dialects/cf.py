@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.dialects.arith.select import SelectOp
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
@@ -13,6 +15,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
+from sdyopt.mlir.ir.types import I1, I32
+from sdyopt.mlir.ir.value import Value
 
 cf = DIALECT = Dialect("cf", is_partial=True)
 cf.is_inlinable = True
@@ -35,6 +39,43 @@ def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
     return True
 
 
+def _collapsed(block: Block, values: list[Value]) -> tuple[Block, list[Value]] | None:
+    """Where a branch to a block goes that only branches on; None if it does not, or if that is a cycle."""
+    branch = block.last
+    if not isinstance(branch, BranchOp) or branch is not block.first:
+        return None
+    if any(user is not branch for argument in block.arguments for user in argument.users):
+        return None
+    visited = {block}
+    next_branch: Op | None = branch
+    while isinstance(next_branch, BranchOp):
+        if next_branch.dest in visited:
+            return None
+        visited.add(next_branch.dest)
+        next_branch = next_branch.dest.last
+    mapping: dict[Value, Value] = dict(zip(block.arguments, values, strict=True))
+    return branch.dest, [mapping.get(value, value) for value in branch.dest_operands]
+
+
+def _skip_block(op: BranchOp, rewriter: Rewriter) -> bool:
+    """Branches to where the destination branches."""
+    collapsed = None if op.dest is op.parent else _collapsed(op.dest, op.dest_operands)
+    if collapsed is None:
+        return False
+    _branch(rewriter, op, *collapsed)
+    return True
+
+
+def _branch(rewriter: Rewriter, op: Op, dest: Block, values: list[Value]) -> None:
+    """Replaces a terminator with a branch."""
+    rewriter.create(BranchOp, values, before=op, location=op.location, successors=[dest])
+    rewriter.erase(op)
+
+
+def _simplify_branch(op: BranchOp, rewriter: Rewriter) -> bool:
+    return _merge_block(op, rewriter) or _skip_block(op, rewriter)
+
+
 @cf.op("br", PURE, TERMINATOR)
 class BranchOp(Op):
     """Branches to a block."""
@@ -43,7 +84,7 @@ class BranchOp(Op):
     dest = successor(dest_operands)
 
     assembly = assembly("$dest (`(` $dest_operands^ `:` type($dest_operands) `)`)? attr-dict")
-    canonicalizations = (Pattern(_merge_block),)
+    canonicalizations = (Pattern(_simplify_branch),)
 
 
 def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
@@ -53,9 +94,84 @@ def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> boo
         return False
     target = op.true_dest if condition.value else op.false_dest
     values = op.true_dest_operands if condition.value else op.false_dest_operands
-    rewriter.create(BranchOp, values, before=op, location=op.location, successors=[target])
+    _branch(rewriter, op, target, values)
+    return True
+
+
+def _skip_blocks(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Branches to where the destinations branch."""
+    true_target = _collapsed(op.true_dest, op.true_dest_operands)
+    false_target = _collapsed(op.false_dest, op.false_dest_operands)
+    if true_target is None and false_target is None:
+        return False
+    true_dest, true_values = true_target or (op.true_dest, op.true_dest_operands)
+    false_dest, false_values = false_target or (op.false_dest, op.false_dest_operands)
+    rewriter.create(
+        ConditionalBranchOp,
+        [op.condition, *true_values, *false_values],
+        (),
+        {"operandSegmentSizes": DenseArray(I32, (1, len(true_values), len(false_values)))},
+        before=op,
+        location=op.location,
+        successors=[true_dest, false_dest],
+    )
     rewriter.erase(op)
     return True
+
+
+def _merge_destinations(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Branches unconditionally if both destinations are one block; arguments that differ are selected."""
+    dest, true_values, false_values = op.true_dest, op.true_dest_operands, op.false_dest_operands
+    if dest is not op.false_dest:
+        return False
+    if true_values != false_values and any(block is not op.parent for block in dest.predecessors):
+        return False
+    values = [
+        true_value
+        if true_value is false_value
+        else rewriter.create(
+            SelectOp,
+            [op.condition, true_value, false_value],
+            [true_value.type],
+            before=op,
+            location=op.location,
+        ).results[0]
+        for true_value, false_value in zip(true_values, false_values, strict=True)
+    ]
+    _branch(rewriter, op, dest, values)
+    return True
+
+
+def _reuse_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Branches unconditionally if the only predecessor has branched on the same condition."""
+    block = op.parent
+    assert block is not None
+    if block.uses != 1 or op.condition.has_one_use:
+        return False
+    before = block.predecessors[0].last
+    if not isinstance(before, ConditionalBranchOp) or before.condition is not op.condition:
+        return False
+    if before.true_dest is block:
+        _branch(rewriter, op, op.true_dest, op.true_dest_operands)
+    else:
+        _branch(rewriter, op, op.false_dest, op.false_dest_operands)
+    return True
+
+
+def _propagate_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
+    """Replaces the condition in a destination that has no other predecessor with a constant."""
+    has_changed = False
+    for dest, value in ((op.true_dest, 1), (op.false_dest, 0)):
+        uses = [use for use in op.condition.uses if use.owner.parent is dest] if dest.uses == 1 else []
+        if not uses:
+            continue
+        constant = make_constant(integer(value, I1), I1, op.location)
+        assert constant is not None
+        rewriter.insert(constant, before=op)
+        for use in uses:
+            rewriter.set_operand(use, constant.results[0])
+        has_changed = True
+    return has_changed
 
 
 @cf.op("cond_br", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
@@ -72,7 +188,13 @@ class ConditionalBranchOp(Op):
         "$condition `,` $true_dest (`(` $true_dest_operands^ `:` type($true_dest_operands) `)`)? `,` "
         "$false_dest (`(` $false_dest_operands^ `:` type($false_dest_operands) `)`)? attr-dict"
     )
-    canonicalizations = (Pattern(_fold_constant_condition),)
+    canonicalizations = (
+        Pattern(_fold_constant_condition),
+        Pattern(_skip_blocks),
+        Pattern(_merge_destinations),
+        Pattern(_reuse_condition),
+        Pattern(_propagate_condition),
+    )
 
 
 def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
