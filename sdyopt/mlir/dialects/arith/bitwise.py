@@ -18,9 +18,11 @@ from sdyopt.mlir.dialects.arith.folding import (
 from sdyopt.mlir.dialects.arith.integers import ExactBinary, IntegerBinary, IntegerBinaryWithOverflow
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer_width, wrapped
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
 from sdyopt.mlir.ir.types import IndexType, IntegerType
+from sdyopt.mlir.ir.value import Value
 
 
 def _has_all_bits(constant: Attribute | None) -> bool:
@@ -29,6 +31,14 @@ def _has_all_bits(constant: Attribute | None) -> bool:
     if value is None or not isinstance(type, IntegerType | IndexType):
         return False
     return unsigned(value, type) == (1 << integer_width(type)) - 1
+
+
+def _are_complements(lhs: Value, rhs: Value) -> bool:
+    """Whether one integer is the other `xor` all bits."""
+    return any(
+        isinstance(op, XOrIOp) and op.lhs is other and _has_all_bits(constant_value(op.rhs.defining_op))
+        for op, other in ((lhs.defining_op, rhs), (rhs.defining_op, lhs))
+    )
 
 
 @arith.op("andi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -40,6 +50,9 @@ class AndIOp(IntegerBinary):
             return [self.lhs]
         if constants[1] is not None and splat_of(constants[1]) == 0:
             return [constants[1]]
+        if _are_complements(self.lhs, self.rhs):
+            zero = splat(0, self.result_types[0])
+            return None if zero is None else [zero]
         value = fold_integers(constants, lambda a, b: a & b)
         return None if value is None else [value]
 

@@ -7,13 +7,17 @@ from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.arith.bitwise import XOrIOp
 from sdyopt.mlir.dialects.arith.compare import CmpIOp
 from sdyopt.mlir.dialects.arith.dialect import BOOL_LIKE, arith
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, splat_of, with_element
 from sdyopt.mlir.ir.constraints import ANY_TYPE
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, NOT_THE_SAME, are_compatible_shapes
 from sdyopt.mlir.ir.traits import PURE, Trait
 from sdyopt.mlir.ir.types import I1, RankedTensor, ShapedType, UnrankedTensor, VectorType
@@ -49,6 +53,18 @@ def _check_values(signature: OpSignature) -> None:
         raise signature.op_error(NOT_THE_SAME(names="true_value, false_value, result", what="type"))
 
 
+def _negate(op: SelectOp, rewriter: Rewriter) -> bool:
+    """`select(c, false, true)` becomes `xori(c, true)`."""
+    if op.out.type is not I1:
+        return False
+    values = [splat_of(constant_value(value.defining_op)) for value in op.operands[1:]]
+    if values != [0, 1]:
+        return False
+    operands = [op.condition, op.false_value]
+    rewriter.replace(op, rewriter.create(XOrIOp, operands, [I1], before=op, location=op.location))
+    return True
+
+
 _MATCHING_CONDITION = Trait("condition-has-shape-of-values", _check_condition)
 _SAME_TYPES = Trait("values-have-type-of-result", _check_values)
 
@@ -66,6 +82,7 @@ class SelectOp(Op):
         "$condition `,` $true_value `,` $false_value attr-dict custom<types>",
         types=custom(_parse_types, print=_print_types),
     )
+    canonicalizations = (Pattern(_negate),)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

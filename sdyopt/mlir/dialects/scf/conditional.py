@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
@@ -111,7 +113,7 @@ class IfOp(Op):
     else_region = region()
 
     assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
-    canonicalizations = (Pattern(_fold_constant_condition),)
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_fold_constant_condition),)
 
     def verify_regions(self) -> None:
         if self.results and not self.else_region.blocks:

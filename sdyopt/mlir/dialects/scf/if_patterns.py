@@ -1,0 +1,278 @@
+"""The canonicalizations of scf.if: unused results, selects, known conditions, and ifs that become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.dialects.arith.bitwise import AndIOp, XOrIOp
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.arith.select import SelectOp
+from sdyopt.mlir.dialects.scf.conditional import IfOp, YieldOp
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I1, Type
+from sdyopt.mlir.ir.value import Value
+
+
+def _block(region: Region) -> Block | None:
+    return region.blocks[0] if region.blocks else None
+
+
+def _yielded(region: Region) -> list[Value]:
+    block = _block(region)
+    return [] if block is None or block.last is None else block.last.operands
+
+
+def _branch(bodies: Sequence[Block | None], yielded: Sequence[Value], rewriter: Rewriter) -> Region:
+    """A region with the operations of blocks, which are moved, that yields values; empty without blocks."""
+    region = Region()
+    blocks = [body for body in bodies if body is not None]
+    if blocks:
+        target = region.add_block()
+        for body in blocks:
+            for inner in list(body.ops):
+                if inner is not body.last:
+                    rewriter.move(inner, at_end_of=target)
+        last = blocks[-1].last
+        assert last is not None
+        rewriter.create(YieldOp, yielded, (), at_end_of=target, location=last.location)
+    return region
+
+
+def _create(
+    op: IfOp,
+    types: Sequence[Type],
+    condition: Value,
+    then_branch: Region,
+    else_branch: Region,
+    rewriter: Rewriter,
+) -> Op:
+    return rewriter.create(
+        IfOp,
+        [condition],
+        types,
+        dict(op.attributes.entries),
+        before=op,
+        regions=[then_branch, else_branch],
+        location=op.location,
+    )
+
+
+def _constant(value: int, op: Op, rewriter: Rewriter) -> Value:
+    constant = make_constant(integer(value, I1), I1, op.location)
+    assert constant is not None
+    rewriter.insert(constant, before=op)
+    return constant.results[0]
+
+
+def _is_negation_of(value: Value, condition: Value) -> bool:
+    """Whether a value is `condition xor true`."""
+    op = value.defining_op
+    if not isinstance(op, XOrIOp) or op.lhs is not condition:
+        return False
+    constant = constant_value(op.rhs.defining_op)
+    return isinstance(constant, IntegerAttr) and bool(constant.value)
+
+
+def _drop_unused_results(op: IfOp, rewriter: Rewriter) -> bool:
+    kept = [index for index, result in enumerate(op.results) if result.has_uses]
+    if len(kept) == len(op.results):
+        return False
+    branches = []
+    for region in op.regions:
+        values = _yielded(region)
+        branches.append(_branch([_block(region)], [values[index] for index in kept], rewriter))
+    types = [op.result_types[index] for index in kept]
+    new = _create(op, types, op.condition, branches[0], branches[1], rewriter)
+    for index, result in zip(kept, new.results, strict=True):
+        rewriter.replace_all_uses(op.results[index], result)
+    rewriter.erase(op)
+    return True
+
+
+def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
+    """Selects between values that both branches yield from outside."""
+    then_values, else_values = _yielded(op.then_region), _yielded(op.else_region)
+    pairs = list(zip(then_values, else_values, strict=False))
+    inner = [
+        index
+        for index, (then_value, else_value) in enumerate(pairs)
+        if _region_of(then_value) is op.then_region or _region_of(else_value) is op.else_region
+    ]
+    if not op.results or len(inner) == len(op.results):
+        return False
+    results: dict[int, Value] = {}
+    for index, (then_value, else_value) in enumerate(pairs):
+        if index in inner:
+            continue
+        if then_value is else_value:
+            results[index] = then_value
+            continue
+        operands = [op.condition, then_value, else_value]
+        select = rewriter.create(SelectOp, operands, [then_value.type], before=op, location=op.location)
+        results[index] = select.results[0]
+    branches = [
+        _branch([_block(region)], [_yielded(region)[index] for index in inner], rewriter)
+        for region in op.regions
+    ]
+    types = [op.result_types[index] for index in inner]
+    new = _create(op, types, op.condition, branches[0], branches[1], rewriter)
+    results.update(zip(inner, new.results, strict=True))
+    rewriter.replace(op, [results[index] for index in range(len(op.results))])
+    return True
+
+
+def _region_of(value: Value) -> Region | None:
+    block = value.block
+    return None if block is None else block.parent
+
+
+def _propagate_condition(op: IfOp, rewriter: Rewriter) -> bool:
+    """Replaces the condition in the branches with a constant."""
+    if constant_value(op.condition.defining_op) is not None:
+        return False
+    constants: dict[int, Value] = {}
+    for use in list(op.condition.uses):
+        region = use.owner.parent_region
+        value = 1 if op.then_region.is_ancestor(region) else 0 if op.else_region.is_ancestor(region) else None
+        if value is not None:
+            if value not in constants:
+                constants[value] = _constant(value, op, rewriter)
+            rewriter.set_operand(use, constants[value])
+    return bool(constants)
+
+
+def _drop_empty_else(op: IfOp, rewriter: Rewriter) -> bool:
+    block = _block(op.else_region)
+    if op.results or block is None or block.first is not block.last:
+        return False
+    branch = _branch([_block(op.then_region)], (), rewriter)
+    _create(op, (), op.condition, branch, Region(), rewriter)
+    rewriter.erase(op)
+    return True
+
+
+def _use_condition(op: IfOp, rewriter: Rewriter) -> bool:
+    """Replaces results that are equal in both branches, or the condition or its negation."""
+    has_changed = False
+    for then_value, else_value, result in zip(
+        _yielded(op.then_region), _yielded(op.else_region), op.results, strict=False
+    ):
+        if not result.has_uses:
+            continue
+        replacement = then_value if then_value is else_value else None
+        constants = [constant_value(value.defining_op) for value in (then_value, else_value)]
+        if replacement is None and result.type is I1 and all(isinstance(c, IntegerAttr) for c in constants):
+            numbers = [c.value for c in constants if isinstance(c, IntegerAttr)]
+            if numbers == [0, 1]:
+                operands = [op.condition, _constant(1, op, rewriter)]
+                negation = rewriter.create(XOrIOp, operands, [I1], before=op, location=op.location)
+                replacement = negation.results[0]
+            elif numbers == [1, 0]:
+                replacement = op.condition
+        if replacement is not None:
+            rewriter.replace_all_uses(result, replacement)
+            has_changed = True
+    return has_changed
+
+
+def _merge_with_previous(op: IfOp, rewriter: Rewriter) -> bool:
+    """Merges an if into the one before it, on the same condition or its negation."""
+    previous = op.prev
+    if not isinstance(previous, IfOp):
+        return False
+    then_block, else_block = _block(op.then_region), _block(op.else_region)
+    if _is_negation_of(op.condition, previous.condition) or _is_negation_of(previous.condition, op.condition):
+        then_block, else_block = else_block, then_block
+    elif op.condition is not previous.condition:
+        return False
+    old_then, old_else = _yielded(previous.then_region), _yielded(previous.else_region)
+    for block, values in ((then_block, old_then), (else_block, old_else)):
+        region = None if block is None else block.parent
+        for result, value in zip(previous.results, values, strict=False):
+            for use in list(result.uses):
+                if region is not None and region.is_ancestor(use.owner.parent_region):
+                    rewriter.set_operand(use, value)
+    new_then = [] if then_block is None or then_block.last is None else then_block.last.operands
+    new_else = [] if else_block is None or else_block.last is None else else_block.last.operands
+    condition = previous.condition
+    branches = (
+        _branch([_block(previous.then_region), then_block], [*old_then, *new_then], rewriter),
+        _branch([_block(previous.else_region), else_block], [*old_else, *new_else], rewriter),
+    )
+    types = [*previous.result_types, *op.result_types]
+    merged = _create(op, types, condition, *branches, rewriter)
+    count = len(previous.results)
+    rewriter.replace(op, list(merged.results[count:]))
+    rewriter.replace(previous, list(merged.results[:count]))
+    return True
+
+
+def _merge_nested(op: IfOp, rewriter: Rewriter) -> bool:
+    """Merges an if that is all that another one does, if neither does anything else."""
+    then_block, else_block = _block(op.then_region), _block(op.else_region)
+    nested = None if then_block is None else then_block.first
+    if then_block is None or not isinstance(nested, IfOp) or nested.next is not then_block.last:
+        return False
+    if any(
+        block is not None and block.first is not block.last
+        for block in (else_block, _block(nested.else_region))
+    ):
+        return False
+    then_values, else_values = list(_yielded(op.then_region)), _yielded(op.else_region)
+    selected = []
+    for index, value in enumerate(then_values):
+        if value.defining_op is nested:
+            position = [result is value for result in nested.results].index(True)
+            if _yielded(nested.else_region)[position] is not else_values[index]:
+                return False
+            then_values[index] = _yielded(nested.then_region)[position]
+        elif _region_of(value) is op.then_region:
+            return False
+        else:
+            selected.append(index)
+    operands = [op.condition, nested.condition]
+    both = rewriter.create(AndIOp, operands, [I1], before=op, location=op.location).results[0]
+    selects: dict[int, Value] = {}
+    for index in selected:
+        operands = [op.condition, then_values[index], else_values[index]]
+        select = rewriter.create(SelectOp, operands, [operands[1].type], before=op, location=op.location)
+        selects[index] = select.results[0]
+    then_branch = _branch([_block(nested.then_region)], then_values, rewriter)
+    else_branch = Region()
+    if else_values:
+        block = else_branch.add_block()
+        rewriter.create(YieldOp, else_values, (), at_end_of=block, location=op.location)
+    merged = _create(op, op.result_types, both, then_branch, else_branch, rewriter)
+    rewriter.replace(op, [selects.get(index, result) for index, result in enumerate(merged.results)])
+    return True
+
+
+def _swap_branches(op: IfOp, rewriter: Rewriter) -> bool:
+    """Swaps the branches of an if on a negated condition."""
+    negation = op.condition.defining_op
+    if not op.else_region.blocks or not isinstance(negation, XOrIOp):
+        return False
+    if not _is_negation_of(op.condition, negation.lhs):
+        return False
+    branches = [_branch([_block(region)], _yielded(region), rewriter) for region in op.regions]
+    new = _create(op, op.result_types, negation.lhs, branches[1], branches[0], rewriter)
+    rewriter.replace(op, new)
+    return True
+
+
+IfOp.canonicalizations = (
+    Pattern(_swap_branches),
+    Pattern(_merge_with_previous),
+    Pattern(_merge_nested),
+    Pattern(_propagate_condition),
+    Pattern(_select_outer_values),
+    Pattern(_drop_empty_else),
+    *IfOp.canonicalizations,
+    Pattern(_use_condition),
+    Pattern(_drop_unused_results),
+)
