@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.reshard_canonicalization import RESHARD_LABEL
 from sdyopt.mlir.ir.patterns import RegionSimplification
 from sdyopt.mlir.pipeline import Pass, Pipeline, Since, option
 from sdyopt.mlir.registry import register_pipeline

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.reshard_canonicalization import RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.registry import register_pipeline
 

@@ -7,6 +7,7 @@ from sdyopt.mlir.dialects.sdy import (
     computation_ops,
     ops,
     propagation_debug_attrs,
+    reshard_canonicalization,
     rule,
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy as DIALECT  # noqa: N812
@@ -19,5 +20,6 @@ __all__ = [
     "computation_ops",
     "ops",
     "propagation_debug_attrs",
+    "reshard_canonicalization",
     "rule",
 ]
