@@ -14,7 +14,14 @@ from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import Annotation, Trial
 from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.check_json import check_json
-from sdyopt.analysis.report.check.check_text import _tight, change_of, shortened, trial_text
+from sdyopt.analysis.report.check.check_text import (
+    _folded,
+    _tight,
+    change_of,
+    check_text,
+    shortened,
+    trial_text,
+)
 from sdyopt.analysis.report.check.checker import Check, Place
 from sdyopt.shardy.notation.partition_spec import specs_of
 
@@ -48,6 +55,19 @@ def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) ->
 )
 def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> None:
     assert shortened(text, width) == expected
+
+
+def test_reasons_and_changes_are_folded_in_few_columns() -> None:
+    line = "   tried: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent, -96.0 MiB memory"
+    assert _folded(line, 80).splitlines() == [
+        "   tried: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent,",
+        "     -96.0 MiB memory",
+    ]
+    # A spec stays whole.
+    spec = _folded("   tried, so that: P('data', None, 'model')", 40).splitlines()[1]
+    assert spec == "     P('data', None, 'model')"
+    lines = check_text(sdyopt.check(EXAMPLE).ir, 80).splitlines()
+    assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)
 
 
 _NONE = Fraction(0)

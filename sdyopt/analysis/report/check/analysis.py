@@ -10,13 +10,10 @@ from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.report.check import Options, checks_of
 from sdyopt.analysis.report.check.check_json import check_json
-from sdyopt.analysis.report.check.check_text import check_text
+from sdyopt.analysis.report.check.check_text import FULL_WIDTH, check_text
 from sdyopt.analysis.report.check.checker import Checker
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.mlir.ir.operation import Op
-
-# The columns of a check that is written to a file.
-DEFAULT_WIDTH = 100
 
 
 class Checking(Analysis[Options]):
@@ -52,5 +49,5 @@ class Checking(Analysis[Options]):
         if path == STDOUT:
             self.texts.append(check_text(check, self.run.width))
         elif path is not None:
-            text = check_json(check) if path.endswith(".json") else check_text(check, DEFAULT_WIDTH)
+            text = check_json(check) if path.endswith(".json") else check_text(check, FULL_WIDTH)
             self.run.write_file(path, text)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
+from textwrap import wrap
 
 from sdyopt.analysis.changes.effect import NOISE, Measure
 from sdyopt.analysis.changes.trials import Trial
@@ -62,6 +63,9 @@ _BOUNDARIES = (
 )
 _INDENT = "   "
 _UNLIMITED = 1000
+# The columns of a check that is not cut; it has at least this many.
+FULL_WIDTH, _LEAST_WIDTH = 100, 40
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _NO_FUNCTION = "has no function"
 _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
@@ -101,7 +105,11 @@ _SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 def check_text(check: Check, width: int) -> str:
-    """The text of a check, in lines of at most `width` columns."""
+    """The text of a check, in lines of at most `width` columns.
+
+    Reasons and changes are folded, not cut, in fewer than 100 columns.
+    """
+    full = max(width, FULL_WIDTH)
     is_tried = any(place.best is not None for place in check.places)
     lines = [*_figures(check, width)]
     if is_tried and len(check.places) == PLACES:
@@ -111,16 +119,16 @@ def check_text(check: Check, width: int) -> str:
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
-            f"{_INDENT}{why(place, width - len(_INDENT))}",
-            f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
+            f"{_INDENT}{why(place, full - len(_INDENT))}",
+            f"{_INDENT}{change_of(check, place, full - len(_INDENT))}",
         ]
     if check.elsewhere is not None:
-        best = trial_text(*check.elsewhere, width)
+        best = trial_text(*check.elsewhere, full)
         lines.append(f"best: {best.removeprefix('tried: ')}")
     if check.together is not None:
         text = together_text(check)
         for long, short in _SHORTER_TOGETHER:
-            text = text.replace(long, short) if len(text) > width else text
+            text = text.replace(long, short) if len(text) > full else text
         lines.append(text)
     if is_tried and len(check.places) < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
@@ -130,7 +138,25 @@ def check_text(check: Check, width: int) -> str:
         else:
             memory = check.report.memory
             lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
-    return "".join(f"{shortened(line, width)}\n" for line in lines)
+    shown = (shortened(line, full) for line in lines)
+    return "".join(f"{line}\n" if len(line) <= width else _folded(line, width) for line in shown)
+
+
+def _folded(line: str, width: int) -> str:
+    """A line in several, which do not break within `P(…)`."""
+    # A space that does not break.
+    text = _SPEC.sub(lambda spec: spec[0].replace(" ", _NO_BREAK), line.lstrip())
+    indent = line[: len(line) - len(line.lstrip())]
+    next_indent = indent + "  " if indent else _INDENT
+    lines = wrap(
+        text,
+        max(width, _LEAST_WIDTH),
+        initial_indent=indent,
+        subsequent_indent=next_indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "".join(f"{part.replace(_NO_BREAK, ' ')}\n" for part in lines)
 
 
 def _with_unverified(lines: list[str], width: int) -> list[str]:
