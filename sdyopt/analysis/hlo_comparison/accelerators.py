@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of
-from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.device_groups import Groups, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     COLLECTIVES,
     REARRANGE,
@@ -337,7 +337,7 @@ def joined(first: Groups, second: Groups) -> Groups | None:
     deviceses = frozenset(
         frozenset(device for member in group for device in around.get(member, ())) for group in second
     )
-    size = max(map(len, first), default=1) * max(map(len, second), default=1)
+    size = size_of(first) * size_of(second)
     covered = sum(map(len, deviceses))
     devices = {device for group in deviceses for device in group}
     is_exact = all(len(group) == size for group in deviceses) and covered == len(devices)

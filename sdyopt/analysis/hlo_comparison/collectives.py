@@ -9,7 +9,7 @@ from math import prod
 
 from sdyopt.analysis.figures.figures import Report, Times
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes
+from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
 from sdyopt.base.dataclasses import dataclass, field
 
@@ -89,7 +89,7 @@ class CollectiveOperand:
     @property
     def group_size(self) -> int:
         """The number of devices in a group; 1 for a permute."""
-        return max(map(len, self.groups), default=1)
+        return size_of(self.groups)
 
     @property
     def wire_bytes(self) -> Fraction:
@@ -119,7 +119,7 @@ def of_report(report: Report) -> Iterator[CollectiveOperand]:
         shapes = [shape for type in types if (shape := _ELEMENT.fullmatch(type)) is not None]
         sizes = [(prod(map(int, shape[1].split("x")[:-1])), bits_of(shape[2])) for shape in shapes]
         whole = sum(elements * bits for elements, bits in sizes)
-        n = max(map(len, groups), default=1)
+        n = size_of(groups)
         ring = Fraction(_ROUNDS.get(collective.kind, 1) * (n - 1) * whole, 8 * n)
         # What is sent as 16-bit floats is not of the type of the program.
         is_half = bool(collective.compiled) and collective.wire_bytes * 2 == ring

@@ -51,6 +51,11 @@ def groups_of_axes(axes: str, mesh: str) -> Groups:
     return _unique(_along(names, sizes, _ids(mesh, sizes), _AXIS.findall(axes)))
 
 
+def size_of(groups: Groups) -> int:
+    """The number of devices in a group, the largest one; 1 if there are none."""
+    return max(map(len, groups), default=1)
+
+
 def in_all_slices(groups: Groups, per_slice: int, slices: int) -> Groups:
     """The same groups in each of several slices, whose devices are numbered one slice after the other."""
     if slices == 1:

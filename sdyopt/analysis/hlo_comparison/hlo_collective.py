@@ -13,16 +13,15 @@ from sdyopt.analysis.hlo_comparison.collectives import bits_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import COLLECTIVES, Instruction, closing_offset, sizes_of
 
 SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\](?:\{[^{}]*+\})?")
-_PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*+\})")
+_PAIRS = re.compile(r"source_target_pairs=\{(?:\{[\d,]*\},?)*+\}")
 # What is sent to another slice, and to whom.
 TRANSFER = re.compile(r'_xla_megascale_transfer_type="(\w+)"')
 TARGET = re.compile(r'_xla_megascale_target="?([^"=]*+)')
 RENDEZVOUS = re.compile(r'_xla_host_transfer_rendezvous="([^"]*+)"')
 _TRANSFERS = ("ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL")
-# What other devices take part in, of a kind that is not compared.
-_OTHER_KINDS = ("collective-broadcast", "recv", "send")
-_CUSTOM = re.compile(r'custom_call_target="([^"]*+)"')
-_COMMUNICATES = re.compile(r"[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather")
+_COMMUNICATES = re.compile(
+    r'custom_call_target="([^"]*(?:[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather)[^"]*+)"'
+)
 
 # The number of elements, the type of an element, and the text.
 Shape = tuple[int, str, str]
@@ -43,16 +42,15 @@ def kind_of(op: Instruction) -> str | None:
 def unknown_kind(op: Instruction) -> str:
     """What an instruction is that communicates, but is no collective that is known here; else ""."""
     if op.opcode == "custom-call":
-        target = _CUSTOM.search(op.attributes)
-        is_known = target is None or _COMMUNICATES.search(target[1]) is None
-        return "" if is_known or target is None else f"custom-call {target[1]}"
-    if op.opcode not in _OTHER_KINDS:
+        target = _COMMUNICATES.search(op.attributes)
+        return "" if target is None else f"custom-call {target[1]}"
+    if op.opcode == "collective-broadcast":
+        return op.opcode
+    if op.opcode != "send":
         return ""
-    transfer = TRANSFER.search(op.attributes)
-    if op.opcode == "collective-broadcast" or (op.opcode == "send" and transfer is not None):
-        return op.opcode if transfer is None else f"send {transfer[1]}"
-    is_of_host = "is_host_transfer=true" in op.attributes or transfer is not None
-    return "" if is_of_host or op.opcode == "recv" else op.opcode
+    if (transfer := TRANSFER.search(op.attributes)) is not None:
+        return f"send {transfer[1]}"
+    return "" if "is_host_transfer=true" in op.attributes else "send"
 
 
 def results_of(op: Instruction, kind: str) -> str:
@@ -88,8 +86,8 @@ def bytes_of_shape(shape: Shape) -> int:
 def moving_devices(attributes: str) -> int:
     """The number of devices that a permute sends from, to others."""
     pairs = _PAIRS.search(attributes)
-    row = re.findall(r"\{(\d+),(\d+)\}", pairs[1]) if pairs is not None else ()
-    if not row and "->" in attributes and (target := TARGET.search(attributes)) is not None:
+    row = re.findall(r"\{(\d+),(\d+)\}", pairs[0]) if pairs is not None else ()
+    if (target := TARGET.search(attributes)) is not None:
         row = re.findall(r"\{(\d+)->(\d+)\}", target[1])
     return sum(source != target for source, target in row)
 

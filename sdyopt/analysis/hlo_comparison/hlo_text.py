@@ -25,6 +25,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
     groups_across_slices,
     groups_of_hlo,
     in_all_slices,
+    size_of,
     slices_of,
 )
 from sdyopt.analysis.hlo_comparison.hlo_collective import (
@@ -151,7 +152,6 @@ class CompiledProgram:
             self._different[key] = all(
                 len({tuple(offset.on(device % per_slice) for offset in offsets) for device in group})
                 == len(group)
-                and all(offset.on(device % per_slice) for device in group for offset in offsets)
                 for group in groups
             )
         return self._different[key]
@@ -203,7 +203,7 @@ class _Reader:
         self._devices = prod(counts)
         self._slices = slices_of(TARGET.findall(text))
         # The text is that of one slice.
-        self._per_slice = devices // self._slices if devices else self._devices
+        self._per_slice = max(devices // self._slices, 1) if devices else self._devices
         self._devices = self._per_slice * self._slices
         self._location = Locations(lines).of
         self._graph = HloGraph(lines)
@@ -273,7 +273,7 @@ class _Reader:
             # A tuple with one operand for each device of a group.
             shapes = [(sum(elements for elements, *_ in shapes), *shapes[0][1:])]
             is_tuple = op.opcode == "send"
-        factor = max(map(len, groups), default=1) if kind == "reduce_scatter" else 1
+        factor = size_of(groups) if kind == "reduce_scatter" else 1
         arrays = [
             _Array(
                 shape,
@@ -289,12 +289,10 @@ class _Reader:
             elements, type, text = array.shape
             bits = bits_of(type)
             own = sent * elements * bits / 8 if sent is not None else None
-            if (
-                kind in REDUCTIONS
-                and (wide := self._bits_of_operand(array.operand, elements * factor)) > bits
-            ):
+            wide = self._bits_of_operand(array, elements * factor) if kind in REDUCTIONS else bits
+            if wide > bits:
                 # TPU sums up in float32, and hands on 16-bit floats.
-                size = max(map(len, groups), default=1)
+                size = size_of(groups)
                 own = Fraction((size - 1) * elements * factor, 8 * size) * (
                     wide + (bits if kind == "all_reduce" else 0)
                 )
@@ -325,12 +323,11 @@ class _Reader:
                 hlo=source,
             )
 
-    def _bits_of_operand(self, operand: Value, elements: int) -> int:
-        """The bits of an element of an operand; 0 if they are unknown."""
-        if operand.part >= 0 and operand.op.type.startswith("("):
-            return 0
-        shapes = shapes_of(operand.op.type)
-        return bits_of(shapes[0][1]) if shapes and shapes[0][0] == elements else 0
+    def _bits_of_operand(self, array: _Array, elements: int) -> int:
+        """The bits of an element of an operand, those of the result if the type of the operand is unknown."""
+        type = array.operand.op.type
+        shapes = [] if type.startswith("(") else shapes_of(type)
+        return bits_of((shapes[0] if shapes and shapes[0][0] == elements else array.shape)[1])
 
     def _groups_of(self, op: Instruction) -> Groups:
         """The groups of devices of all slices, equal ones being the same object."""
@@ -382,7 +379,7 @@ class _Reader:
     def _communicates(self, operand: CollectiveOperand) -> bool:
         if operand.kind == "collective_permute":
             return bool(operand.sent)
-        return max(map(len, operand.groups), default=1) > 1
+        return operand.group_size > 1
 
     def _is_sliced(self, result: Value) -> bool:
         """Whether only slices use an all-gather, and devices take different ones."""

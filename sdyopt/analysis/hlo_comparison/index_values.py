@@ -48,10 +48,8 @@ class Values:
         return isinstance(other, Values) and self.arrays == other.arrays
 
     def on(self, device: int) -> tuple[int, ...]:
-        """The elements on a device; none if there is no such device."""
-        if len(self.arrays) == 1:
-            return self.arrays[0]
-        return self.arrays[device] if device < len(self.arrays) else ()
+        """The elements on a device."""
+        return self.arrays[0] if len(self.arrays) == 1 else self.arrays[device]
 
     @property
     def is_scalar(self) -> bool:
@@ -69,13 +67,14 @@ class IndexValues:
     def __init__(self, graph: HloGraph, devices: int) -> None:
         self._graph = graph
         # Of too many devices, what is equal on all of them is still known.
-        self._devices = max(devices, 1) if devices <= _MAX_DEVICES else 1
+        self._devices = devices if devices <= _MAX_DEVICES else 1
         self._are_few = devices <= _MAX_DEVICES
         # Parameters of bodies and conditions, and loops: the loop, and what an iteration returns.
         self._loops: dict[Instruction, tuple[Instruction, Value]] = {}
         for call in graph.calls:
             body = graph.computations[call.callee]
-            if call.op.opcode == "while" and call.role == "body" and body.root is not None:
+            is_loop = call.op.opcode == "while" and call.role == "body" and bool(call.op.operands)
+            if is_loop and body.root is not None:
                 self._loops[call.op] = call.op, body.root
         callers = Counter(call.callee for call in graph.calls)
         for call in graph.calls:
@@ -159,7 +158,7 @@ class IndexValues:
             return None
         loop, root = self._loops[value.op]
         number = value.part
-        if root.op.opcode != "tuple" or not 0 <= number < len(root.op.operands) or not loop.operands:
+        if root.op.opcode != "tuple" or not 0 <= number < len(root.op.operands):
             return None
         returned = without_rearranging(root.op.operands[number])
         is_kept = returned.op.opcode == "parameter" and returned.part == number

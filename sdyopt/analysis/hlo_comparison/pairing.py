@@ -55,8 +55,6 @@ class Pairing:
 
     def take(self, reason: str, key: Key, place: Place, needs_place_unknown: bool = False) -> None:
         """Pairs with equal keys and a place in common; of several, those with the nearest bytes."""
-        if not self.ours or not self.theirs:
-            return
         of_ours, of_theirs = self._features_of(place)
         our_keys, their_keys = self._keys_of(key)
         wanted = {(our_keys[here], feature) for here in self.ours for feature in of_ours[here]}

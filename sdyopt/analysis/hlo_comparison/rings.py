@@ -11,7 +11,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import Groups, in_all_slices
+from sdyopt.analysis.hlo_comparison.device_groups import Groups, in_all_slices, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.base.dataclasses import dataclass
@@ -55,7 +55,7 @@ def rings_of(
             by_place.setdefault((groups, permute.elements, permute.bits, place), []).append(number)
     rings = []
     for (groups, elements, *_), members in by_place.items():
-        size = max(map(len, groups))
+        size = size_of(groups)
         times = [xla[number].times for number in members]
         known = [runs.high for runs in times if runs is not None]
         # A step before a loop runs as often as the product does.

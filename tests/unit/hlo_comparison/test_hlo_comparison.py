@@ -363,6 +363,18 @@ def test_hlo_before_partitioning() -> None:
     assert compared_with(layout).mismatch == whole
 
 
+def test_a_program_of_whole_tensors_is_the_same_before_partitioning() -> None:
+    program = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    }
+    """
+    layout = ", entry_computation_layout={(f32[8]{0})->f32[8]{0}}, num_partitions=4"
+    text = f"HloModule m{layout}\n\nENTRY %main (a: f32[8]) -> f32[8] {{\n}}\n"
+    assert sdyopt.parse(program).report().compare_hlo(text).mismatch == ""
+
+
 @pytest.mark.parametrize("text", ["", "\nENTRY %main (a: f32[4]) -> f32[4] {\n  %a = f32[4] parameter(0)\n"])
 def test_hlo_that_is_cut_off_is_an_error(text: str) -> None:
     with pytest.raises(DiagnosticError, match="the HLO is cut off"):

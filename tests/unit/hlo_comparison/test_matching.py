@@ -234,6 +234,40 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="other type, unknown why",
         ),
         pytest.param(
+            [reported("all_gather", X, 64, 1)],
+            "  %h = bf16[8,4]{1,0} convert(%a)\n" + gather("r", "%h", X, place(1), "bf16[16,4]{1,0}"),
+            [("other element type", 1, 1)],
+            "converted from f32 before it is sent",
+            id="narrower type",
+        ),
+        pytest.param(
+            [reported("all_gather", X, 64, 1)],
+            "  %h = f64[8,4]{1,0} convert(%a)\n" + gather("r", "%h", X, place(1), "f64[16,4]{1,0}"),
+            [("other element type", 1, 1)],
+            "the operand is converted from f32 to f64",
+            id="wider type",
+        ),
+        pytest.param(
+            [reported("all_reduce", XY, 32, 1)],
+            # Two chains have one start.
+            reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + reduce("s", "%q", Y, place(2)),
+            [("in steps", 1, 3)],
+            "%r of the result of %q; %r and %s are of %q",
+            id="in steps that part",
+        ),
+        pytest.param(
+            [reported("all_gather", X, 64, 1, moved="w")],
+            gather("q", "%a", X, place(1))
+            + gather("r", "%a", X, place(2))
+            + "".join(
+                f'  %u{line} = f32[8,4]{{1,0}} custom-call(%r), custom_call_target="f", {place(line)}\n'
+                for line in (3, 4, 5)
+            ),
+            [("sent again", 1, 2)],
+            "%q and %r are of %a, w, for use at a.py:3 and a.py:4 and 1 more",
+            id="used at many lines",
+        ),
+        pytest.param(
             [reported("all_reduce", X, 32, 1, times=4)],
             reduce("r", "%a", X, place(1)),
             [("other number of runs", 1, 1)],
