@@ -270,7 +270,7 @@ def _sliced(op: Instruction, inputs: Sequence[Sequence[tuple[int, ...]]]) -> Seq
     shape, sizes = op.operands[0].op.shape, op.shape
     if not len(inputs) - 1 == len(shape) == len(sizes) or prod(shape) != len(inputs[0][0]):
         return None
-    if any(not numbers[0] for numbers in inputs[1:]) or any(map(operator.gt, sizes, shape)):
+    if any(len(numbers[0]) != 1 for numbers in inputs[1:]) or any(map(operator.gt, sizes, shape)):
         return None
     sliced = []
     for item in zip(*inputs, strict=True):

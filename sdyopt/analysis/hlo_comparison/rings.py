@@ -16,7 +16,7 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.base.dataclasses import dataclass
 
-_PAIRS = re.compile(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*+)\}")
+_PAIRS = re.compile(r"source_target_pairs=\{(?:\{\d+,\d+\},?)*+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _text(xla: Sequence[CollectiveOperand], members: Sequence[int], size: int) -
 
 def _pairs(op: Instruction) -> str:
     match = _PAIRS.search(op.attributes)
-    return "" if match is None else match[1]
+    return "" if match is None else match[0]
 
 
 def _cycles(pairs: str) -> Groups | None:

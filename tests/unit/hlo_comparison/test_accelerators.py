@@ -39,6 +39,25 @@ _SUM = """  %b = f32[8,4]{1,0} negate(%a)
   %two = f32[8,4]{1,0} all-reduce(%b), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
   ROOT %out = f32[8,4]{1,0} add(%one, %two)
 """
+_SUM_OF_THREE = """  %b = f32[8,4]{1,0} negate(%a)
+  %c = f32[8,4]{1,0} tanh(%a)
+  %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %two = f32[8,4]{1,0} all-reduce(%b), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %three = f32[8,4]{1,0} all-reduce(%c), channel_id=3, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %minus = f32[8,4]{1,0} negate(%two)
+  %first = f32[8,4]{1,0} add(%one, %minus)
+  ROOT %out = f32[8,4]{1,0} subtract(%first, %three)
+"""
+_SUM_OF_PARTS = """  %b = f32[8,4]{1,0} negate(%a)
+  %other = s32[4]{0} constant({OTHER})
+  %at = s32[1]{0} dynamic-slice(%other, %id), dynamic_slice_sizes={1}
+  %where = s32[] reshape(%at)
+  %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %two = f32[8,4]{1,0} all-reduce(%b), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %s1 = f32[4,4]{1,0} dynamic-slice(%one, %start, %zero), dynamic_slice_sizes={4,4}
+  %s2 = f32[4,4]{1,0} dynamic-slice(%two, %where, %zero), dynamic_slice_sizes={4,4}
+  ROOT %out = f32[4,4]{1,0} add(%s1, %s2)
+"""
 _LOOP = """HloModule m, num_partitions=4
 
 %body (p: (s32[], s32[], f32[8,4])) -> (s32[], s32[], f32[8,4]) {
@@ -86,6 +105,28 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_MERGE.replace("all-gather(%a), channel_id=2", "all-gather(%b)")), {}, ["all_gather"] * 2),
         (_program(_SUM), {SUMMED: 1}, ["all_reduce"]),
         (_program(_SUM.replace("%add\n  ROOT", "%max\n  ROOT")), {}, ["all_reduce"] * 2),
+        (_program(_SUM_OF_THREE), {SUMMED: 2}, ["all_reduce"]),
+        # The sum of two of them is used otherwise, too: the third stays.
+        (
+            _program(_SUM_OF_THREE.replace("  ROOT", "  %use = f32[8,4] tanh(%first)\n  ROOT")),
+            {SUMMED: 1},
+            ["all_reduce"] * 2,
+        ),
+        # Slices are summed up if they are at the same offsets, which each computes by itself.
+        (
+            _program(_SUM_OF_PARTS.replace("OTHER", "0, 4, 0, 4")),
+            {SCATTERED: 2, SUMMED: 1},
+            ["reduce_scatter"],
+        ),
+        (_program(_SUM_OF_PARTS.replace("OTHER", "4, 0, 4, 0")), {SCATTERED: 2}, ["reduce_scatter"] * 2),
+        # Of groups of other devices, or of another type, nothing is summed up.
+        (
+            _program(_SUM.replace("2, replica_groups={{0,1},{2,3}}", "2, replica_groups={{0,2},{1,3}}")),
+            {},
+            ["all_reduce"] * 2,
+        ),
+        # A slice of half a shard, or one of a part of the result, is no reduce-scatter.
+        (_program(_SCATTER.replace("f32[4,4]", "f32[2,4]").replace("{4,4}", "{2,4}")), {}, ["all_reduce"]),
     ],
 )
 def test_collectives_are_read_as_on_accelerators(

@@ -363,6 +363,27 @@ def test_hlo_before_partitioning() -> None:
     assert compared_with(layout).mismatch == whole
 
 
+def test_hlo_of_one_of_several_slices() -> None:
+    """Slices that send each other nothing have the HLO of one of them."""
+    program = """
+    sdy.mesh @mesh = <["slice"=2, "x"=4]>
+    func.func @main(%a: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"slice"}, {"x"}]>})
+        -> tensor<8x64xf32> {
+      %0 = sdy.all_gather [{}, {"x"}] %a out_sharding=<@mesh, [{"slice"}, {}]> : tensor<8x64xf32>
+      return %0 : tensor<8x64xf32>
+    }
+    """
+    layout = "entry_computation_layout={(f32[4,16]{1,0:T(8,128)})->f32[4,64]{1,0:T(8,128)}}"
+    gather = "all-gather(%a), replica_groups={{0,1,2,3}}, dimensions={1}"
+    entry = "ENTRY %main (a: f32[4,16]) -> f32[4,64] {\n  %a = f32[4,16]{1,0:T(8,128)} parameter(0)\n"
+    text = f"HloModule m, {layout}, num_partitions=4\n\n{entry}  ROOT %g = f32[4,64] {gather}\n}}\n"
+    found = sdyopt.parse(program).report().compare_hlo(text)
+    assert (found.to_dict()["devices"], found.to_dict()["slices"], found.counts) == (8, 2, {"same": 1})
+    # Of three slices, it would be another program.
+    with pytest.raises(sdyopt.ParseError, match="the HLO is for 4 devices, the program for 8"):
+        sdyopt.parse(program).report().compare_hlo(text.replace("f32[4,16]{1,0:T", "f32[2,16]{1,0:T"))
+
+
 def test_a_program_of_whole_tensors_is_the_same_before_partitioning() -> None:
     program = """
     sdy.mesh @mesh = <["x"=4]>

@@ -148,6 +148,28 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="in steps",
         ),
         pytest.param(
+            [reported("all_reduce", Y, 32, 1)],
+            reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + USED,
+            [("in steps", 1, 2)],
+            "%r of the result of %q",
+            id="a step before",
+        ),
+        pytest.param(
+            [reported("all_reduce", X, 32, 1)],
+            reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + USED,
+            [("in steps", 1, 2)],
+            "%r of the result of %q",
+            id="a step after",
+        ),
+        pytest.param(
+            # Of many that are alike, the one of the line.
+            [reported("all_reduce", XY, 32, line) for line in LINES],
+            reduce("q", "%a", X, place(9)) + reduce("r", "%q", Y, place(9)) + USED,
+            [*[("only in the report", 1, 0)] * 8, ("in steps", 1, 2)],
+            "",
+            id="in steps of one of many lines",
+        ),
+        pytest.param(
             [reported("all_gather", XY, 64, 1)],
             gather("q", "%a", X, place(1)) + gather("r", "%q", Y, place(1)) + SLICED,
             [("in steps", 1, 2)],

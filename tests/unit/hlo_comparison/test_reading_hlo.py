@@ -77,12 +77,15 @@ NUMBERS = "%z = s32[] constant(0)", "%one = s32[] constant(1)", "%nine = s32[] c
         ("s32[3] dynamic-slice(%row, %low), dynamic_slice_sizes={3}", [(0, 1, 2)]),
         ("s32[5] dynamic-slice(%row, %z), dynamic_slice_sizes={5}", None),
         ("s32[1] dynamic-slice(%row, %z, %z), dynamic_slice_sizes={1}", None),
+        ("s32[1] dynamic-slice(%row, %row), dynamic_slice_sizes={1}", None),
+        ("s32[1] dynamic-slice(%row, %none), dynamic_slice_sizes={1}", None),
+        ("s32[1,2] dynamic-slice(%row, %one), dynamic_slice_sizes={1,2}", None),
         ("s32[4] constant({...})", None),
         ("s32[3] constant({1, 2})", None),
     ],
 )
 def test_values_of_integers(line: str, expected: list[tuple[int, ...]] | None) -> None:
-    row = "%row = s32[4] constant({0, 1, 2, 3})", "%low = s32[] constant(-5)"
+    row = "%row = s32[4] constant({0, 1, 2, 3})", "%low = s32[] constant(-5)", "%none = s32[0] constant({})"
     assert values("x", DEVICE, TABLE, *NUMBERS, *row, f"%x = {line}") == expected
 
 
