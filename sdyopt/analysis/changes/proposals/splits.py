@@ -52,7 +52,11 @@ class _Split(NamedTuple):
 
 @proposal("split products", share=1)
 def split_products(program: ProposedOn) -> Iterator[Change]:
-    """The parts of a product interleaved, at all splits of a line and where their gradients are joined."""
+    """The parts of a product interleaved, at all splits of a line and where their gradients are joined.
+
+    Only if something is sent for the line.
+    """
+    lines = {line for (line, _, _), size in program.outcome.sent.items() if size}
     slices_of: dict[tuple[object, _Split], list[Op]] = {}
     for op in program.module.walk():
         for value in op.results:
@@ -60,8 +64,10 @@ def split_products(program: ProposedOn) -> Iterator[Change]:
                 users = list(dict.fromkeys(value.users))
                 slices_of.setdefault((_line(users[0]), split), []).extend(users)
     for (line, split), slices in slices_of.items():
-        joins = [op for op in program.module.walk() if _line(op) == line and _joins(op, split)]
         location = source_location(slices[0].location)
+        if location.line and location.path_text not in lines:
+            continue
+        joins = [op for op in program.module.walk() if _line(op) == line and _joins(op, split)]
         where = f" at {location.file_text}" if location.line else ""
         count = split.parts
         text = f"{count} weights, or one interleaved, for the split{where}"
