@@ -206,7 +206,8 @@ class Search:
             after = self.trials.after(*parts)
             made = frozenset().union(*[part.subjects for part in parts])
             further = [trial.change for trial in self.ranked[1:_LOOKED_AT]]
-            if after.outcome is not None:
+            # A program that is larger than the budget is not partitioned again to find more.
+            if self._size <= self._budget.operations and after.outcome is not None:
                 further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
             free = [
                 change for change in further if not change.subjects & made and not change.turns_sharding_off

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.changes.axes import axes_of_sharding
@@ -14,8 +15,9 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.ir.value import OpResult
 
-# Of so many of the largest values, so many that lack an axis get constraints.
-_LOOKED_AT, _VALUES = 200, 6
+# Of so many of the largest values, so many that lack an axis get constraints; of those with one type and
+# sharding, so many are looked at.
+_LOOKED_AT, _VALUES, _ALIKE = 200, 6, 2
 
 
 @proposal("missing axes", share=2)
@@ -24,15 +26,16 @@ def missing_axes(program: ProposedOn) -> Iterator[Change]:
     run = program.run
     if run is None:
         return
-    seen: set[object] = set()
+    seen: Counter[object] = Counter()
     count = 0
     sized = [(bytes_of(value.type) or 0, value) for value in run.final if isinstance(value, OpResult)]
     # Of equal sizes, the first in the program: the sort is stable.
     for size, subject in sorted(sized, key=lambda pair: -pair[0])[:_LOOKED_AT]:
         written, own = program.originals.value(subject), run.final[subject]
         key = subject.type, own
-        if not size or key in seen or written is None or is_input(written) or count == _VALUES:
+        if not size or seen[key] >= _ALIKE or written is None or is_input(written) or count == _VALUES:
             continue
+        seen[key] += 1
         changes: dict[object, Change] = {}
         for absence in absences(run, subject):
             neighbour = run.final.get(absence.neighbor)
@@ -52,6 +55,6 @@ def missing_axes(program: ProposedOn) -> Iterator[Change]:
                 change = program.alike(Edit(place_of(written), sharding, mesh))
                 changes.setdefault(change.key, change)
         if changes:
-            seen.add(key)
+            seen[key] = _ALIKE
             count += 1
             yield from changes.values()
