@@ -42,8 +42,6 @@ _LINES = 3
 _MAX_TOGETHER, _LOOKED_AT = 4, 6
 # So many times as many changes as trials are looked at, if an estimate says which are tried.
 _BY_ESTIMATE = 5
-# Trials that process fewer operations together do not share the work among processes.
-_MIN_SHARED = 5_000
 # So many of the changes that are best with fewer layers are tried on the whole program.
 _MAX_LIKELY = 12
 
@@ -325,8 +323,7 @@ class Search:
         total = self.tried + len(chosen)
         if self.is_over():
             return
-        jobs = self._jobs if len(chosen) * self._size > _MIN_SHARED else 1
-        for trial in trials.of_changes(chosen, jobs, cut):
+        for trial in trials.of_changes(chosen, self._jobs, cut):
             self.tried += 1
             self._show(self.tried, total)
             self.failed += trial.has_failed

@@ -120,6 +120,8 @@ _USUAL_RANK = 16
 
 # In a smaller program, a trial takes little time: so many changes are tried whatever their estimate is.
 LEAST_ESTIMATED, _IN_FULL = 800, 64
+# Trials that process fewer operations together do not share the work among processes.
+_MIN_SHARED = 10_000
 # What saves less than this share by an estimate saves less than what pays.
 _ESTIMATED_NOISE = NOISE * Fraction(3, 4)
 
@@ -467,7 +469,7 @@ class Trials:
             yield next(trials) if is_worth_it else Trial(change, self.figures, None)
 
     def _in_full(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
-        if jobs == 1 or len(changes) < 2:
+        if jobs == 1 or len(changes) < 2 or len(changes) * self._size < _MIN_SHARED:
             yield from (self._trial(change, limit) for change in changes)
         elif self._may_fork:
             yield from self._forked(changes, jobs, limit)

@@ -39,7 +39,7 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
     module = sdyopt.parse(PROGRAM)
     alone = module.advise(jobs=1)
     monkeypatch.setattr(os, "fork", forbidden)
-    monkeypatch.setattr("sdyopt.analysis.changes.search._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
     with monkeypatch.context() as patch:
         # All trials are in the processes.
         patch.setattr(Trials, "_trial", forbidden)
@@ -53,7 +53,7 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
 def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sdyopt.parse(PROGRAM)
     text = str(module.advise(jobs=1))
-    monkeypatch.setattr("sdyopt.analysis.changes.search._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
     # They end at once.
     monkeypatch.setattr("sdyopt.analysis.changes.processes._MODULE", "sys")
     assert str(module.advise(jobs=2)) == text
@@ -70,7 +70,7 @@ def test_processes_end_with_their_owner(monkeypatch: pytest.MonkeyPatch) -> None
         original(self, *arguments)  # type: ignore[arg-type]
         kept.append(self)
 
-    monkeypatch.setattr("sdyopt.analysis.changes.search._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
     monkeypatch.setattr(TrialProcesses, "__init__", init)
     module.advise(jobs=2)
     processes = kept[0]._processes
