@@ -21,7 +21,7 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     TimeEstimate,
 )
-from sdyopt.analysis.figures.topology import Topology, error_text
+from sdyopt.analysis.figures.topology import Compute, Topology, error_text
 from sdyopt.analysis.figures.totals import seconds_of_runs
 
 
@@ -148,7 +148,7 @@ def _seconds_of_writing(product: Product, topology: Topology, flops: Fraction) -
 
 
 # Of a product and of writing its result, the share of the faster that the slower does not hide.
-_NOT_HIDDEN = Fraction(1, 4)
+_NOT_HIDDEN = Fraction(1, 10)
 # Programs of so many times the cache have little of their operands in it.
 _LARGE = 8
 
@@ -166,7 +166,7 @@ def _timed_product(
     if (speed := topology.compute) is not None and compute is not None and memory is not None:
         rate = speed.rates.get(product.element, speed.rates.get(product.element[:2].lower(), 1.0))
         flops = (topology.flops or 1) * speed.products
-        compute = _padded_flops(product, speed.tile) / (flops * Fraction(str(rate)))
+        compute = _padded_flops(product, speed) / (flops * Fraction(str(rate)))
         if speed.vector and product.kernel.vector_elements:
             compute = Fraction(product.kernel.vector_elements, speed.vector)
         memory, least = memory / speed.memory * is_in_memory, speed.product
@@ -194,19 +194,19 @@ def _timed_product(
     )
 
 
-def _padded_flops(product: Product, tile: int) -> int:
+def _padded_flops(product: Product, speed: Compute) -> int:
     """The FLOPs of whole tiles: of what is contracted, and of rows or columns, whichever is less."""
     if product.sizes is None:
         return product.flops or 0
     batch, rows, columns, contracted = product.sizes
-    # One operand is loaded in tiles, which takes as long as a few rows of the other.
-    least_rows, least_columns = (max(tile // _LOADS, _padded(size, _ROWS)) for size in (rows, columns))
+    tile = speed.tile
+    # One operand is loaded in tiles, which takes as long as some rows of the other.
+    least_rows, least_columns = (max(speed.load, _padded(size, _ROWS)) for size in (rows, columns))
     area = min(_padded(rows, tile) * least_columns, least_rows * _padded(columns, tile))
     return 2 * batch * _padded(contracted, tile) * area
 
 
-# The share of a tile's rows that pass while one is loaded, and the rows that a matrix unit takes at once.
-_LOADS = 4
+# The rows that a matrix unit takes at once.
 _ROWS = 8
 
 

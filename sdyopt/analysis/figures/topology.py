@@ -72,18 +72,20 @@ class Link:
 class Compute:
     """How fast a device computes: seconds that a kernel takes at least, and shares of its published speed.
 
-    Products are of tiles of so many rows and columns, and take the seconds of `product` without any, and
-    `narrow` FLOPs for each element that they write with 16 bits. `rates` are those of element types, where
-    they are not that of bf16. What fits in the bytes of the `cache` is not read from memory. `vector` are
-    the elements of a value that pass through the vector unit in a second; 0 if memory is the limit. `fused`
-    is the share of their time that operations take which are fused into a product, `custom` that of its speed
-    that a kernel such as one of attention has, `sustained` that of products in whole steps.
+    Products are of tiles of so many rows and columns, one of which is loaded in the time of `load` rows of
+    the other operand. They take the seconds of `product` without any, and `narrow` FLOPs for each element
+    that they write with 16 bits. `rates` are those of element types, where they are not that of bf16. What
+    fits in the bytes of the `cache` is not read from memory. `vector` are the elements of a value that pass
+    through the vector unit in a second; 0 if memory is the limit. `fused` is the share of their time that
+    operations take which are fused into a product, `custom` that of its speed that a kernel such as one of
+    attention has, `sustained` that of products in whole steps.
     """
 
     kernel: Fraction
     product: Fraction
     cache: int
     tile: int
+    load: int
     products: Fraction
     memory: Fraction
     vector: int
@@ -377,6 +379,7 @@ def _compute(table: dict[str, Any]) -> Compute:
         _figure(table, "product", SECONDS) or Fraction(0),
         int(_figure(table, "cache", BYTES) or 0),
         table["tile"][0],
+        table.get("load", table["tile"])[0],
         Fraction(str(table["products"][0])),
         Fraction(str(table["memory"][0])),
         table["vector"][0] if "vector" in table else 0,

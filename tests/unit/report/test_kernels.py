@@ -253,6 +253,19 @@ def test_the_arguments_of_the_first_product_are_read_while_it_runs() -> None:
     assert gpu_first == gpu_second
 
 
+def test_a_tile_of_v6e_is_loaded_in_the_time_of_as_many_rows() -> None:
+    body = """%a = stablehlo.custom_call @make(%x) : (tensor<512x1024xbf16>) -> tensor<ROWSx1024xf32>
+      %b = stablehlo.custom_call @make(%w) : (tensor<1024x1024xbf16>) -> tensor<1024x4096xf32>
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<ROWSx1024xf32>, tensor<1024x4096xf32>) -> tensor<ROWSx4096xf32>
+      %r = stablehlo.custom_call @use(%p) : (tensor<ROWSx4096xf32>) -> tensor<f32>
+      return %r : tensor<f32>"""
+    few, many = (product_seconds(body.replace("ROWS", rows), "tpu-v6e") for rows in ("32", "256"))
+    assert few == many
+    few, many = (product_seconds(body.replace("ROWS", rows), "tpu-v5e") for rows in ("32", "256"))
+    assert few < many
+
+
 def test_products_of_a_row_are_of_the_vector_unit() -> None:
     """As libtpu estimates a row of 1024 and 16 of 128 elements, which it multiplies and sums."""
     row, wide, q, k, s = (
