@@ -55,3 +55,8 @@ def about(message: str, **values: object) -> Message:
 
 
 _PLAIN = ErrorKind("")
+
+
+def is_kind(message: str, kind: ErrorKind) -> bool:
+    """Whether a text is the message of an error of this kind."""
+    return isinstance(message, Message) and message.kind is kind

@@ -12,10 +12,11 @@ import re
 from functools import partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import Message
+from sdyopt.base.diagnostics.error_kind import Message, is_kind
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
+from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -146,13 +147,6 @@ def _parse_size(parser: TextParser) -> int | None:
 _SDY_HELP = 'such as <@mesh, [{"x"}, {"y":(1)2}, {}]>'
 _PREFIX = re.compile(r"\s*(?:#sdy\.sharding)?")
 
-# The end of a message, which names an axis -> the occurrence of the axis that is underlined: 0 for the first,
-# -1 for the last.
-_SUBJECTS = (
-    (re.compile(r'unknown axis name: (".*")$'), 0),
-    (re.compile(r'(?:[:,]| and) (".*?"(?::\(\d+\)\d+)?)$'), -1),
-)
-
 
 def parse_sdy(source: Source) -> TensorSharding:
     """Parses a sharding. Raises DiagnosticError."""
@@ -176,30 +170,29 @@ def check_sdy(source: Source, on_mesh: ShardingOnMesh, shape: Shape | None) -> N
     rank = sharding.rank if shape is None else len(shape)
     problem = sharding_problem(sharding, RankedTensor((1,) * rank, F32), mesh)
     if problem is not None:
-        raise _located(source, problem).help(_help(problem, mesh))
+        axis = problem.values.get("axis", "") if isinstance(problem, Message) else ""
+        raise _located(source, problem, axis).help(_help(problem, mesh))
     try:
         tiling_of(on_mesh)
     except IncompatibleSubAxes as error:
-        raise _located(source, str(error)).help("divide the axis at the same sizes for both") from None
+        axis = axis_ref_text(error.second)
+        raise _located(source, str(error), axis).help("divide the axis at the same sizes for both") from None
 
 
-def _located(source: Source, problem: str) -> DiagnosticError:
-    """The error, which underlines the axis that it names, or else the whole text."""
-    text = source.text
-    for pattern, which in _SUBJECTS:
-        if (match := pattern.search(problem)) is not None:
-            for name in (match[1], match[1].replace('"', "'")):
-                offset = text.find(name) if which == 0 else text.rfind(name)
-                if offset >= 0:
-                    return error_at_range(source, offset, offset + len(name), problem)
+def _located(source: Source, problem: str, axis: str) -> DiagnosticError:
+    """The error, which underlines an axis where it last occurs, an unknown one where it first does, or all."""
+    text, find = source.text, source.text.find if is_kind(problem, UNKNOWN_AXIS) else source.text.rfind
+    name = axis if axis.startswith('"') else f'"{axis}"'
+    for written in (name, name.replace('"', "'")) if axis else ():
+        if (offset := find(written)) >= 0:
+            return error_at_range(source, offset, offset + len(written), problem)
     return error_at_range(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
 
 
 def _help(problem: str, mesh: Mesh) -> str:
-    kind = problem.kind if isinstance(problem, Message) else None
-    if kind is UNKNOWN_AXIS:
+    if is_kind(problem, UNKNOWN_AXIS):
         axes = ", ".join([f'"{axis.name}"={axis.size}' for axis in mesh.axes])
         return f"the mesh has {axes}" if axes else "the mesh has no axes"
-    if kind is WRONG_RANK:
+    if is_kind(problem, WRONG_RANK):
         return "write one {…} for each dimension of --shape"
-    return "an axis shards one dimension; remove one of the two" if kind is DUPLICATE_AXIS else ""
+    return "an axis shards one dimension; remove one of the two" if is_kind(problem, DUPLICATE_AXIS) else ""

@@ -43,6 +43,8 @@ SUB_AXIS = ErrorKind(
     help='`"axis":(P)S` is the sub-axis of size S after sub-axes of total size P; P times S divides the size '
     "of the axis",
 )
+_MERGEABLE = ErrorKind("two consecutive sub-axes can be merged: {previous}, {axis}")
+_OVERLAPPING = ErrorKind("overlapping sub-axes: {previous}, {axis}")
 SUB_AND_FULL_AXIS = ErrorKind(
     'both sub-axis and full-axis are used for axis name: "{axis}"',
     at='value > text "{axis}"',
@@ -269,10 +271,7 @@ class AxisUses:
                 return DUPLICATE_AXIS(axis=axis_ref_text(axis))
             self._axes.add(axis)
             if previous is not None and previous.can_merge(axis):
-                return (
-                    "two consecutive sub-axes can be merged: "
-                    f"{axis_ref_text(previous)}, {axis_ref_text(axis)}"
-                )
+                return _MERGEABLE(previous=axis_ref_text(previous), axis=axis_ref_text(axis))
             previous = axis
         return None
 
@@ -295,7 +294,7 @@ class AxisUses:
             if problem is not None:
                 return problem
             if not is_first and previous is not None and previous.interval_end > axis.pre_size:
-                return f"overlapping sub-axes: {axis_ref_text(previous)}, {axis_ref_text(axis)}"
+                return _OVERLAPPING(previous=axis_ref_text(previous), axis=axis_ref_text(axis))
             previous = axis
         return None
 
