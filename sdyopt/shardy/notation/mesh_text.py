@@ -180,7 +180,7 @@ def check_sdy(source: Source, on_mesh: ShardingOnMesh, shape: Shape | None) -> N
 
 
 def _located(source: Source, problem: str, axis: str) -> DiagnosticError:
-    """The error, which underlines an axis where it last occurs, an unknown one where it first does, or all."""
+    """The error, which underlines an axis where it last occurs, or where it first does if unknown."""
     text, find = source.text, source.text.find if is_kind(problem, UNKNOWN_AXIS) else source.text.rfind
     name = axis if axis.startswith('"') else f'"{axis}"'
     for written in (name, name.replace('"', "'")) if axis else ():
