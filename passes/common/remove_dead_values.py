@@ -22,6 +22,7 @@ computed from it. Removed are arguments and results of private functions of whic
 arguments, results of `scf.if`, and operations without effects. Calls themselves stay, and so do loop-carried
 values of `stablehlo.while`, which MLIR does not see through. Calls lose the shardings of removed results.
 Where C++ puts a `ub.poison` in place of an operand that must remain, the operand stays.
+With `canonicalize`, which is the default, the operations of `scf` with regions are canonicalized afterwards.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from sdyopt.mlir.ir.interfaces import (
     forwarded_operands,
     incoming_edges,
     is_memory_effect_free,
+    is_trivially_dead,
     keep_successor_operands,
     successor_operand_values,
 )
@@ -43,7 +45,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import SYMBOL, TERMINATOR
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
 from .support.call_graph import callee_of, functions_with_known_calls
@@ -53,11 +55,35 @@ from .support.call_graph import callee_of, functions_with_known_calls
 class RemoveDeadValues(Pass):
     anchor = None
 
+    canonicalize: bool = option(default=True, help="canonicalize operations of scf with regions afterwards")
+
     def run(self, op: Op) -> bool:
         rewriter = Rewriter()
         liveness = _Liveness(op)
         _Removal(op, liveness, rewriter).run()
+        if self.canonicalize:
+            _canonicalize_regions(op, rewriter)
         return rewriter.changed
+
+
+# As `canonicalize` does by default.
+_MAX_ROUNDS = 10
+
+
+def _canonicalize_regions(root: Op, rewriter: Rewriter) -> None:
+    """Applies the canonicalizations of scf.if, for and while, innermost first, until nothing changes."""
+    for _ in range(_MAX_ROUNDS):
+        ops = [op for op in root.walk() if op.dialect_name == "scf" and op.regions and op is not root]
+        has_changed = False
+        for op in reversed(ops):
+            for pattern in type(op).canonicalizations:
+                if op.parent is not None and is_trivially_dead(op):
+                    rewriter.erase(op)
+                    has_changed = True
+                elif op.parent is not None and pattern.rewrite(op, rewriter):
+                    has_changed = True
+        if not has_changed:
+            return
 
 
 class _Liveness:

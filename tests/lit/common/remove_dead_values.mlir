@@ -190,12 +190,12 @@ func.func @main(%c: i32, %d: i32) {
 
 // Loop-carried values stay; a loop without effects whose results are not used does not.
 // CHECK-LABEL: func.func @loops
-func.func @loops(%n: index, %a: f32) -> f32 {
-  // CHECK-NEXT: %0:2 = scf.for %arg2 = %arg0 to %arg0 step %arg0 iter_args(%arg3 = %arg1, %arg4 = %arg1) -> (f32, f32) {
-  // CHECK-NEXT:   scf.yield %arg4, %arg3 : f32, f32
+func.func @loops(%n: index, %m: index, %a: f32, %b: f32) -> f32 {
+  // CHECK-NEXT: %0:2 = scf.for %arg4 = %arg0 to %arg1 step %arg0 iter_args(%arg5 = %arg2, %arg6 = %arg3) -> (f32, f32) {
+  // CHECK-NEXT:   scf.yield %arg6, %arg5 : f32, f32
   // CHECK-NEXT: }
   // CHECK-NEXT: return %0#0
-  %0:2 = scf.for %i = %n to %n step %n iter_args(%x = %a, %y = %a) -> (f32, f32) {
+  %0:2 = scf.for %i = %n to %m step %n iter_args(%x = %a, %y = %b) -> (f32, f32) {
     scf.yield %y, %x : f32, f32
   }
   %1 = scf.for %i = %n to %n step %n iter_args(%x = %a) -> (f32) {
