@@ -302,6 +302,11 @@ class DialectEncodings:
     ) -> None:
         if any(not isinstance(codec, Codec) for codec in codecs):
             raise ValueError(f"{attribute_class.__name__} is encoded by what is no codec, such as STRING")
+        namespace = getattr(attribute_class, "dialect", None)
+        if namespace and namespace not in ("builtin", self.dialect):
+            raise ValueError(
+                f"{attribute_class.__name__} is of the dialect {namespace}, not of {self.dialect}"
+            )
         if take is None and make is None and issubclass(attribute_class, Interned):
             names = field_names(attribute_class)
             if len(codecs) > len(names) or not has_defaults(attribute_class, names[len(codecs) :]):

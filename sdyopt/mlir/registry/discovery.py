@@ -20,11 +20,13 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, module_from_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
@@ -349,6 +351,8 @@ def load_any_plugin(name: str) -> None:
     if name.endswith(".toml"):
         for listed_plugin in _listed_plugins(name, failure):
             load_any_plugin(listed_plugin)
+    elif (is_path := os.sep in name or "/" in name) and (native_path(name) / "__init__.py").is_file():
+        load_any_plugin(os.path.join(name, "__init__.py"))  # noqa: PTH118  a Path drops the leading ./
     elif name.endswith(".py"):
         is_new, before = native_path(name).resolve() not in _file_modules, set(entries)
         module = _module_of_file(name, failure)
@@ -379,6 +383,8 @@ def load_any_plugin(name: str) -> None:
                 help = f"load it with --load-analysis-plugin={name}"
                 raise UsageError(f"{failure}: it is an analysis", help)
             help = nearest_or_all(name, sorted(set().union(*known.values())))
+            if not is_path and (native_path(name) / "__init__.py").is_file():
+                help = f"write ./{name} for the package in this folder"
             message = f"{failure}: no installed package has this entry point"
             raise UsageError(message, help or "install the package of the plugin in this Python environment")
         for group in groups:
@@ -475,6 +481,9 @@ _file_modules: dict[Path, ModuleType] = {}
 def _module_of_file(name: str, failure: str) -> ModuleType:
     """The module of a file, which is executed once, for its passes and its dialect alike."""
     path = native_path(name).resolve()
+    imported = sys.modules.get(path.parent.name if path.stem == "__init__" else path.stem)
+    if path not in _file_modules and imported is not None and _file_of(imported) == path:
+        _file_modules[path] = imported
     if path not in _file_modules:
         # It must hide no other module.
         spec = spec_from_file_location(f"{FILE_MODULE}{len(_file_modules)}_{path.stem}", path)
@@ -495,7 +504,32 @@ def _module_of_file(name: str, failure: str) -> ModuleType:
         except Exception as problem:
             raise _located_error(path, failure, problem) from problem
         _file_modules[path] = module
+        if not any(isinstance(finder, _LoadedFiles) for finder in sys.meta_path):
+            sys.meta_path.insert(0, _LoadedFiles())
     return _file_modules[path]
+
+
+class _LoadedFiles(MetaPathFinder, Loader):
+    """Finds a module whose file is a plugin already, as the same module: a file is executed once."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = None if path is not None else PathFinder.find_spec(fullname)
+        if spec is None or spec.origin is None or Path(spec.origin).resolve() not in _file_modules:
+            return None
+        return spec_from_loader(fullname, self, origin=spec.origin)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _file_modules[Path(spec.origin or "").resolve()]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Does nothing: the module is executed."""
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if file else None
 
 
 def _located_error(path: Path, failure: str, problem: Exception) -> UsageError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
 
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.registry.discovery import load_any_plugin
+from sdyopt.mlir.registry.discovery import find_dialect, load_any_plugin
 
 HEADER = """from sdyopt import plugin
 DIALECT = mistaken = plugin.Dialect("mistaken")
@@ -65,6 +66,12 @@ DIALECT = mistaken = plugin.Dialect("mistaken")
             6,
             "A is encoded by what is no codec",
         ),
+        (
+            'class A(plugin.Attribute):\n    size: int\n    dialect = "mistaken"\n'
+            'plugin.DialectEncodings("mistake").attribute(0, A, plugin.SIGNED)\n',
+            7,
+            "A is of the dialect mistaken, not of mistake",
+        ),
     ],
 )
 def test_mistakes_are_errors_at_their_line(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -86,3 +93,38 @@ def test_a_dialect_that_nothing_names(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the file defines no DIALECT") as error:
         load_any_plugin(str(file))
     assert error.value.help == "write DIALECT = the dialect 'nameless'"
+
+
+PACKAGE = """
+from sdyopt import plugin
+
+DIALECT = packaged = plugin.Dialect("packaged")
+plugin.register_encodings(plugin.DialectEncodings("packaged"))
+
+
+@packaged.op("a")
+class AOp(plugin.Op): ...
+"""
+
+
+def test_a_folder_is_a_package_and_is_executed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "packaged_dialect"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = importlib.import_module("packaged_dialect")
+    load_any_plugin(str(folder))
+    dialect = find_dialect("packaged")
+    assert dialect is module.DIALECT
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as error:
+        load_any_plugin("packaged_dialect")
+    assert error.value.help == "write ./packaged_dialect for the package in this folder"
+
+
+def test_a_file_that_is_a_plugin_can_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "imported_dialect.py"
+    file.write_text(PACKAGE.replace("packaged", "imported"))
+    load_any_plugin(str(file))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert importlib.import_module("imported_dialect").DIALECT is find_dialect("imported")
