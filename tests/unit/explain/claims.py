@@ -42,13 +42,14 @@ from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import specs_of
 from sdyopt.shardy.record import FunctionResult, InsertedReshard, Subject
@@ -283,7 +284,8 @@ class _Executed:
             place = self._advice.subject(source.subject, self._record, run)
             if place is None or source.annotation.kind not in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT):
                 return
-            places.append(place_of(place))
+            # A constraint may be followed by another one.
+            places.append(place if annotation_of(place) is not None else place_of(place))
         if subject is None or any(self._edit_without(place, arrival) is None for place in places):
             return
         others = [place for place in self._annotated if place not in places]
@@ -302,6 +304,11 @@ class _Executed:
             self._without[edits] = None if after is None else (record, copies)
         found = self._without[edits]
         if found is None:
+            return None
+        if isinstance(subject, BlockArgument) and len(owning_op(subject).regions) != len(
+            [region for region in found[1][owning_op(subject)].regions if region.blocks]
+        ):
+            # A pass has moved the regions of the copy.
             return None
         shardings = _shardings(found[0], copy_of(subject, found[1]))
         return [dimension_of(each, arrival.axis) for each in shardings]
