@@ -173,8 +173,13 @@ class Fusion:
                 free.update(op.results)
 
     def _is_one_hot(self, op: ScatterOp) -> bool:
-        """Whether a scatter into a constant sets few elements of it, which is computed where it is used."""
+        """Whether a scatter into a constant sets few elements of it, which is computed where it is used.
+
+        It is if one index says which element of a row is set, not which of several dimensions.
+        """
         if len(op.results) != 1 or op.operand_at(0) not in self.free:
+            return False
+        if len(op.scatter_dimension_numbers.scatter_dims_to_operand_dims) != 1:
             return False
         updates = op.operand_at(len(op.operands) - 1)
         return self._bytes(updates) * FEW_UPDATES <= self._bytes(op.results[0])

@@ -174,14 +174,19 @@ class LiveMemory:
             for live, peak in zip(_live_bytes(counted, len(ops)), nested, strict=True)
         ]
         on_chip = [0] * len(ops)
+        is_tight = False
         if self._on_chip_bytes:
-            on_chip = self._on_chip(counted[len(held) :], nested)
+            # With half of it left, less is moved away, and in parts.
+            is_tight = 2 * max(_live_bytes(counted[len(held) :], len(ops))) > self._on_chip_bytes
+            on_chip = self._on_chip(counted[len(held) :], nested, is_tight)
             totals = [total - part for total, part in zip(totals, on_chip, strict=True)]
         at = max(range(len(ops)), key=lambda index: (totals[index], on_chip[index]))
         inner = nested[at]
         temporaries = [buffer for buffer in counted[len(held) :] if buffer.start <= at <= buffer.end]
         if on_chip[at]:
-            temporaries = _off_chip(temporaries, on_chip[at])
+            live, temporaries = temporaries, _off_chip(temporaries, on_chip[at], is_tight)
+            inside = sum(buffer.bytes for buffer in live) - sum(buffer.bytes for buffer in temporaries)
+            totals[at], on_chip[at] = totals[at] + on_chip[at] - inside, inside
         return Peak(
             totals[at],
             ops[at],
@@ -193,17 +198,20 @@ class LiveMemory:
             on_chip[at] + (0 if inner is None else inner.on_chip),
         )
 
-    def _on_chip(self, temporaries: Sequence[Buffer], nested: Sequence[Peak | None]) -> list[int]:
+    def _on_chip(
+        self, temporaries: Sequence[Buffer], nested: Sequence[Peak | None], is_tight: bool
+    ) -> list[int]:
         """The bytes of temporaries that are in on-chip memory at each operation, as many as fit there.
 
         What an operation runs has its share first. Some of what is live for long is moved away meanwhile.
         """
         capacity, count = self._on_chip_bytes, len(nested)
         long = max(_LONG_LIFE, count // _LONG_SHARE)
+        share = _MOVED_AWAY if is_tight else 2 * _MOVED_AWAY
         small = [
             temporary
             if temporary.end - temporary.start < long
-            else replace(temporary, bytes=temporary.bytes - temporary.bytes // _MOVED_AWAY)
+            else replace(temporary, bytes=temporary.bytes - temporary.bytes // share)
             for temporary in temporaries
             if temporary.bytes <= capacity
         ]
@@ -253,11 +261,16 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
     return islice(accumulate(changes), count)
 
 
-def _off_chip(temporaries: Iterable[Buffer], on_chip: int) -> list[Buffer]:
-    """What is left if the smallest buffers are on the chip, as many as so many bytes are: of one a part."""
+def _off_chip(temporaries: Iterable[Buffer], on_chip: int, is_tight: bool) -> list[Buffer]:
+    """What is left if the smallest buffers are on the chip, as many as so many bytes are: of one a part.
+
+    If that is tight, no part of one: a buffer is in one memory at a time.
+    """
     left = []
     for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
         part = min(on_chip, temporary.bytes)
+        if is_tight and part < temporary.bytes:
+            part = 0
         on_chip -= part
         if part < temporary.bytes:
             left.append(replace(temporary, bytes=temporary.bytes - part))

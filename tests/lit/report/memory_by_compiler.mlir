@@ -99,7 +99,26 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK: memory per device: peak 512.0 MiB
 // TPU: memory per device: peak {{.*}} KiB
 // GPU: memory per device: peak 512.0 MiB
-func.func @one_hot(%i: tensor<4096x2xi32>, %y: tensor<4096xf32>) -> (tensor<f32>) {
+func.func @one_hot(%i: tensor<4096x1x1xi32>, %y: tensor<4096x1xf32>) -> (tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<4096x32768xf32>
+  %0 = "stablehlo.scatter"(%zeros, %i, %y) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4096x32768xf32>, tensor<4096x1x1xi32>, tensor<4096x1xf32>) -> tensor<4096x32768xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<4096x32768xf32>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// With an index for rows, too, as of x[rows, columns], the result is written.
+// TPU: memory per device: peak 512.0 MiB
+// GPU: memory per device: peak 512.0 MiB
+func.func @rows_and_columns(%i: tensor<4096x2xi32>, %y: tensor<4096xf32>) -> (tensor<f32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<4096x32768xf32>
   %0 = "stablehlo.scatter"(%zeros, %i, %y) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}> ({
