@@ -72,7 +72,13 @@ class Gradients:
         """
         edits_by_value = {edit.subject: edit for edit in map(_handed_on, edits)}
         together: set[Subject] = set()
+        # A statement constrains the same values, whichever of them is edited.
+        statements: set[object] = set()
         for subject, edit in list(edits_by_value.items()):
+            statement = None if edit.replaced is None else statement_of(edit.replaced)
+            if statement is not None and statement in statements:
+                continue
+            statements.add(statement)
             if isinstance(subject, OpResult):
                 for other in self._constrained_with(subject, edit):
                     edits_by_value.setdefault(other, edit._replace(subject=other))

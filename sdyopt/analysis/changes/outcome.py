@@ -5,7 +5,7 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 
@@ -107,6 +107,16 @@ class Outcome:
     def sent(self) -> Sent:
         """The bytes that a device sends by place."""
         return sent_by_place(self.report)
+
+    @cached_property
+    def largest_at(self) -> Mapping[tuple[str, str, str], Op]:
+        """The collective of each place that sends most."""
+        largest: dict[tuple[str, str, str], tuple[Fraction, Op]] = {}
+        for op, collective in zip(counted_collectives(self.module), self.report.collectives, strict=True):
+            sent, place = bytes_of_runs(collective), place_of_collective(collective)
+            if place not in largest or sent > largest[place][0]:
+                largest[place] = sent, op
+        return {place: op for place, (_, op) in largest.items()}
 
     @cached_property
     def _functions(self) -> dict[str, FuncOp]:

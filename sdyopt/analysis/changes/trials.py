@@ -41,7 +41,7 @@ from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips,
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.figures.topology import Topology, assumed_topology, median_error
+from sdyopt.analysis.figures.topology import Topology, assumed_topology, likely_error
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
@@ -342,8 +342,8 @@ class Trials:
 
     @property
     def error(self) -> Fraction:
-        """The median error of the times that changes are compared by."""
-        return median_error(self._machine)
+        """The share that 9 of 10 of the times are within that changes are compared by."""
+        return likely_error(self._machine)
 
     @property
     def on_chip(self) -> int:

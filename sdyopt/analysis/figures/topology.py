@@ -322,12 +322,12 @@ def error_text(topology: Topology) -> str:
     return f"error of {'; '.join(parts)}" if parts else f"times on {name} are not validated: formulas only"
 
 
-def median_error(topology: Topology) -> Fraction:
-    """The largest median error of times of a machine; 0 if none is known."""
+def likely_error(topology: Topology) -> Fraction:
+    """The share that 9 of 10 times of a machine are within, of those that are least known; 0 if none is."""
     if topology.target is None:
         return Fraction(0)
     errors = machine_data()["machines"][topology.target.name].get("error", {})
-    return max((Fraction(str(error["median"])) for error in errors.values()), default=Fraction(0))
+    return max((Fraction(str(error["nine_of_ten"])) for error in errors.values()), default=Fraction(0))
 
 
 # Shares of fewer values say little.

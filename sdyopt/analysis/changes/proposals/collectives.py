@@ -7,12 +7,9 @@ from fractions import Fraction
 from itertools import chain, zip_longest
 
 from sdyopt.analysis.changes.edits import Change, Edit, place_of
-from sdyopt.analysis.changes.effect import bytes_of_runs
-from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import functions_in
-from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -47,14 +44,7 @@ def collectives(program: ProposedOn) -> Iterator[Change]:
 
 def at_place(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
     """What may make the collective of a place cheaper that sends most."""
-    pairs = zip(counted_collectives(program.outcome.module), program.outcome.report.collectives, strict=True)
-    of_place = [
-        (bytes_of_runs(collective), op)
-        for op, collective in pairs
-        if place_of_collective(collective) == place
-    ]
-    if of_place:
-        _, op = max(of_place, key=lambda pair: pair[0])
+    if (op := program.outcome.largest_at.get(place)) is not None:
         for edit in dict.fromkeys(_for_collective(program, op)):
             yield program.alike(edit)
 
