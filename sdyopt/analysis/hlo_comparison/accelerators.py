@@ -154,9 +154,9 @@ class _Reading:
 
     def _change(self, number: int, kind: str, after: CollectiveOperand | None) -> None:
         before = self._now[number]
+        assert before is not None
         self._now[number] = after
-        saved = Fraction(0) if before is None else before.wire_bytes_of_runs
-        saved -= Fraction(0) if after is None else after.wire_bytes_of_runs
+        saved = before.wire_bytes_of_runs - (Fraction(0) if after is None else after.wire_bytes_of_runs)
         self._outcome.changes.append(Change(number, kind, saved))
 
     def _merge(self, ops: Sequence[Instruction]) -> None:

@@ -316,7 +316,8 @@ class _Expansion:
             return operands[0]
         if operands and opcode == "get-tuple-element" and (index := _INDEX.search(parsed.attributes)):
             element = element_of(operands[0], int(index[1]))
-            if element.op is operands[0].op and element.part >= 0:
+            is_placed = "metadata={" in parsed.attributes
+            if element.op is operands[0].op and element.part >= 0 and is_placed:
                 element.op.parts.setdefault(element.part, parsed.attributes)
             return element
         op = Instruction(parsed.name, parsed.type, opcode, parsed.arguments, parsed.attributes)

@@ -284,7 +284,7 @@ class _Reader:
             for number, shape in enumerate(shapes)
         ]
         if kind == "all_reduce" and len(arrays) == 1:
-            arrays = _joined_arrays(arrays[0]) or arrays
+            arrays = _joined_arrays(arrays[0])
         for number, array in enumerate(arrays):
             elements, type, text = array.shape
             bits = bits_of(type)
@@ -446,25 +446,25 @@ class _Array(NamedTuple):
 
 
 def _joined_arrays(whole: _Array) -> list[_Array]:
-    """The arrays that GPU joins to one flat array, sums up together, and takes apart; none if it does not."""
+    """The arrays that GPU joins to one flat array, sums up together, and takes apart; else the whole one."""
     joined = without_rearranging(whole.operand).op
     elements, type, _ = whole.shape
     if joined.opcode != "concatenate" or len(joined.shape) != 1:
-        return []
+        return [whole]
     parts = {}
     for user, _ in uses_of(whole.result):
         limits = _SLICE.search(user.attributes)
         if user.opcode != "slice" or limits is None:
-            return []
+            return [whole]
         parts[int(limits[1])] = user
     result, start = [], 0
     for operand in joined.operands:
         part, source = parts.get(start), without_rearranging(operand)
         size = 0 if part is None else part.elements
         if part is None or not size:
-            return []
+            return [whole]
         attributes = source.op.parts.get(source.part, source.op.attributes)
         place = attributes if "metadata={" in attributes else whole.attributes
         result.append(_Array((size, type, f"{type}[{size}]"), operand, Value(part), place))
         start += size
-    return result if start == elements and len(result) > 1 else []
+    return result if start == elements and len(result) > 1 else [whole]

@@ -172,6 +172,7 @@ def test_other_instructions_have_none() -> None:
         "f32[8,4] dot(), lhs_contracting_dims={1}",
         "f32[8,4] dot(%a), lhs_contracting_dims={1}",
         "f32[8,4] dot(%a, %b), lhs_contracting_dims={2}",
+        "f32[8,4,1] dot(%a, %b), lhs_contracting_dims={2}",
         "() dot(%a, %b), lhs_contracting_dims={1}",
         "f32[] convolution(%a, %b)",
         "f32[2,2] convolution(%a, %b), dim_labels=bf_xy->bf",

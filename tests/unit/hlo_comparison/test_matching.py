@@ -162,6 +162,13 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="a step after",
         ),
         pytest.param(
+            [reported("all_reduce", X, 32, 1), reported("all_reduce", X, 32, 2)],
+            reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + reduce("s", "%r", X, place(2)),
+            [("in steps", 1, 2), ("same", 1, 1)],
+            "%r of the result of %q",
+            id="a step between two",
+        ),
+        pytest.param(
             # Of many that are alike, the one of the line.
             [reported("all_reduce", XY, 32, line) for line in LINES],
             reduce("q", "%a", X, place(9)) + reduce("r", "%q", Y, place(9)) + USED,

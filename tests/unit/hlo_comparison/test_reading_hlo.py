@@ -289,6 +289,6 @@ def test_a_transfer_is_a_part_of_the_nearest_collective() -> None:
     assert take(80) is None
     assert take(100) == 1
     assert take(100) is None
-    assert take(72) == 0
+    assert take(60) == 0
     assert take(900) == 2
     assert take(1000) is None
