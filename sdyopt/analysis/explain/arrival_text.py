@@ -129,7 +129,8 @@ def site_text(run: Run, site: Site | Gap) -> str:
 def _without_dialect(name: str, op: Op) -> str:
     """`add` for an operation of a line of Python, `stablehlo.add` for any other."""
     location = source_location(op.location)
-    return name.removeprefix("stablehlo.") if location.name_stack and location.line else name
+    is_of_python = location.name_stack and location.line
+    return name.removeprefix("stablehlo.").removeprefix("sdy.") if is_of_python else name
 
 
 def op_text(op: Op) -> str:

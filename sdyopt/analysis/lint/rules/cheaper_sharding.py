@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import dims_text
 from sdyopt.analysis.changes.effect import Measure
-from sdyopt.analysis.changes.names import inputs_first
+from sdyopt.analysis.changes.names import Names, inputs_first
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding
@@ -66,17 +66,19 @@ class CheaperSharding(Rule):
             best = best if None not in alone else [together]
         for trial in best:
             if trial.change.edits:
-                yield _finding(trial)
+                yield _finding(trial, search.names)
         for trial in search.ranked:
             if (op := trial.change.op) is not None:
                 cost = trial.before.wire_bytes - trial.after.wire_bytes
                 yield Finding(op, "another collective saves {saved}", cost=cost, proposals=(trial.change,))
 
 
-def _finding(trial: Trial) -> Finding:
+def _finding(trial: Trial, names: Names) -> Finding:
     edit = inputs_first(trial.change.edits)[0] if trial.change.title else trial.change.edits[0]
     subject = edit.subject
     what, message = "this value", ""
+    if edit.is_new_constraint and names.is_of_jax:
+        what = names.jax(edit.named)
     steps: tuple[Narrowing, ...] = ()
     notes: tuple[Note, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
