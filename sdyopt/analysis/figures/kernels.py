@@ -30,7 +30,7 @@ from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
-from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.numerics import CholeskyOp, FftOp, TriangularSolveOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
@@ -63,6 +63,8 @@ _STREAMS = 3
 # Long windows are summed up in rows of so many elements, in so many kernels, some of them of all elements.
 _ROW = 128
 _STEPS, _PASSES = 4, 3
+# The kernels for each block of as many rows of a triangular matrix.
+_BLOCK_KERNELS = 5
 # A kernel of fewer bytes is of the scalar unit.
 _SCALARS = 32
 
@@ -87,6 +89,7 @@ class _Kernels:
 
     def __init__(self, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> None:
         self._shapes, self._counts = shapes, counts
+        # Vectors are tiles, as on TPUs, whose compiler fuses what it can with products, but no concatenation.
         self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
         self._looks_up = CompilerBehavior.LOOKS_UP_SHARDS.holds(compiler)
         self._summed = Kernels()
@@ -110,6 +113,8 @@ class _Kernels:
                 self._add_custom(op)
             elif kind is AllSliceOp:
                 self._add_slice(op)
+            elif self._pads and _is_of_blocks(kind):
+                self._add_blocks(op)
             depth, befores = 0, []
             for use in op.operand_uses:
                 before = use.value.defining_op
@@ -149,7 +154,7 @@ class _Kernels:
             return True
         if _ends(kind) and not (self._one_hots and before in self._one_hots):
             return True
-        if before in self._free or kind is ConvertOp:
+        if not self._pads or before in self._free or kind is ConvertOp:
             return False
         return type(user) is ConcatenateOp or (not value.has_one_use and _is_move(type(user)))
 
@@ -218,6 +223,12 @@ class _Kernels:
             self._summed.add(KernelSize(2 * size, self._elements(op.results[0]), False), times.high)
             self._summed.unsized += times.high
 
+    def _add_blocks(self, op: Op) -> None:
+        """Adds the kernels of a factorization, or of a triangular solution, which is of blocks of rows."""
+        times, shape = self._counts.times(op), self._shapes.shape(op.operand_at(0))
+        if times is not None and shape and DYNAMIC not in shape:
+            self._summed.unsized += times.high * _BLOCK_KERNELS * -(-shape[-1] // _ROW)
+
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
         """The union, in the larger kernel."""
         if first is second:
@@ -252,7 +263,7 @@ class _Kernels:
         ]
         kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
         kernels = self._summed
-        if isinstance(first, ReduceWindowOp) and (levels := _levels(first)):
+        if self._pads and isinstance(first, ReduceWindowOp) and (levels := _levels(first)):
             # A scan: in rows of as many elements, over their sums, and with these added.
             kernels.add(kind, _PASSES * times.high)
             kernels.unsized += times.high * (_STEPS * levels - _PASSES)
@@ -297,7 +308,7 @@ class _Kernels:
         ]
         if all(type(user) in FLOPS for user in writers):
             return True
-        is_sum = any(type(op) is ReduceOp for op in ops)
+        is_sum = self._pads and any(type(op) is ReduceOp for op in ops)
         return any(
             (before := use.value.defining_op) is not None
             and type(before) in FLOPS
@@ -422,6 +433,11 @@ def _levels(window: ReduceWindowOp) -> int:
 @cache
 def _is_view(kind: type[Op]) -> bool:
     return issubclass(kind, _VIEWS)
+
+
+@cache
+def _is_of_blocks(kind: type[Op]) -> bool:
+    return issubclass(kind, (CholeskyOp, TriangularSolveOp))
 
 
 @cache

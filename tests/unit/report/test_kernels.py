@@ -337,6 +337,11 @@ def test_a_reshape_that_moves_elements_to_other_vectors_is_a_kernel() -> None:
     assert count("128x4x512") == 3
 
 
+def test_a_factorization_is_of_blocks_of_rows() -> None:
+    """As libtpu does it for 1024 rows, in 39 kernels."""
+    assert kernels("%r = stablehlo.cholesky %a, lower = true : tensor<512x512xf32>").count == 20
+
+
 def test_slices_of_one_value_are_taken_together() -> None:
     body = """%c = stablehlo.slice %a [0:256, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
       %d = stablehlo.slice %a [256:512, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
