@@ -128,16 +128,16 @@ def test_collectives_of_a_report() -> None:
     program = """
     sdy.mesh @mesh = <["x"=4, "y"=2]>
     func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
-        -> tensor<64x32xf32> {
-      %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
-      %1 = sdy.all_slice [{"y"}, {}] %0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<64x32xf32>
+        -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+      %0 = sdy.all_slice [{}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<64x32xf32>
+      %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {"y"}]> : tensor<64x32xf32>
       return %1 : tensor<64x32xf32>
     }
     """
     # The slice sends nothing.
     [found] = of_report(report(program))
-    assert (found.kind, found.groups, found.bytes) == ("all_gather", ALONG_X, 64 * 32 * 4)
-    assert found.name == "#0"
+    assert (found.kind, found.groups, found.bytes) == ("all_gather", ALONG_X, 64 * 16 * 4)
+    assert found.name == "#1"
 
 
 REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
