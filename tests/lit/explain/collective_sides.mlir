@@ -7,8 +7,8 @@
 // CHECK-NEXT: ├─ "x" shards dimension 1 of %0
 // CHECK-NEXT: │  ├─ from %weight (dimension 1), forward along stablehlo.dot_general  collective_sides.mlir:40
 // CHECK-NEXT: │  └─ annotated: the input %weight  collective_sides.mlir:37
-// CHECK-NEXT: ├─ no help was found: {{[0-9]+}} changes were tried; the line sends as much, or the program takes longer
-// CHECK-NEXT: └─ see --explain='@main %0' for the sharding of what it moves
+// CHECK-NEXT: ├─ help: 2 weights, or one interleaved, for the split at collective_sides.mlir:43
+// CHECK:      └─ see --explain='@main %0' for the sharding of what it moves
 
 // The concatenation needs whole operands, so its operands and its result are resharded.
 // CHECK:      #4 all_to_all along {"x"} of %2: a device sends 3.00 KiB  collective_sides.mlir:43
