@@ -21,16 +21,10 @@ from sdyopt.mlir.registry import MESH_VERSIONS, dialect_table
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import IrProgram, session
+from sdyopt.tools.api.reports import HasText
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
 from sdyopt.tools.driver.xla_dump import DumpError, dumped_file, is_dump
-
-
-@runtime_checkable
-class HasText(Protocol):
-    """An object that prints itself as MLIR, such as what `jax.jit(f).lower(…)` returns."""
-
-    def as_text(self) -> str: ...
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
@@ -57,8 +57,9 @@ MAX_ROWS = 10
 MAX_PAGE = 300_000
 
 
-class HasHloText(Protocol):
-    """An object that prints itself as HLO, such as the result of `lowered.compile()` in JAX."""
+@runtime_checkable
+class HasText(Protocol):
+    """An object that prints itself, such as what `jax.jit(f).lower(…)` returns, or its `compile()`."""
 
     def as_text(self) -> str: ...
 
@@ -314,7 +315,7 @@ class Report:
                 over_baseline(self.ir, path_text("path", path), tolerance), {"error": BASELINE_EXCEEDED}
             )
 
-    def compare_hlo(self, compiled: str | HasHloText) -> HloComparison:
+    def compare_hlo(self, compiled: str | HasText) -> HloComparison:
         """The collectives beside those that XLA compiled.
 
         `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
