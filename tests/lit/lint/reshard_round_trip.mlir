@@ -42,7 +42,7 @@ func.func @gelu(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %half = stablehlo.constant dense<0.5> : tensor<512x512xf32>
   %0 = sdy.sharding_constraint %a <@mesh, [{}, {}]> : tensor<512x512xf32>
-  // expected-warning@+1 {{a value is resharded from [{"x"}, {}] to [{}, {}] and back, with only elementwise operations between: 768.0 KiB on the wire}}
+  // expected-warning@+1 {{a value is resharded from P('x') to P() and back, with only elementwise operations between: 768.0 KiB on the wire}}
   %1 = stablehlo.multiply %0, %0 : tensor<512x512xf32>
   %2 = stablehlo.multiply %1, %0 : tensor<512x512xf32>
   %3 = stablehlo.tanh %2 : tensor<512x512xf32>
