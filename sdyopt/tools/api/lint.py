@@ -36,6 +36,10 @@ class Findings(tuple[Diagnostic, ...]):
         result.summary = summary
         return result
 
+    def __getnewargs__(self) -> tuple[tuple[Diagnostic, ...], str]:
+        """Findings can be pickled, as diagnostics can."""
+        return tuple(self), self.summary
+
     def __str__(self) -> str:
         return "".join([*(finding.text for finding in self), self.summary])
 

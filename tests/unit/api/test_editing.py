@@ -482,6 +482,18 @@ def test_data_is_pickled() -> None:
     assert copy.ir is sharding.ir
 
 
+def test_findings_are_pickled() -> None:
+    found = sdyopt.parse(
+        """sdy.mesh @mesh = <["x"=2, "y"=2]>
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+          return %a : tensor<8xf32>
+        }"""
+    ).lint()
+    copy = pickle.loads(pickle.dumps(found))
+    assert found
+    assert (copy, str(copy)) == (found, str(found))
+
+
 def test_an_error_is_pickled() -> None:
     with pytest.raises(sdyopt.ParseError) as error:
         sdyopt.parse("foo")

@@ -493,7 +493,9 @@ def test_lines_that_all_moved() -> None:
     later = reduced_at(13, 17, 33)
     assert shifts_of(ours, later) == {"a.py": 3}
     assert shifts_of(later, ours) == {"a.py": -3}
-    assert [moved(each, {"a.py": 3}).location.line for each in later] == [10, 14, 30]
+    places = [moved(each, {"a.py": 3}).location for each in later]
+    assert [place.line for place in places] == [10, 14, 30]
+    assert [frame.line for place in places for frame in place.frames] == [10, 14, 30]
 
 
 def test_lines_that_are_unknown_or_before_the_first_stay_unknown() -> None:
