@@ -379,6 +379,22 @@ def test_the_place_comes_before_the_bytes() -> None:
     assert (other.reason, other.theirs[0].name) == ("only in XLA", "q")
 
 
+def test_of_several_of_one_place_the_nearest_is_the_counterpart() -> None:
+    # The operations of two names were merged; XLA has a collective of each, of other sizes.
+    ours = reported("all_reduce", X, 32, 1, "jit(step)/dot;jit(step)/mul")
+    large = reduce("q", "%h", X, place(1), "f32[16,4]{1,0}")
+    program = compiled(large + reduce("r", "%h", X, place(1, "jit(step)/mul"), "f32[10,4]{1,0}"))
+    [other, found] = match_collectives([ours], program.operands, program)[::-1]
+    assert (found.reason, found.theirs[0].name) == ("other size", "r")
+    assert (other.reason, other.theirs[0].name) == ("only in XLA", "q")
+
+
+def test_what_has_no_place_may_be_anywhere() -> None:
+    program = compiled(reduce("r", "%h", X, place(3)))
+    [found] = match_collectives([reported("all_reduce", X, 32, 0, "")], program.operands, program)
+    assert found.reason == "same"
+
+
 def test_the_name_stack_decides_between_those_of_a_line() -> None:
     backward = "jit(step)/transpose(jvp())/dot"
     program = compiled(reduce("q", "%a", X, place(1, backward)) + reduce("r", "%a", X, place(1)))
