@@ -1,4 +1,4 @@
-"""A program whose passes are recorded: what explanations and the page of steps are made from.
+"""A program whose passes are recorded: what explanations, remarks and the page of steps are made from.
 
 program = RecordedProgram(source, module, dialects, parse_record)    # after parsing
 with program.recording():

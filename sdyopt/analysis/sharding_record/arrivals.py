@@ -200,6 +200,20 @@ def _direct(run: Run, change: Change) -> Subject:
     return next(sibling.subject for sibling in siblings if sibling.after is change.after)
 
 
+def axes_added(run: Run, change: Change) -> Iterator[Arrival]:
+    """The axes that a change due to a step adds, each with the step only; `sources` are left out."""
+    step, mesh = change.cause, _mesh(run, change.subject)
+    assert isinstance(step, Step)
+    old = [] if change.before is None else [axis for dim in change.before.dims for axis in dim.axes]
+    for dim, dim_sharding in enumerate(change.after.dims):
+        for axis in difference(dim_sharding.axes, old, mesh):
+            direct = _direct(run, change)
+            member = None if direct == change.subject else direct
+            for part, target, source, factor in _moves(step, direct, axis):
+                number = step.number
+                yield Arrival(change.subject, part, dim, number, step, target, source, factor, member)
+
+
 # --- The operand or result that an axis comes from ------------------------------------------------
 
 

@@ -83,6 +83,7 @@ NOT_VALIDATED: Final = _id(
 )
 BISECTED: Final = _id("bisected", "--bisect: the pass and the operation that make a result differ")
 REDUCED: Final = _id("reduced", "--reduce: how small the program has become, or why it cannot be reduced")
+REMARK: Final = _id("remark", "--remarks-filter: a decision about shardings; the name is that of the remark")
 OTHER: Final = _id("other", "any other problem")
 
 # Lint rule -> what its findings report, filled when the rules are imported.

@@ -226,12 +226,8 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("crash-diagnostics-dir", "disable-symbolication"), "`--mlir-pass-pipeline-crash-reproducer`"),
     (("filter-print-funcs", "filter-passes"), "`--mlir-print-ir-before`, `--mlir-print-ir-tree-dir`"),
     (
-        (
-            *("pass-remarks", "pass-remarks-analysis", "pass-remarks-missed", "remarks-filter"),
-            *("remarks-filter-analyse", "remarks-filter-failed", "remarks-filter-missed"),
-            *("remarks-filter-passed", "remark-format", "remark-policy", "remarks-output-file"),
-        ),
-        "`--explain`, or `--explain-steps`, a page with each decision",
+        ("pass-remarks", "pass-remarks-analysis", "pass-remarks-missed"),
+        "`--remarks-filter`, `--remarks-filter-analyse` and so on",
     ),
     (("print-ir", "snapshot-op-locations"), "`--mlir-print-ir-tree-dir`, `--mlir-print-debuginfo`"),
     (("view-op-graph", "print-op-stats"), "the printed program, or `--report`"),

@@ -28,6 +28,13 @@ _IR_PRINTING = (
     "mlir-print-ir-after-change",
     "mlir-print-ir-after-failure",
 )
+_REMARK_FILTERS = (
+    "remarks-filter",
+    "remarks-filter-passed",
+    "remarks-filter-missed",
+    "remarks-filter-analyse",
+    "remarks-filter-failed",
+)
 
 
 def _switch(
@@ -90,7 +97,7 @@ _OWN = (
     _choice(
         "sdy-version",
         GENERAL,
-        "follow the Shardy of this release of jaxlib, where releases differ",
+        "follow this release of Shardy where releases differ: that of a jaxlib, or of a month",
         *RELEASE_NAMES,
     ),
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),

@@ -54,6 +54,7 @@ def test_ids_are_stable() -> None:
         "not-validated",
         "bisected",
         "reduced",
+        "remark",
         "other",
     ]
 

@@ -44,12 +44,13 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "lint": ("--lint", "--lint-fail-on=never"),
     "mesh_sweep": ("--mesh-sweep=x=1..4", "--mesh-sweep-output={file}.json"),
     "reduction": ("--reduce=grep -q tanh %s",),
+    "remarks": ("--remarks-filter=.*", "--remarks-output-file={file}.yaml"),
     "report": ("--report={file}.txt",),
     "snapshot": ("--snapshot={file}.json",),
     "steps": ("--explain-steps={file}.html",),
 }
 # Which of a pair succeed without passes only because the other one runs some, and which take none.
-NEED_PASSES, TAKE_NO_PASSES = {"steps"}, {"advise"}
+NEED_PASSES, TAKE_NO_PASSES = {"remarks", "steps"}, {"advise"}
 
 
 Outputs = tuple[int, str, str, dict[str, str]]

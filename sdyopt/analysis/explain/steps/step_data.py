@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.names import InputNames, Names, axis_text, sharding_text
+from sdyopt.analysis.explain.names import InputNames, Names, sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.explain.remarks.record_remarks import RecordRemarks
+from sdyopt.analysis.explain.remarks.remark import RemarkFilter
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.interface.pages.source_files import source_files
-from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field
@@ -210,23 +210,15 @@ class _Builder:
     # --- The end ----------------------------------------------------------------------------------
 
     def _add_missed(self, data: StepData) -> None:
-        """Adds the axes that values lack after the last run though neighbors have them; equal ones once."""
-        for run in self._record.runs[-1:]:
-            for subject in list(run.final):
-                names = self._names.within(run, subject)
-                groups: dict[tuple[str, int, tuple[str, ...]], list[Absence]] = {}
-                for absence in absences(run, subject):
-                    if absence.obstacle is not Obstacle.NO_DIMENSION:
-                        reasons = reasons_of(absence, self._record, run, names)
-                        groups.setdefault((axis_text(absence.axis), absence.dim, reasons), []).append(absence)
-                data.missed_count += len(groups)
-                for (axis, dim, reasons), group in list(groups.items())[: MAX_MISSED - len(data.missed)]:
-                    where = f"dimension {dim}" if dim >= 0 else "any dimension"
-                    value, neighbors = names.subject(run, subject), neighbors_text(group, run, names)
-                    sentence = f"{axis} does not shard {where} of {value}, though it shards {neighbors}"
-                    texts = (self._names.function_of(run, subject), sentence, "; ".join(reasons))
-                    line = self._line_of_op(group[0].site.op)
-                    data.missed.append([line, *map(replace_unprintable, texts)])
+        filters = {"remarks-filter-missed": "propagation", "remarks-filter-failed": "propagation"}
+        remarks = RecordRemarks(self._record, self._names, RemarkFilter(filters), is_final=True)
+        for op, remark in remarks.absences():
+            data.missed_count += 1
+            if len(data.missed) < MAX_MISSED:
+                arguments = dict(remark.arguments)
+                line_and_function = [self._line_of_op(op), replace_unprintable(remark.function)]
+                texts = (arguments.get(name, "") for name in ("Remark", "Reason"))
+                data.missed.append([*line_and_function, *map(replace_unprintable, texts)])
 
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
