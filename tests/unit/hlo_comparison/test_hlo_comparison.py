@@ -404,7 +404,7 @@ def test_hlo_that_is_cut_off_is_an_error(text: str) -> None:
 
 def test_hlo_for_another_number_of_devices_is_an_error() -> None:
     assert compared_with("").mismatch == ""
-    with pytest.raises(sdyopt.ParseError, match="the HLO is for 8 devices, the program for 4"):
+    with pytest.raises(sdyopt.ParseError, match=":1:1: error: the HLO is for 8 devices, the program for 4"):
         compared_with(", num_partitions=8")
 
 

@@ -239,6 +239,14 @@ def classes(found: list[Match]) -> list[tuple[str, int, int]]:
             id="not only slices",
         ),
         pytest.param(
+            [reported("all_reduce", X, 32, 1)],
+            "  %r = f32[4,4]{1,0} reduce-scatter(%a), replica_groups={{0,2},{1,3}}, dimensions={0}, "
+            f"to_apply=%add, {place(1)}\n",
+            [("reduce-scatter or all-reduce", 1, 1)],
+            "each device keeps its slice of %r, and nothing uses the rest",
+            id="reduce-scatter in XLA",
+        ),
+        pytest.param(
             # The devices 0 and 1 take the same slice.
             [reported("reduce_scatter", Y, 32, 1)],
             reduce("r", "%a", Y, place(1)) + SLICED,

@@ -344,6 +344,21 @@ def test_a_ring_of_permutes_may_be_unrolled() -> None:
     assert (alone.reason, alone.why) == ("only in XLA", found.why)
 
 
+def test_several_products_of_one_line_have_a_ring_each() -> None:
+    pairs = "source_target_pairs={{0,1},{1,2},{2,3},{3,0}}"
+    steps = "\n".join(
+        f"%{name}{n} = f32[2,8] collective-permute(%{name}{n - 1}), {pairs}, {PLACE}"
+        for name in "pq"
+        for n in range(1, 4)
+    )
+    program = hlo(f"%p0 = f32[2,8] parameter(0)\n%q0 = f32[2,8] parameter(1)\n{steps}")
+    [found] = match(program, reported("all_gather", 64), reported("all_gather", 64))
+    assert (found.reason, len(found.ours), len(found.theirs)) == ("ring of permutes", 2, 6)
+    # A third one is sent otherwise.
+    [_, alone] = match(program, *[reported("all_gather", 64)] * 3)
+    assert (alone.reason, len(alone.ours)) == ("only in the report", 1)
+
+
 def test_permutes_that_are_no_ring_are_none() -> None:
     pairs = "source_target_pairs={{0,1},{1,2},{2,3}}"
     steps = "\n".join(
