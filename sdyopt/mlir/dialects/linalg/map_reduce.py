@@ -81,7 +81,10 @@ def _parse(op_parser: OpAsmParser) -> None:
     op_parser.attribute_dictionary()
     op_parser.operands = op_parser.resolve_all(names, types, op_parser.offset)
     op_parser.result_types = [type for type in inits if isinstance(type, RankedTensor)]
-    if payload is not None:
+    if payload is not None and not types:
+        # The verifier reports that there are no operands.
+        op_parser.regions.append(Region())
+    elif payload is not None:
         op_parser.regions.append(_short_body(op_class, *payload, types, len(inits)))
     elif op_class.has_body:
         arguments = op_parser.comma_list(lambda: _parse_argument(op_parser), "(", ")")
@@ -256,6 +259,8 @@ class ReduceOp(DestinationOp):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         inputs, inits = signature[ReduceOp.inputs], signature[ReduceOp.inits]
+        if not inputs or not inits:
+            raise signature.op_error("expected 1 or more inputs and as many outputs")
         for word, types in (("input", inputs), ("output", inits)):
             for index, type in enumerate(types):
                 if _shape(type) != _shape(types[0]):

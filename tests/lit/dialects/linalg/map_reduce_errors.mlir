@@ -99,3 +99,27 @@ func.func @payload(%a: tensor<4xf32>) {
   %0 = linalg.map { arith.nothing } ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>)
   return
 }
+
+// -----
+
+func.func @no_operands() {
+  // expected-error @+1 {{'linalg.map' op expected 1 or more operands, but found 0}}
+  linalg.map { arith.addf }
+  return
+}
+
+// -----
+
+func.func @nothing_to_reduce() {
+  // expected-error @+1 {{'linalg.reduce' op expected 1 or more inputs and as many outputs}}
+  linalg.reduce { arith.addf } dimensions = [0]
+  return
+}
+
+// -----
+
+func.func @no_init(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'linalg.reduce' op}}
+  "linalg.reduce"(%x) <{dimensions = array<i64: 0>}> ({}) : (tensor<4xf32>) -> ()
+  return
+}
