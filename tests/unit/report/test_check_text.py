@@ -98,6 +98,21 @@ def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (
+            "the constraint at model.py:41 and 2 other lines",
+            "tried: P('x',None) for …e 41 and 2 more: -1 B sent",
+        ),
+        ("params['layers']['down'] and 2 more", "tried: P('x',None) for …wn'] and 2 more: -1 B sent"),
+    ],
+)
+def test_changes_keep_how_many_values_they_are_of(subject: str, expected: str) -> None:
+    trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), Annotation("", "P('x', None)", ""))
+    assert trial_text(trial, subject, 40, "model.py:41") == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ('[{"x"}, {}] → [{}, {}]', "P('x') → P()"),

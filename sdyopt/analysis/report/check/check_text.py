@@ -93,7 +93,6 @@ _SHORTER_TRIAL = (
     (4, " between steps", " a step"),
     (2, "constraint at |out_sharding at ", ""),
     (4, " memory", " mem"),
-    (2, r" and \d+ more", ""),
 )
 _SHORTER_TOGETHER = ((" between steps", " a step"), (" memory", " mem"), ("; see --advise", ""))
 _FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
