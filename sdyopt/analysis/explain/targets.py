@@ -284,7 +284,7 @@ def unknown_collective(target: CollectiveTarget, count: int) -> DiagnosticError:
     if not count:
         help = "add -sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
         return about(error.help(help), target.source)
-    return about(error.help("--report lists them"), target.source)
+    return about(error.help("--report --report-rows=0 lists them all"), target.source)
 
 
 def output_values(module: Op, target: OutputTarget) -> Sequence[Value]:

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.interface import Request
 from sdyopt.analysis.interface.flag import TextFile
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.base.patterns import constant_pattern
 
@@ -105,6 +106,7 @@ def _shape(text: str, name: str, machine: dict[str, Any]) -> tuple[int, ...]:
             raise UsageError(
                 message, f"write the number of slices, such as {_example(machine, name)},slices=2"
             )
+        _check_hosts(shape, name)
         return shape
     node = machine.get("node")
     if len(shape) > 2 or (node is not None and shape[-1] > node):
@@ -112,6 +114,24 @@ def _shape(text: str, name: str, machine: dict[str, Any]) -> tuple[int, ...]:
         within = "" if node is None else f" of at most {node} devices each"
         raise UsageError(message, f"write {_example(machine, name)}: nodes{within}, and devices of a node")
     return (1, *shape)[-2:]
+
+
+def _check_hosts(shape: tuple[int, ...], name: str) -> None:
+    """Raises UsageError for a slice that does not consist of whole hosts of 2x2 chips, of 2 or of 1 chip."""
+    smaller, larger = (
+        tuple(
+            size + step if size % 2 and size > 1 and number < 2 else size for number, size in enumerate(shape)
+        )
+        for step in (-1, 1)
+    )
+    if larger == shape:
+        return
+    near = " or ".join(
+        f"{target_text(name, near, 1)} ({counted(devices_of(name, near, 1), 'device')})"
+        for near in (smaller, larger)
+    )
+    message = f"'{shape_text(shape)}' is not a shape of {name}: {prod(shape)} chips are no whole hosts of 2x2"
+    raise UsageError(message, f"write {near}")
 
 
 def _example(machine: dict[str, Any], name: str) -> str:
@@ -132,7 +152,10 @@ def _devices_per_chip(name: str) -> int:
 
 @cache
 def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
-    """The shape and the number of slices that a mesh of so many devices needs; the smallest with as many."""
+    """The shape and the number of slices that a mesh of so many devices needs; the smallest with as many.
+
+    Raises UsageError if the shape and the number of slices are given, and have fewer.
+    """
     machine = machine_data()["machines"][target.name]
     chips = -(-devices // _devices_per_chip(target.name))
     if (pod := machine.get("pod")) is None:
@@ -143,7 +166,16 @@ def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
         nodes = -(-chips // node)
         return (nodes, -(-chips // nodes)), 1
     if target.shape is not None:
-        return target.shape, target.slices or -(-chips // prod(target.shape))
+        needed = -(-chips // prod(target.shape))
+        if target.slices is not None and needed > target.slices:
+            given = devices_of(target.name, target.shape, target.slices)
+            name = f"{target.name}:{shape_text(target.shape)},slices="
+            fitting, slices = shape_for(Target(target.name), devices)
+            raise UsageError(
+                f"{name}{target.slices} has {counted(given, 'device')}, and the program {devices}",
+                f"write {name}{needed}, or {target_text(target.name, fitting, slices)}",
+            )
+        return target.shape, target.slices or needed
     slices = target.slices or -(-chips // prod(pod))
     while chips % slices and slices < chips and target.slices is None:
         slices += 1

@@ -50,7 +50,10 @@ from sdyopt.analysis.figures.units import (
     seconds_text,
 )
 from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.shardy.notation.text_parser import error_at_range
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
 _SHARED = ("link", "network")
@@ -189,7 +192,13 @@ class Topology:
         assert self.target is not None
         sizes = {name: sizes[name] for name in self.order or sizes}
         data = machine_data()["machines"][self.target.name]
-        shape, slices = shape_for(self.target, prod(sizes.values()))
+        try:
+            shape, slices = shape_for(self.target, prod(sizes.values()))
+        except UsageError as error:
+            source = Source("--topology", self.name)
+            problem = error_at_range(source, 0, len(self.name), error.message).help(error.help)
+            problem.diagnostic.id, problem.diagnostic.source = TOPOLOGY_ERROR, source
+            raise problem from None
         if "pod" in data:
             cores = data.get("devices_per_chip", 1)
             layout = lay_out_on_torus(sizes, data["kind"], shape, slices, cores, data["wrap"])

@@ -31,8 +31,9 @@ class Sweeping(Analysis[Options]):
 
     def before_passes(self, program: Program) -> None:
         """Runs the passes in other processes, for each mesh. Prints the program as it was."""
-        axes = read_sizes(self.options.mesh_sweep or "")
-        check_axes(program.op, list(axes))
+        sizes = self.options.mesh_sweep or ""
+        axes = read_sizes(sizes)
+        check_axes(program.op, list(axes), sizes)
         if self.options.compiler is not None and self.options.speeds is not None:
             python, seconds = self.options.compiler
             target = target_of(read_topology(*self.options.speeds), "")

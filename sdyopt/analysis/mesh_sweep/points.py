@@ -98,7 +98,11 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 errors = [problem.message for problem in problems if problem.severity is Severity.ERROR]
                 yield {"sizes": sizes, "problem": (errors or [problem or "a pass fails"])[0]}
                 continue
-            report = report_on(module, topology)
+            try:
+                report = report_on(module, topology)
+            except DiagnosticError as error:
+                yield {"sizes": sizes, "problem": str(error)}
+                continue
             flops, share = flop_totals(report)[0], useful_share(report)
             time = None if report.time is None else _seconds(report, report.time)
             estimated: dict[str, int] = {}

@@ -21,10 +21,11 @@ from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.notation.text_parser import error_at_range
 
 _FLAG = "for the --mesh-sweep option:"
 _AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*[0-9]+)*)\s*")
@@ -78,26 +79,35 @@ def _range(text: str) -> Iterator[int]:
         size *= 2
 
 
-def check_axes(module: Op, axes: Sequence[str]) -> None:
-    """Raises DiagnosticError for an axis that the program lacks, or whose size its shapes depend on."""
+def check_axes(module: Op, axes: Sequence[str], sizes: str) -> None:
+    """Raises DiagnosticError for an axis that the program lacks, or whose size its shapes depend on.
+
+    The former is located in the text of the `sizes`.
+    """
     known = list(swept_axes(module))
     for axis in axes:
         if axis not in known:
-            place = next((op for op in module.walk() if isinstance(op, MeshOp)), module)
-            help = nearest_or_all(axis, known) if known else _NO_MESH
-            raise _error(place, f"the program has no mesh axis '{axis}'", help)
+            source, start = Source("--mesh-sweep", sizes), _start_of(axis, sizes)
+            error = error_at_range(source, start, start + len(axis), f"the program has no mesh axis '{axis}'")
+            error.diagnostic.id, error.diagnostic.source = USAGE_ERROR, source
+            raise error.help(nearest_or_all(axis, known) if known else _NO_MESH)
     for op in module.walk():
         if isinstance(op, ManualComputationOp):
             fixed = [axis for axis in op.manual_axes if axis in axes]
             if fixed:
                 message = f"the shapes in a manual computation depend on the size of '{fixed[0]}'"
-                raise _error(op, message, "lower the program, which has a shard_map, for each size in JAX")
+                error = DiagnosticError.at(op.location, f"{_FLAG} {message}")
+                error.diagnostic.id = USAGE_ERROR
+                raise error.help("lower the program, which has a shard_map, for each size in JAX")
 
 
-def _error(op: Op, message: str, help: str) -> DiagnosticError:
-    error = DiagnosticError.at(op.location, f"{_FLAG} {message}")
-    error.diagnostic.id = USAGE_ERROR
-    return error.help(help)
+def _start_of(axis: str, sizes: str) -> int:
+    """Where the name of an axis starts."""
+    position = 0
+    while (match := _AXIS.match(sizes, position)) is not None and match[1] != axis:
+        separator = _SEPARATOR.match(sizes, match.end())
+        position = match.end() if separator is None else separator.end()
+    return position if match is None else match.start(1)
 
 
 @dataclass(frozen=True)

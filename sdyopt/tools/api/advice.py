@@ -11,7 +11,9 @@ from os import PathLike
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.analysis.advise import Options
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.errors import as_parse_error
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.machines import topology_of
@@ -104,6 +106,6 @@ def advice_on(
     from sdyopt.analysis.advise.analysis import advice_of
 
     speeds = None if topology is None else topology_of(topology)
-    with execution_errors(program):
+    with execution_errors(program), as_parse_error(TOPOLOGY_ERROR):
         advice = advice_of(program.op, options, speeds)
     return Advice(advice, wrap(advice.program))

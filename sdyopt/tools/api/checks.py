@@ -306,10 +306,11 @@ def mesh_sweep(
     }
     with lowered.session(discard):
         with as_parse_error(USAGE_ERROR, lowered.source):
-            check_axes(lowered.op, list(axes))
+            check_axes(lowered.op, list(axes), sizes)
         return MeshSweep(run_sweep(request, axes, memory))
 
 
+@as_parse_error(TOPOLOGY_ERROR)
 def check(
     program: Any,
     *arguments: Any,

@@ -22,6 +22,7 @@ from sdyopt.base.diagnostics.ids import (
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
     INPUT_ERROR,
+    TOPOLOGY_ERROR,
     identify,
 )
 from sdyopt.base.diagnostics.location import Source
@@ -400,6 +401,7 @@ def _collective(figure: figures.Collective) -> Collective:
     )
 
 
+@as_parse_error(TOPOLOGY_ERROR)
 def report_of(
     op: Op,
     title: str,

@@ -18,11 +18,11 @@
 // UNIT-NEXT: help: write 16GiB
 
 // An error about the program as a whole is located at its module, which has no location in what JAX prints.
-// RUN: not sdy-opt %s --mesh-sweep=y=1..2 2>&1 | filecheck %s --check-prefix=WHOLE
-// WHOLE:      common_mistakes.mlir:34:1: error: for the --mesh-sweep option: the program has no mesh axis 'y'
+// RUN: not sdy-opt %s -cse --explain='@main result 0' 2>&1 | filecheck %s --check-prefix=WHOLE
+// WHOLE:      common_mistakes.mlir:34:1: error: there is nothing to explain: no pass has propagated shardings
 // WHOLE-NEXT: module @m
 // WHOLE-NEXT: ^~~~~~
-// WHOLE-NEXT: help: choose from x
+// WHOLE-NEXT: help: add -sdy-propagation-pipeline
 
 // A snapshot that is written to a file needs no copy of the program on the terminal, except after passes.
 // RUN: sdy-opt %s --snapshot=%t.json > %t.stdout

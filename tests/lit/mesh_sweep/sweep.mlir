@@ -7,8 +7,9 @@
 // RUN: sdy-opt %s --mesh-sweep='x=4 x y=8' --topology=h100 | filecheck %s --check-prefix=LAYOUTS
 // RUN: sdy-opt %s --mesh-sweep='x=2 x y=16' --topology=tpu-v5e:4x4,slices=2 | filecheck %s --check-prefix=SLICES
 // RUN: sdy-opt %s --mesh-sweep='x=2' --topology=h100 | filecheck %s --check-prefix=NO-LAYOUTS
+// RUN: sdy-opt %s --mesh-sweep='x=2 x y=16' --topology=tpu-v5e:4x4,slices=1 | filecheck %s --check-prefix=LARGE
 // RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.csv 2>&1 | filecheck %s --check-prefix=FORMAT
-// RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
+// RUN: not sdy-opt %s --mesh-sweep='x=2 x z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
 // RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
 // RUN: not sdy-opt %s --mesh-sweep='x=1..2..4' 2>&1 | filecheck %s --check-prefix=SIZE
@@ -51,13 +52,16 @@
 // SLICES:      layouts of x=2 × y=16
 // SLICES-NEXT: y, x x on x (2 of 4); y on y (4) and x (2 of 4, 2 apart) and slices (2)
 // SLICES-NEXT: x, y (as it is) x on slices (2); y on y (4) and x (4)
+// LARGE: 2 16 tpu-v5e:4x4,slices=1 has 16 devices, and the program 32
 // NO-LAYOUTS-NOT: layouts
 
 // FORMAT:      .csv' has the suffix of no sweep format
 // FORMAT-NEXT: help: choose from .html, .json, .md, .txt
 
-// AXIS: sweep.mlir:[[#]]:1: error: for the --mesh-sweep option: the program has no mesh axis 'z'
-// AXIS: help: choose from x, y
+// AXIS:      --mesh-sweep:1:7: error: the program has no mesh axis 'z'
+// AXIS-NEXT: x=2 x z=2
+// AXIS-NEXT: ^
+// AXIS-NEXT: help: choose from x, y
 
 // SEPARATOR: for the --mesh-sweep option: 'y=2' is not a separator and an axis
 

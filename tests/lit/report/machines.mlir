@@ -13,6 +13,10 @@
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:4 2>&1 | filecheck %s --check-prefix=RANK
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:32x4 2>&1 | filecheck %s --check-prefix=LARGE
+// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:3x3 2>&1 | filecheck %s --check-prefix=HOSTS
+// RUN: not sdy-opt %t/program.mlir --check --topology=tpu-v4:2x3x5 2>&1 | filecheck %s --check-prefix=CUBE
+// RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:4x4,slices=1 2>&1 | filecheck %s --check-prefix=FEWER
+// RUN: not sdy-opt %t/program.mlir --lint --topology=tpu-v5e:4x4,slices=1 2>&1 | filecheck %s --check-prefix=FEWER
 // RUN: not sdy-opt %t/program.mlir --report --topology=h100:8,slices=2 2>&1 | filecheck %s --check-prefix=NO-SLICES
 // A file may name a machine, and replace figures of it.
 // RUN: sdy-opt %t/program.mlir --report --topology=%t/derived.toml | filecheck %s --check-prefix=DERIVED
@@ -52,6 +56,12 @@
 // RANK-NEXT: help: write tpu-v5e:4x4
 // LARGE:      '32x4' is larger than a slice of tpu-v5e, which is at most 16x16
 // LARGE-NEXT: help: write the number of slices, such as tpu-v5e:4x4,slices=2
+// HOSTS:      '3x3' is not a shape of tpu-v5e: 9 chips are no whole hosts of 2x2
+// HOSTS-NEXT: help: write tpu-v5e:2x2 (4 devices) or tpu-v5e:4x4 (16 devices)
+// CUBE:      '2x3x5' is not a shape of tpu-v4: 30 chips are no whole hosts of 2x2
+// CUBE-NEXT: help: write tpu-v4:2x2x5 (20 devices) or tpu-v4:2x4x5 (40 devices)
+// FEWER:      tpu-v5e:4x4,slices=1 has 16 devices, and the program 32
+// FEWER:      help: write tpu-v5e:4x4,slices=2, or tpu-v5e:4x8
 // NO-SLICES:      'h100:8,slices=2': only TPUs have slices
 // NO-SLICES-NEXT: help: write nodes and devices of a node, such as h100:2x8
 // DERIVED: fits in 15.8 GiB

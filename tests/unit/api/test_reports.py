@@ -86,6 +86,13 @@ def test_a_topology_adds_times(tmp_path: Path) -> None:
     assert module.report().to_dict()["time"] is None
 
 
+def test_a_machine_has_the_devices_of_the_program() -> None:
+    with pytest.raises(sdyopt.ParseError, match="tpu-v5e:1x1,slices=1 has 1 device, and the program"):
+        sdyopt.parse(REDUCED).report("tpu-v5e:1x1,slices=1")
+    with pytest.raises(sdyopt.ParseError, match="slices=1 has 1 device, and the program"):
+        sdyopt.check(REDUCED, topology="tpu-v5e:1x1,slices=1")
+
+
 def test_mistakes_in_a_file_are_shown_in_its_line(tmp_path: Path) -> None:
     topology = tmp_path / "machine.toml"
     topology.write_text('flop = "1 TFLOP/s"\n')
