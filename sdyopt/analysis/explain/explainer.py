@@ -35,6 +35,7 @@ from sdyopt.analysis.explain.names import (
     type_text,
 )
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.explain.replicated import add_replicated, manual_computation
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
     OutputTarget,
@@ -47,6 +48,7 @@ from sdyopt.analysis.explain.targets import (
 )
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
+from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
@@ -76,7 +78,7 @@ _COMPARED_WIDTH = 100
 # Of a line, so many values are explained, of which those in other layers may have the same answer.
 _MAX_EXPLAINED = 12
 # The names and numbers that differ between layers.
-_OF_LAYER = re.compile(r"%[\w$.]+(?:#\d+)?|(?<=\[)\d+(?=\])")
+_OF_LAYER = re.compile(r"%[\w$.]+(?:#\d+)?|(?<=\[)\d+(?=\])|(?<==#)\d+")
 
 
 class Explainer:
@@ -164,6 +166,10 @@ class Explainer:
                 of_value = self._without_dead_copies(self._subjects(value))
                 subjects.update(of_value)
                 of_called.update(of_value if value in called else ())
+            if line:
+                # The body of a collective is not what the line computes.
+                own = {value: run for value, run in subjects.items() if not _is_in_collective(value)}
+                subjects = own or subjects
         if not subjects:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(values) > 1:
@@ -361,6 +367,10 @@ def _phase(run: Run, subject: Subject) -> int:
     return _PHASES.index(source_location(owner.op.location).phase) if isinstance(owner, OpResult) else 0
 
 
+def _is_in_collective(subject: Subject) -> bool:
+    return isinstance(subject, OpResult) and isinstance(subject.op.parent_op, COLLECTIVES)
+
+
 def _is_derived(op: Op) -> bool:
     """Whether an operation is not what a line is about, such as the activation of a product."""
     return isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature)
@@ -389,7 +399,9 @@ def explain_subject(
     type, (name, in_source) = type_text(subject), names.title(run, subject)
     names = names.within(run, subject)
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
-    state = "is sharded" if is_sharded else "is not sharded"
+    owner = run.edge_owners.get(subject, subject)
+    is_local = isinstance(owner, OpResult) and manual_computation(owner) is not None
+    state = "is sharded" if is_sharded else "on each device" if is_local else "is not sharded"
     # `P()` would only repeat that it is not sharded.
     is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
     shown = f" {sharding_words(sharding)}" if is_shown else ""
@@ -414,7 +426,7 @@ def explain_subject(
         root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
     if len(root.children) == bool(start):
-        root.add("no operand or result of an operation that computes or uses it has another axis")
+        add_replicated(root, record, run, subject, names)
     if sharding is not None and short_spec(sharding):
         root.children.insert(0, Sentence(in_sdy(type, sharding, in_source)))
     return root
