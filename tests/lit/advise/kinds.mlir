@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: sdy-opt %t/state.mlir --advise | filecheck %s --check-prefix=STATE
 // RUN: sdy-opt %t/state.mlir --check | filecheck %s --check-prefix=STATE-CHECK
+// RUN: sdy-opt %t/parameter.mlir --advise | filecheck %s --check-prefix=PARAMETER
 // RUN: sdy-opt %t/results.mlir --advise | filecheck %s --check-prefix=RESULTS
 // RUN: sdy-opt %t/edges.mlir --advise | filecheck %s --check-prefix=EDGES
 // RUN: sdy-opt %t/edges.mlir --check | filecheck %s --check-prefix=EDGES-CHECK
@@ -37,6 +38,23 @@ func.func @main(
   %0 = stablehlo.subtract %w, %nw : tensor<512x256xf32>
   %1 = stablehlo.subtract %v, %nv : tensor<256x1024xf32>
   return %0, %1, %nw, %nv : tensor<512x256xf32>, tensor<256x1024xf32>, tensor<512x256xf32>, tensor<256x1024xf32>
+}
+
+// A parameter that lacks the sharding of its moment: it is the parameter that is changed.
+//
+// PARAMETER: 1. shard the parameters and the state of the optimizer alike: params['w'] and 3 more
+//--- parameter.mlir
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(
+    %w: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("params['w']"),
+    %v: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("params['v']"),
+    %mw: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>} loc("state['nu']['w']"),
+    %mv: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>} loc("state['nu']['v']"))
+    -> (tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+        tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.subtract %w, %mw : tensor<512x256xf32>
+  %1 = stablehlo.subtract %v, %mv : tensor<256x1024xf32>
+  return %0, %1 : tensor<512x256xf32>, tensor<256x1024xf32>
 }
 
 // What jit initializes without out_shardings, which each device computes and stores.

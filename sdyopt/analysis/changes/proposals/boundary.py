@@ -12,6 +12,7 @@ from sdyopt.analysis.changes.roles import Place
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.value_names import name_of, path_parts
+from sdyopt.shardy.record import Subject
 
 # Results that are smaller are not worth an annotation.
 _MIN_BYTES = 1 << 16
@@ -40,7 +41,7 @@ def state(program: ProposedOn) -> Iterator[Change]:
             groups.append(same)
             of_tail.update(dict.fromkeys(tails[1:2] or tails, same))
         same += value_class.places
-    edits = []
+    edits, parameters = [], set[Subject]()
     for same in groups:
         axes = [place.axes for place in same if place.axes is not None]
         most = max(axes, key=lambda axis: _sharded_size(program, axis), default=None)
@@ -49,8 +50,13 @@ def state(program: ProposedOn) -> Iterator[Change]:
             sharding = program.mesh.sharding(most)
             others = (place.subject for place in same if place.axes not in (None, most))
             edits += [Edit(subject, sharding, program.mesh.mesh) for subject in others]
+            parameters.add(same[0].subject)
     if edits:
-        yield program.change(edits, "shard the state of the optimizer as its parameters")
+        # A moment or a gradient may have the sharding that a parameter lacks.
+        changes_parameters = any(edit.subject in parameters for edit in edits)
+        alike = "shard the parameters and the state of the optimizer alike"
+        title = alike if changes_parameters else "shard the state of the optimizer as its parameters"
+        yield program.change(edits, title)
 
 
 @proposal("results", share=1)
