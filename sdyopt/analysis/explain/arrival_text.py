@@ -292,13 +292,19 @@ def _lines(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
 
 def _sentence(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
     text, source_line = printable_line(node.text), printable_line(node.source_line)
-    columns = max(_MIN_COLUMNS, width - len(first))
-    lines: Sequence[str] = wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
-    if source_line and len(lines[-1]) + _GAP + len(source_line) <= columns:
-        lines = [*lines[:-1], f"{lines[-1]}{' ' * _GAP}{source_line}"]
-    elif source_line:
-        lines = [*lines, source_line]
     # Continued lines keep the bar of the children that follow.
     inner = rest + ("│  " if node.children else "  ")
-    for number, line in enumerate(lines):
-        yield (first if number == 0 else inner) + line
+    columns = max(width, _MIN_COLUMNS + len(first))
+    lines = wrap(
+        text,
+        max(columns, _MIN_COLUMNS + len(inner)),
+        initial_indent=first,
+        subsequent_indent=inner,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first]
+    if source_line and len(lines[-1]) + _GAP + len(source_line) <= columns:
+        lines[-1] += f"{' ' * _GAP}{source_line}"
+    elif source_line:
+        lines.append(f"{inner}{source_line}")
+    yield from lines

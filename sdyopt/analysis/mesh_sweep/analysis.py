@@ -51,7 +51,7 @@ class Sweeping(Analysis[Options]):
         }
         sweep, path = run_sweep(request, axes, self._memory), self.options.mesh_sweep_output
         if path is None:
-            self.texts.append(sweep_text(sweep))
+            self.texts.append(sweep_text(sweep, self.run.width))
         else:
             self.run.write_file(path, FORMATS[PurePath(path).suffix](sweep))
         if program.printed is None:

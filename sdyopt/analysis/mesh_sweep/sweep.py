@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from textwrap import wrap
 from typing import Any
 
 from sdyopt.analysis.changes.processes import started
@@ -32,7 +33,9 @@ _AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*
 _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 # More points than this are rather a mistake.
 MAX_POINTS = 512
-_BAR = 20
+# The columns of the longest bar, and the least that it has if bars are shown.
+_BAR, _LEAST_BAR = 20, 4
+_GAP, _BELOW = "  ", "      "
 _NO_MESH = (
     "give its arguments shardings, such as NamedSharding(mesh, P('data')); -sdy-lift-inlined-meshes names "
     "meshes without a name"
@@ -232,8 +235,8 @@ def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 # --- Text -------------------------------------------------------------------------------------------
 
 
-def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
-    """The table as text, with its header."""
+def sweep_table(sweep: Sweep, bar_size: int = _BAR) -> list[tuple[str, ...]]:
+    """The table as text, with its header and bars of at most so many columns."""
     first, has_time = sweep.rows[0].sizes, sweep.has_times
     peaks = max((row.peak_bytes or 0 for row in sweep.rows), default=1)
     sizes_of = ("sent", "estimated", "memory", "estimated") if sweep.is_compiled else ("sent", "memory")
@@ -246,7 +249,7 @@ def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
         work = flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds))
         if not has_time and row.useful_share is not None and row.useful_share < 1:
             work += f", {share_text(Fraction(row.useful_share))} useful"
-        bar = "█" * max(round(_BAR * row.peak_bytes / (peaks or 1)), 1)
+        bar = "█" * (bar_size and max(round(bar_size * row.peak_bytes / (peaks or 1)), 1))
         cells = (
             str(row.devices),
             work,
@@ -273,19 +276,34 @@ def note_of(sweep: Sweep, row: SweptMesh) -> str:
     return row.problem or ("" if sweep.fits(row) else "does not fit")
 
 
-def sweep_text(sweep: Sweep) -> str:
-    """The table for a terminal."""
+def sweep_text(sweep: Sweep, width: int = 100) -> str:
+    """The table for a terminal, in lines of at most `width` columns.
+
+    Bars are shorter if there is no room for them. What does not fit beside the figures is below them.
+    """
     table = sweep_table(sweep)
-    widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]
-    figures = len(table[0]) - 2
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-2]
+    notes = max((len(row[-1]) for row in table if row[-2]), default=0)
+    size = min(_BAR, width - sum(widths) - len(_GAP) * (len(widths) + 1) - notes)
+    if size < _BAR:
+        table = sweep_table(sweep, size if size >= _LEAST_BAR else 0)
+    longest = max(len(row[-2]) for row in table)
     lines = []
-    for row in table:
-        cells = [
-            cell.rjust(width) if number < figures else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([*lines, "", best_text(sweep), *_layout_lines(sweep)]) + "\n"
+    for *cells, bar, note in table:
+        cells = [cell.rjust(of_column) for cell, of_column in zip(cells, widths, strict=True)]
+        beside = _GAP.join([*cells, *([bar.ljust(longest)] if longest else []), note]).rstrip()
+        if len(beside) > width and not bar:
+            # There are no figures.
+            beside = f"{_GAP.join(cells).rstrip()}{_GAP}{note}"
+        below = [_GAP.join([*cells, bar]).rstrip(), *_folded(note, width, _BELOW, _BELOW)]
+        lines += [beside] if len(beside) <= width else below
+    best = _folded(best_text(sweep), width, "", _GAP)
+    return "\n".join([*lines, "", *best, *_layout_lines(sweep, width)]) + "\n"
+
+
+def _folded(text: str, width: int, first: str, further: str) -> list[str]:
+    """A text in lines that start so."""
+    return wrap(text, width, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
 
 
 # Layouts whose times differ by less are equal.
@@ -312,12 +330,16 @@ def layout_tables(sweep: Sweep) -> list[tuple[str, list[tuple[str, str, str]]]]:
     return tables
 
 
-def _layout_lines(sweep: Sweep) -> list[str]:
+def _layout_lines(sweep: Sweep, width: int) -> list[str]:
     lines = []
     for title, rows in layout_tables(sweep):
-        lines += ["", title]
+        lines += ["", *_folded(title, width, "", _GAP)]
         widths = [max(len(row[number]) for row in rows) for number in (0, 1)]
-        lines += [f"  {time.rjust(widths[0])}  {axes.ljust(widths[1])}  {on}" for time, axes, on in rows]
+        for time, axes, on in rows:
+            start = f"{_GAP}{time.rjust(widths[0])}{_GAP}{axes.ljust(widths[1])}{_GAP}"
+            is_beside = len(start) + len(on) <= width
+            below = [start.rstrip(), *_folded(on, width, _BELOW, _BELOW)]
+            lines += [f"{start}{on}".rstrip()] if is_beside else below
     return lines
 
 

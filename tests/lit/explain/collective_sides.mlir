@@ -25,8 +25,8 @@
 // CHECK-NEXT: │  └─ annotated: the input %tail  collective_sides.mlir:38
 // CHECK-NEXT: ├─ help: shard result 1 of @main as P(('y', 'x'))
 // CHECK-NEXT: │  ├─ tried: this line sends 0 B in place of 3.00 KiB; in all, a device sends 14.0 KiB in place of
-// CHECK-NEXT: │  │    22.0 KiB, and its peak memory is 56.0 KiB as before; depends on the partitioner: XLA may send
-// CHECK-NEXT: │  │    more, about 72.0 KiB if it moves whole tensors
+// CHECK-NEXT: │  │    22.0 KiB, and its peak memory is 56.0 KiB as before; depends on the partitioner: XLA may
+// CHECK-NEXT: │  │    send more, about 72.0 KiB if it moves whole tensors
 // CHECK-NEXT: │  └─ in sdy: [{"y", "x"}, {}] on result 1 of @main
 // CHECK-NEXT: └─ see --explain='@main %2' for the sharding of what it moves
 

@@ -28,3 +28,13 @@ def test_long_sentences_are_wrapped_beside_the_bar_of_what_follows() -> None:
 
 def test_control_characters_of_the_input_are_escaped() -> None:
     assert tree_text(Sentence("axis \x1b[31m\nred"), 80) == "axis \\x1b[31m\\nred\n"
+
+
+def test_continued_lines_are_no_wider_than_the_terminal() -> None:
+    root = Sentence("root")
+    root.add("tried: " + "ab " * 30).add("child")
+    root.add("last")
+    lines = tree_text(root, 40).splitlines()
+    assert lines[:2] == ["root", "├─ tried: ab ab ab ab ab ab ab ab ab ab"]
+    assert max(map(len, lines)) <= 40
+    assert all(line.startswith("│  │  ab") for line in lines[2:4])

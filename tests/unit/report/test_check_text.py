@@ -20,6 +20,7 @@ from sdyopt.analysis.report.check.check_text import (
     change_of,
     check_text,
     shortened,
+    together_text,
     trial_text,
 )
 from sdyopt.analysis.report.check.checker import Check, Place
@@ -133,6 +134,19 @@ def test_a_change_that_sends_more_says_why_it_pays() -> None:
     as_much = FIGURES._replace(seconds=Fraction(3))
     text = trial_text(trial_of(as_much, Annotation("", "P('x')", "")), "x", 80)
     assert text == "tried: P('x') for x: as much sent, -25% time"
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (1, "the best 2 changes together: -1 B sent, -25% time; see --advise"),
+        (3, "the fastest 2 changes together: -25% time, +1 B sent; see --advise"),
+    ],
+)
+def test_changes_that_send_more_together_are_said_to_be_fast(sent: int, expected: str) -> None:
+    after = FIGURES._replace(wire_bytes=Fraction(sent), seconds=Fraction(3))
+    trial = trial_of(after)._replace(change=Change((), parts=(Change(()), Change(()))))
+    assert together_text(cast(Check, SimpleNamespace(together=trial))) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,52 @@
+"""The table of a sweep in few columns: bars are short or left out, and long notes are below the figures."""
+
+from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, sweep_text
+
+LAYOUTS = [
+    {"axes": ["y", "x"], "on": {"x": "a node (4)", "y": "a node (2) and the network (4)"}, "seconds": 1e-3},
+    {"axes": ["x", "y"], "on": {"x": "the network (4)", "y": "a node (8)"}, "seconds": 2e-3},
+]
+ROWS = [
+    SweptMesh({"x": 1, "y": 8}, "", 8, 0, 4096, 1000, seconds=3e-3),
+    SweptMesh({"x": 4, "y": 8}, "", 32, 1024, 2048, 1000, seconds=2e-3, layouts=LAYOUTS),
+    SweptMesh({"x": 128, "y": 8}, "h100:4x8 has fewer devices than the program"),
+]
+SWEEP = Sweep(
+    [*ROWS, SweptMesh({"x": 3, "y": 8}, "does not divide batch", 24, 512, 1024, 9, seconds=1.0)], 4096
+)
+
+
+def test_a_wide_table_is_as_it_was() -> None:
+    assert sweep_text(SWEEP).splitlines()[:3] == [
+        "  x  y  devices     time      sent    memory",
+        "  1  8        8  3.00 ms       0 B  4.00 KiB  ████████████████████  best of 8",
+        "  4  8       32  2.00 ms  1.00 KiB  2.00 KiB  ██████████            best of 32",
+    ]
+
+
+def test_bars_are_shorter_in_fewer_columns() -> None:
+    lines = sweep_text(SWEEP, 76).splitlines()
+    assert lines[1] == "  1  8        8  3.00 ms       0 B  4.00 KiB  ███████  best of 8"
+    assert lines[3] == "128  8  h100:4x8 has fewer devices than the program"
+    assert lines[4] == "  3  8       24   1.00 s     512 B  1.00 KiB  ██       does not divide batch"
+
+
+def test_what_does_not_fit_is_below() -> None:
+    text = sweep_text(SWEEP, 60)
+    assert text.splitlines() == [
+        "  x  y  devices     time      sent    memory",
+        "  1  8        8  3.00 ms       0 B  4.00 KiB  best of 8",
+        "  4  8       32  2.00 ms  1.00 KiB  2.00 KiB  best of 32",
+        "128  8  h100:4x8 has fewer devices than the program",
+        "  3  8       24   1.00 s     512 B  1.00 KiB",
+        "      does not divide batch",
+        "",
+        "best: fits in 4.00 KiB, least estimated time, for each",
+        "  number of devices; global shapes are the same",
+        "",
+        "layouts of x=4 × y=8, by the order of the axes of the mesh",
+        "  1.00 ms  y, x",
+        "      x on a node (4); y on a node (2) and the network (4)",
+        "  2.00 ms  x, y (as it is)",
+        "      x on the network (4); y on a node (8)",
+    ]
