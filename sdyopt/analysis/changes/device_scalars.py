@@ -11,7 +11,7 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
     AddOp,
@@ -168,9 +168,25 @@ def _residual(argument: BlockArgument) -> Value | None:
     op = argument.owner
     if not isinstance(op, ManualComputationOp):
         return None
-    source = op.operands[argument.index]
+    source = _unchanged(op.operands[argument.index])
     if not isinstance(source, OpResult) or not isinstance(source.op, ManualComputationOp):
         return None
     is_same = source.op.out_shardings.shardings[source.index] == op.in_shardings.shardings[argument.index]
     last = source.op.block.last
     return last.operands[source.index] if is_same and last is not None else None
+
+
+def _unchanged(value: Value) -> Value:
+    """The value that loops and optimization barriers pass on as it is."""
+    for _ in range(_MAX_DEPTH):
+        op = value.owner
+        if isinstance(op, OptimizationBarrierOp) and isinstance(value, OpResult):
+            value = op.operands[value.index]
+        elif isinstance(op, WhileOp) and isinstance(value, OpResult | BlockArgument):
+            body = op.regions[1].blocks[0]
+            if body.last is None or body.last.operands[value.index] is not body.arguments[value.index]:
+                break
+            value = op.operands[value.index]
+        else:
+            break
+    return value

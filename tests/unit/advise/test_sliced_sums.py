@@ -1,0 +1,95 @@
+"""Which sums are sliced by the index of a device along axes of them."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.changes.proposals.sums import sliced_sums
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+
+_PROGRAM = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<16x32xf32>, %index: tensor<8xi32>) -> tensor<16x32xf32> {
+  %limit = stablehlo.constant dense<4> : tensor<i32>
+  %first = sdy.manual_computation() in_shardings=[] out_shardings=[<@mesh, [{"data", "model"}]>]
+      manual_axes={"data", "model"} () {
+    %four = stablehlo.constant dense<4> : tensor<ui32>
+    %size = stablehlo.constant dense<8> : tensor<i32>
+    %id = stablehlo.partition_id : tensor<ui32>
+    %position = stablehlo.remainder %id, %four : tensor<ui32>
+    %position_i = stablehlo.convert %position : (tensor<ui32>) -> tensor<i32>
+    %start = stablehlo.multiply %position_i, %size : tensor<i32>
+    %starts = stablehlo.reshape %start : (tensor<i32>) -> tensor<1xi32>
+    sdy.return %starts : tensor<1xi32>
+  } : () -> tensor<8xi32>
+  %0:2 = stablehlo.while(%carried = INITIAL, %y = %x) : tensor<8xi32>, tensor<16x32xf32>
+  cond {
+    %true = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %true : tensor<i1>
+  } do {
+    %next = stablehlo.add %carried, %carried : tensor<8xi32>
+    %1 = sdy.manual_computation(%y, %carried) in_shardings=[<@mesh, [{"data"}, {}]>, <@mesh, [IN]>]
+        out_shardings=[<@mesh, [{"data"}, {"model"}]>]
+        manual_axes={"data", "model"} (%a: tensor<8x32xf32>, %starts: tensor<LOCALxi32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %carry = stablehlo.slice %starts [0:1] : (tensor<LOCALxi32>) -> tensor<1xi32>
+      %start = stablehlo.reshape CARRY : (tensor<1xi32>) -> tensor<i32>
+      %2 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = dense<GROUPS> : tensor<2x4xi64>, use_global_device_ids}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %s = stablehlo.REDUCTION %p, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<8x32xf32>) -> tensor<8x32xf32>
+      %3 = stablehlo.dynamic_slice %2, %zero, %start, sizes = [8, 8]
+          : (tensor<8x32xf32>, tensor<i32>, tensor<i32>) -> tensor<8x8xf32>
+      sdy.return %3 : tensor<8x8xf32>
+    } : (tensor<16x32xf32>, tensor<8xi32>) -> tensor<16x32xf32>
+    stablehlo.return NEXT, %1 : tensor<8xi32>, tensor<16x32xf32>
+  }
+  return %0#1 : tensor<16x32xf32>
+}
+"""
+_PLAIN = {
+    "INITIAL": "%first",
+    "IN": '{"data", "model"}',
+    "LOCAL": "1",
+    "CARRY": "%starts",
+    "GROUPS": "[[0, 1, 2, 3], [4, 5, 6, 7]]",
+    "REDUCTION": "add",
+    "NEXT": "%carried",
+}
+
+
+def _texts(**replaced: str) -> list[str]:
+    text = _PROGRAM
+    for name, value in (_PLAIN | replaced).items():
+        text = text.replace(name, value)
+    module = sdyopt.parse(text).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    program = SimpleNamespace(module=module, mesh=SimpleNamespace(mesh=mesh))
+    return [change.words[0] for change in sliced_sums(cast("Any", program))]
+
+
+def test_a_loop_carries_the_index_of_another_manual_computation() -> None:
+    (text,) = _texts()
+    assert text.startswith("psum_scatter along 'model' for the sliced psum at ")
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        {"INITIAL": "%index"},
+        {"NEXT": "%next"},
+        {"IN": '{"model", "data"}'},
+        {"IN": "{}", "LOCAL": "8", "CARRY": "%carry"},
+        {"GROUPS": "[[0, 2, 4, 6], [1, 3, 5, 7]]"},
+        {"REDUCTION": "maximum"},
+        {"multiply %position_i, %size": "add %position_i, %size"},
+        {"remainder %id, %four": "divide %id, %four"},
+    ],
+    ids=["data", "changed", "permuted", "sliced", "groups", "maximum", "other start", "other axis"],
+)
+def test_what_is_no_slice_by_the_index_along_an_axis_of_the_sum_is_left(replaced: dict[str, str]) -> None:
+    assert not _texts(**replaced)
