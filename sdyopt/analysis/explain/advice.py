@@ -156,7 +156,9 @@ class Advice:
         def is_on_line(row: tuple[str, str, str]) -> bool:
             return row[0] == place[0]
 
-        is_cheaper = search.sent_at(trial, is_there) < search.sent_at(None, is_there)
+        # A collective that takes its place is on its line, but of another kind.
+        is_replaced = trial.change.op is not None
+        is_cheaper = not is_replaced and search.sent_at(trial, is_there) < search.sent_at(None, is_there)
         counted_ones = is_there if is_cheaper else is_on_line
         sent, left_bytes = (bytes_text(search.sent_at(item, counted_ones)) for item in (None, trial))
         word = "possible, at a cost" if trial.effect.is_worse else "help"

@@ -2,6 +2,7 @@
 // RUN: filecheck %s --check-prefix=OUT --input-file=%t.out
 // RUN: sdy-opt %s --lint=cheaper-sharding --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=LINT
 // RUN: sdy-opt %s --check --topology=tpu-v5e | filecheck %s --check-prefix=CHECK-TPU
+// RUN: sdy-opt %s --explain='#0' -o /dev/null | filecheck %s --check-prefix=EXPLAIN
 
 // A psum that is sliced by the axis_index in the manual computation, with a mean and an all_to_all of other
 // dimensions before the slice, and its gradient: an update of zeros that is summed, by the index of the first pass.
@@ -11,6 +12,8 @@
 // LINT:  help: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
 // CHECK-TPU: model.py:12
 // CHECK-TPU: tried: {{.*}}_scatter along 'model' for sliced psum at line 12, then psum along 'data': -18.0 MiB sent
+// EXPLAIN: help: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
+// EXPLAIN: tried: this line sends 16.0 MiB in place of 28.0 MiB
 //
 // OUT:      "stablehlo.reduce_scatter"
 // OUT-SAME: replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
