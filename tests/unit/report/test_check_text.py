@@ -35,6 +35,12 @@ from sdyopt.shardy.notation.partition_spec import specs_of
         ("of state['params']['mlp']['up'] sharded", 39, "of state['params']['mlp']['up'] sharded"),
         ("of state['params']['mlp']['up'] sharded", 38, "of state…['mlp']['up'] sharded"),
         ("of state.params['mlp'][0] sharded", 20, "of state…[0] sharded"),
+        (
+            "of params['a']['wq'], params['a']['wk'] and 1 more",
+            42,
+            "of params…['wq'], params…['wk'] and 1 more",
+        ),
+        ("of params['a']['wq'], params['a']['wk'] and 1 more", 41, "of params…['wq'] and 2 more"),
     ],
 )
 def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) -> None:

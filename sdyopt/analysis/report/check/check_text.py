@@ -78,6 +78,7 @@ _NO_ARGUMENTS = (
 _UNVERIFIED = "not verified with XLA"
 _PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+_SEVERAL = constant_pattern(rf"(\w+…?(?:{_PART.pattern})*), \w+…?(?:{_PART.pattern})* and (\d+) more\b")
 # What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
 # subject, its results and its figures.
 _SHORTER_TRIAL = (
@@ -168,13 +169,18 @@ def _with_unverified(lines: list[str], width: int) -> list[str]:
 
 
 def _tight(text: str, width: int) -> str:
-    """A text that has too many columns with `P('x',None)` for `P('x')`, and the ends of names."""
+    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names.
+
+    The number of names stays: `params['wq'], params['wk'] and 1 more` are `params['wq'] and 2 more`.
+    """
     if len(text) > width:
         text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
     short = text
     for parts in (2, 1):
         if len(short) > width:
             short = _NAME.sub(partial(_end_of, parts), text)
+    if len(short) > width:
+        short = _SEVERAL.sub(lambda names: f"{names[1]} and {int(names[2]) + 1} more", short)
     return short
 
 
