@@ -23,6 +23,7 @@ from sdyopt.analysis.changes.propagated import Propagated
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, sum_over_iterations
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -57,7 +58,11 @@ class _Stage(Enum):
 
 
 class _Item(NamedTuple):
-    """An operation, or a reshard of a value on its way into or out of a region or the program."""
+    """An operation, or a reshard of a value on its way into or out of a region or the program.
+
+    What a loop computes or reshards may be done once, before or after it: `least_runs` is 1 if the operation
+    may, and `invariant` has the operands whose reshard may.
+    """
 
     priced: Priced
     kind: Hashable
@@ -65,6 +70,8 @@ class _Item(NamedTuple):
     slots: tuple[int, ...]
     runs: int
     is_predicted: bool
+    least_runs: int
+    invariant: frozenset[Value]
 
 
 class Estimate:
@@ -154,8 +161,9 @@ class Estimate:
         """By how many seconds the program takes longer with the new keys of some items, those without a
         price left out.
 
-        None if these send otherwise where more than an operation decides: in a loop, before which it may be
-        sent, in a manual computation, for partial sums, and for custom calls.
+        It takes at least that: what may be done once in place of in each iteration of a loop counts once.
+        None if items send otherwise where more than an operation decides: in a manual computation, for
+        partial sums, and for custom calls.
         """
         more, bytes_before, bytes_after = 0.0, 0.0, 0.0
         values: dict[Value, None] = {}
@@ -166,27 +174,31 @@ class Estimate:
             )
             if old != new and (has_unreduced or not item.is_predicted):
                 return None
-            more += item.runs * (new.own - old.own)
+            more += item.least_runs * new.own - item.runs * old.own
             for position, _, _ in (*old.reshards, *new.reshards):
                 values[item.operands[position]] = None
             if self._is_elementwise(item):
                 bytes_before += item.runs * self._bytes(item, self._before)
                 bytes_after += item.runs * self._bytes(item, after)
         for value in values:
-            more += self._of_reshards(value, before, keys) - self._of_reshards(value, before, {})
+            more += self._of_reshards(value, before, keys, at_least=True)
+            more -= self._of_reshards(value, before, {}, at_least=False)
         return more + (bytes_after - bytes_before) * self._seconds_of_byte
 
     def _price(self, key: Key) -> Price:
         return self._prices.of.get(key, _UNPRICED_YET)
 
-    def _of_reshards(self, value: Value, before: Sequence[Key], keys: dict[int, Key]) -> float:
+    def _of_reshards(
+        self, value: Value, before: Sequence[Key], keys: dict[int, Key], *, at_least: bool
+    ) -> float:
         """The seconds of the reshards of a value, those that are equal once."""
         floats_by_sharding: dict[TensorSharding, float] = {}
         for number in self._users[value]:
             item = self._items[number]
+            runs = 1 if at_least and value in item.invariant else item.runs
             for position, target, seconds in self._price(keys.get(number, before[number])).reshards:
                 if item.operands[position] is value:
-                    floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), item.runs * seconds)
+                    floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), runs * seconds)
         return sum(floats_by_sharding.values())
 
     @cached_property
@@ -216,7 +228,7 @@ class Estimate:
         for op in self._program.module.walk():
             times = self._counts.times(op)
             runs = 1 if times is None else times.high
-            is_predicted = self._counts.loop(op) is None and _is_predicted(op)
+            is_predicted = _is_predicted(op)
             if isinstance(op, DataFlowEdgeOp):
                 for use in sources_of_edge(op) or ():
                     yield self._reshard(use.value, slot(op.result), runs, is_predicted)
@@ -236,12 +248,21 @@ class Estimate:
         values = (*op.operands, *op.results)
         slots = tuple(map(self._program.again.slot, values))
         priced = Priced(op, self._program.again.rule(op), constants, values[-1].type)
-        return _Item(priced, priced.kind(), tuple(op.operands), slots, runs, is_predicted)
+        loop = loop_around(op, self._counts)
+        invariant, least_runs = frozenset[Value](), runs
+        if loop is not None:
+            invariant = frozenset(value for value in op.operands if is_invariant(value, loop, self._counts))
+            is_done_once = all(value in invariant for value in op.operands) or any(
+                sum_over_iterations(result, loop) is not None for result in op.results
+            )
+            least_runs = 1 if is_done_once else runs
+        operands = tuple(op.operands)
+        return _Item(priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, invariant)
 
     def _reshard(self, value: Value, target: int, runs: int, is_predicted: bool) -> _Item:
         slots = self._program.again.slot(value), target
         priced = Priced(None, None, (None,), value.type)
-        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted)
+        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted, 1, frozenset((value,)))
 
     def _returned(self, op: ReturnOp) -> Iterator[_Item]:
         function = op.parent_op

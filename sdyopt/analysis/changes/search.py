@@ -28,7 +28,7 @@ from sdyopt.analysis.changes.order import each_place_once, surest_first, without
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, Role, roles_of
-from sdyopt.analysis.changes.trials import LEAST_ESTIMATED, Trial, Trials, work_of
+from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 
@@ -62,11 +62,13 @@ class Budget(NamedTuple):
 
         All commands look at all changes of most small programs, so that they find the same.
         """
-        if size >= LEAST_ESTIMATED:
+        if size >= _LARGE:
             return self.trials(size)
         return max(self.least, min(ADVISE.most, _BY_ESTIMATE * self.operations // max(size, 1)))
 
 
+# In a program of so many operations, not all changes can be looked at.
+_LARGE = 800
 CHECK, LINT, ADVISE = Budget(30_000, 12, 64), Budget(60_000, 12, 64), Budget(500_000, 24, 400)
 
 

@@ -119,7 +119,7 @@ def pipeline_of(passes: Passes) -> Pipeline:
 _USUAL_RANK = 16
 
 # In a smaller program, a trial takes little time: so many changes are tried whatever their estimate is.
-LEAST_ESTIMATED, _IN_FULL = 800, 64
+LEAST_ESTIMATED, _IN_FULL = 400, 64
 # Trials that process fewer operations together do not share the work among processes.
 _MIN_SHARED = 10_000
 # What saves less than this share by an estimate saves less than what pays.
