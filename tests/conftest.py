@@ -1,10 +1,12 @@
 """Skips comparisons with the C++ passes where these are not installed; lists skips; configures Hypothesis."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sdyopt.mlir.registry import discovery
 from tests.harness import reference
 
 
@@ -15,6 +17,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("reference"):
             item.add_marker(skip)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Forgets the dialects that a test has loaded: lists of dialects are the same in each order of tests."""
+    dialects = dict(discovery._added_dialects)
+    try:
+        return (yield)
+    finally:
+        discovery._added_dialects.clear()
+        discovery._added_dialects.update(dialects)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -25,7 +25,7 @@ from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
-from sdyopt.analysis.changes.trials import Compiled, Trial, Trials, trials_on
+from sdyopt.analysis.changes.trials import CompiledCost, Trial, Trials, trials_on
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
@@ -126,7 +126,7 @@ def _shown(trials: Trials, count: int) -> list[tuple[Trial, list[str]]]:
     return list(found.values())
 
 
-def _verdict(trial: Trial, before: Compiled, after: Compiled | str) -> str:
+def _verdict(trial: Trial, before: CompiledCost, after: CompiledCost | str) -> str:
     if isinstance(after, str):
         return COSTS
     said = trial.before.wire_bytes - trial.after.wire_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind, UserAnnotation
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
@@ -99,15 +99,15 @@ def _names(last: Arrival) -> set[str]:
     return names
 
 
-def _name(annotation: Annotation) -> str:
+def _name(annotation: UserAnnotation) -> str:
     """The name of an annotation in `sdy.sharding_origins`."""
-    if annotation.kind is Kind.INPUT:
+    if annotation.kind is AnnotationKind.INPUT:
         return f"input: {annotation.number}"
-    if annotation.kind is Kind.OUTPUT:
+    if annotation.kind is AnnotationKind.OUTPUT:
         return f"output: {annotation.number}"
     name = _origin_name(annotation.op)
-    if annotation.kind is Kind.MANUAL_INPUT:
+    if annotation.kind is AnnotationKind.MANUAL_INPUT:
         return f"{name}_input: {annotation.number}"
-    if annotation.kind is Kind.MANUAL_OUTPUT:
+    if annotation.kind is AnnotationKind.MANUAL_OUTPUT:
         return f"{name}_output: {annotation.number}"
     return name

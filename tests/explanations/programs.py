@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
@@ -51,7 +51,7 @@ class Recorded:
     name: str
     text: str
     record: ShardingRecord
-    run: Run
+    run: PropagationRun
     imported: Imported
 
     def __post_init__(self) -> None:

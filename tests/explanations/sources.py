@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
-from sdyopt.analysis.sharding_record.sources import Source, sources
+from sdyopt.analysis.sharding_record.sources import AnnotationSource, sources
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -34,7 +34,7 @@ def remains(program: Recorded, subject: Subject, axis: AxisRef, only_first: bool
     return dimension_of(after.run.final.get(after.imported.subject(number)), axis) == dim
 
 
-def _removal(program: Recorded, source: Source, axis: AxisRef) -> list[Edit] | None:
+def _removal(program: Recorded, source: AnnotationSource, axis: AxisRef) -> list[Edit] | None:
     def without(sharding: TensorSharding) -> TensorSharding:
         dims = []
         for dim in sharding.dims:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Report, Times
+from sdyopt.analysis.figures.figures import Report, RunTimes
 from sdyopt.analysis.figures.memory_figures import MAX_LIVE_VALUES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.totals import flop_totals, wire_totals
@@ -122,5 +122,5 @@ def _totals(report: Report, text: str, program: Program) -> tuple[Figures, Figur
     return [*sorted(found.items()), local.high, whole.high], [*sorted(expected.items()), *flops]
 
 
-def _low_and_high(times: Times | None) -> tuple[int, int] | None:
+def _low_and_high(times: RunTimes | None) -> tuple[int, int] | None:
     return (times.low, times.high) if times is not None else None

@@ -149,7 +149,7 @@ def test_only_declarations_and_caches_change() -> None:
             if not path.startswith("sdyopt/analysis/execution/worker/"):
                 found.update(changed_state(path, file.read_text(encoding="utf-8")))
     listed = {entry for text in (DECLARATIONS, CACHES, OF_THE_PROCESS) for entry in text.split()}
-    assert not found - listed, "put state of a run into a `Part` of the context"
+    assert not found - listed, "put state of a run into a `ContextPart` of the context"
     assert not listed - found
 
 

@@ -11,7 +11,7 @@ from sdyopt.mlir.dialects.mesh.collectives import (
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
-    Collective,
+    MeshCollective,
     gathered_size,
     indivisible_dimension_error,
     shard_size,
@@ -80,7 +80,7 @@ class ReshardingBuilder:
 
     def create(
         self,
-        op_class: type[Collective],
+        op_class: type[MeshCollective],
         type: RankedTensor,
         axes: Axes,
         insertion_point: InsertionPoint,

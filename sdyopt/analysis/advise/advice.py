@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sdyopt.analysis.changes.effect import Figures
-from sdyopt.analysis.changes.trials import Annotation, Compiled, Trial
+from sdyopt.analysis.changes.trials import Annotation, CompiledCost, Trial
 from sdyopt.mlir.ir.operation import Op
 
 
 @dataclass
-class Advice:
+class AdviceResult:
     """The findings. `program` is the program with the best change, or with all of several changes.
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`; `together`
@@ -49,4 +49,4 @@ class Advice:
     given: Figures | None = None
     final: Figures | None = None
     annotations: list[Annotation] = field(default_factory=list)
-    compiled: tuple[Compiled, Compiled] | None = None
+    compiled: tuple[CompiledCost, CompiledCost] | None = None

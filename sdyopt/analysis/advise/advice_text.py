@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.changes.effect import Effect, Figures
-from sdyopt.analysis.changes.trials import Compiled, Trial
+from sdyopt.analysis.changes.trials import CompiledCost, Trial
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.analysis.report.markdown_report import markdown_text
@@ -24,34 +24,34 @@ _MUCH_MORE = Fraction(5, 4)
 _WIDTH = 100
 
 
-def advice_text(advice: Advice, suffix: str, width: int = _WIDTH, rows: int | None = None) -> str:
+def advice_text(advice: AdviceResult, suffix: str, width: int = _WIDTH, rows: int | None = None) -> str:
     """Advice in the format of a suffix; `rows` limits the changes in ".txt", which has `width` columns."""
     return _FORMATS[suffix](advice, width, rows)
 
 
-def _text(advice: Advice, width: int, rows: int | None) -> str:
+def _text(advice: AdviceResult, width: int, rows: int | None) -> str:
     lines = section_lines(header_of(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def _markdown(advice: Advice, width: int, rows: int | None) -> str:
+def _markdown(advice: AdviceResult, width: int, rows: int | None) -> str:
     header = [markdown_text(line) for line in header_of(advice)]
     return "\n".join([*header, "", *markdown_lines(list(_sections(advice, rows)))]) + "\n"
 
 
-def _html(advice: Advice, width: int, rows: int | None) -> str:
+def _html(advice: AdviceResult, width: int, rows: int | None) -> str:
     # Few runs write a page.
     from sdyopt.analysis.advise.html_advice import html_advice  # noqa: PLC0415 - htpy is slow to import
 
     return html_advice(advice, header_of(advice), list(_sections(advice, rows)))
 
 
-def header_of(advice: Advice) -> list[str]:
+def header_of(advice: AdviceResult) -> list[str]:
     lines = (_summary(advice), *_from_scratch(advice), _limits(advice), advice.assumption)
     return [line for line in lines if line]
 
 
-def _from_scratch(advice: Advice) -> Iterator[str]:
+def _from_scratch(advice: AdviceResult) -> Iterator[str]:
     """The figures from scratch beside those of the given annotations."""
     if advice.given is not None and advice.final is not None:
         yield f"in place of the given annotations: {_effect(advice, advice.given, advice.final)}"
@@ -61,7 +61,7 @@ def _from_scratch(advice: Advice) -> Iterator[str]:
             yield _in_xla(advice.compiled, seconds)
 
 
-def _summary(advice: Advice) -> str:
+def _summary(advice: AdviceResult) -> str:
     """`3 changes of one annotation make the program cheaper, of 84 tried`."""
     if advice.reason:
         return f"no advice: the program cannot be changed, because {advice.reason}"
@@ -79,7 +79,7 @@ def _summary(advice: Advice) -> str:
     return f"{count} {makes} the program cheaper, each alone, of {tried}"
 
 
-def _limits(advice: Advice) -> str:
+def _limits(advice: AdviceResult) -> str:
     parts = []
     if advice.excess:
         parts.append(f"the peak memory is {bytes_text(advice.excess)} above the limit")
@@ -106,7 +106,7 @@ def _limits(advice: Advice) -> str:
     return "; ".join(parts)
 
 
-def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
+def _sections(advice: AdviceResult, rows: int | None) -> Iterator[Section]:
     for number, item in enumerate(advice.changes[:rows], 1):
         section = Section(f"{number}. {item.text}{_warning(item)}")
         section.sentences += [f"now {item.now}"] if item.now else []
@@ -155,7 +155,7 @@ def _listed(numbers: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
+def _by_pattern(advice: AdviceResult) -> Iterator[tuple[str, str]]:
     """The annotations by place; those of layers with any index in place of their own."""
     numbering: dict[tuple[str, str], int] = {}
     for annotation in advice.annotations:
@@ -201,7 +201,7 @@ def _seconds_of_bytes(figures: Figures) -> Fraction:
     return figures.seconds - figures.compute - figures.latency
 
 
-def _in_xla(compiled: tuple[Compiled, Compiled], seconds: tuple[Fraction, Fraction]) -> str:
+def _in_xla(compiled: tuple[CompiledCost, CompiledCost], seconds: tuple[Fraction, Fraction]) -> str:
     """What XLA sends, and the time with its communication."""
     before, after = compiled
     sends = _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
@@ -219,12 +219,12 @@ def _contradiction(trial: Trial) -> str:
     return f"{sends}, and takes {seconds_text(later - earlier)} longer"
 
 
-def _has_range(advice: Advice, before: Figures, after: Figures) -> bool:
+def _has_range(advice: AdviceResult, before: Figures, after: Figures) -> bool:
     """Whether the times that changes are ordered by are not those without reshards of activations."""
     return any(figures.at_most(advice.moves_whole) != figures.seconds for figures in (before, after))
 
 
-def _effect(advice: Advice, before: Figures, after: Figures) -> str:
+def _effect(advice: AdviceResult, before: Figures, after: Figures) -> str:
     figures = [
         ("on the wire", before.wire_bytes, after.wire_bytes, bytes_text),
         ("peak memory", Fraction(before.peak_bytes), Fraction(after.peak_bytes), bytes_text),
@@ -247,7 +247,7 @@ def _change_text(name: str, old: Fraction | int, new: Fraction | int, text: Call
     return f"{name} {text(Fraction(old))} → {text(Fraction(new))}{share}".replace("(-", "(−")
 
 
-def _json(advice: Advice, width: int, rows: int | None) -> str:
+def _json(advice: AdviceResult, width: int, rows: int | None) -> str:
     data = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -270,7 +270,7 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
     return printable_json(json.dumps(data, indent=1, ensure_ascii=False)) + "\n"
 
 
-def _change_data(advice: Advice, trial: Trial) -> dict[str, object]:
+def _change_data(advice: AdviceResult, trial: Trial) -> dict[str, object]:
     return {
         "text": trial.text,
         "now": trial.now,
@@ -286,7 +286,7 @@ def _change_data(advice: Advice, trial: Trial) -> dict[str, object]:
     }
 
 
-def _figures_data(advice: Advice, figures: Figures) -> dict[str, object]:
+def _figures_data(advice: AdviceResult, figures: Figures) -> dict[str, object]:
     share = figures.useful_share
     return {
         "seconds": float(figures.seconds),
@@ -299,7 +299,7 @@ def _figures_data(advice: Advice, figures: Figures) -> dict[str, object]:
     }
 
 
-_FORMATS: dict[str, Callable[[Advice, int, int | None], str]] = {
+_FORMATS: dict[str, Callable[[AdviceResult, int, int | None], str]] = {
     ".html": _html,
     ".json": _json,
     ".md": _markdown,

@@ -13,15 +13,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.advise import SDY, Options
-from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
 from sdyopt.analysis.advise.verification import Verification
-from sdyopt.analysis.changes.edits import Change, Edit, written
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.roles import roles_of
-from sdyopt.analysis.changes.search import ADVISE, Budget, Search
+from sdyopt.analysis.changes.search import ADVISE, Search, TrialBudget
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on, work_of
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
@@ -69,7 +69,7 @@ class Adviser:
         trials = trials_on(self._module, self._pipeline, self._topology, may_fork=self._options.may_fork)
         return self._search(trials, _FROM_SCRATCH if self._options.advise_from_scratch else ADVISE)
 
-    def _search(self, trials: Trials, budget: Budget) -> Search:
+    def _search(self, trials: Trials, budget: TrialBudget) -> Search:
         return Search(
             trials,
             budget,
@@ -81,15 +81,15 @@ class Adviser:
             show=self._show,
         )
 
-    def advice(self) -> Advice:
+    def advice(self) -> AdviceResult:
         """Tries changes, and ranks those that make the program cheaper."""
         if not self._pipeline.elements:
-            return Advice(self._module, reason="it has its collectives already")
+            return AdviceResult(self._module, reason="it has its collectives already")
         search = self.search
         if search.mesh is None or not search.mesh.sizes:
-            return Advice(self._module, reason="it has no mesh of several devices")
+            return AdviceResult(self._module, reason="it has no mesh of several devices")
         trials = search.trials
-        advice = Advice(self._module, machine=self._machine, moves_whole=search.moves_whole)
+        advice = AdviceResult(self._module, machine=self._machine, moves_whole=search.moves_whole)
         if trials.figures is None:
             advice.reason = "its pipeline fails"
             return advice
@@ -113,13 +113,15 @@ class Adviser:
         """The figures of the program as it is; None if its pipeline fails."""
         return self.search.trials.figures
 
-    def _count(self, advice: Advice, search: Search) -> None:
+    def _count(self, advice: AdviceResult, search: Search) -> None:
         """Takes over what the search has counted."""
         advice.tried, advice.proposed, advice.failed = search.tried, search.proposed, search.failed
         advice.reduced, advice.prefers_less = search.reduced, search.prefers_less
         advice.seconds = search.seconds if search.is_out_of_time else 0
 
-    def _verified(self, advice: Advice, search: Search, trials: Trials, ranked: list[Trial]) -> list[Trial]:
+    def _verified(
+        self, advice: AdviceResult, search: Search, trials: Trials, ranked: list[Trial]
+    ) -> list[Trial]:
         """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
         if not self._options.advise_verify or self._options.advise_from_scratch or not ranked:
             return ranked
@@ -148,7 +150,7 @@ class Adviser:
 
     # --- Several changes ------------------------------------------------------------------------------
 
-    def _add_changes(self, advice: Advice, search: Search, trials: Trials, count: int) -> Trials:
+    def _add_changes(self, advice: AdviceResult, search: Search, trials: Trials, count: int) -> Trials:
         """Makes up to so many changes, each the best one after those before it."""
         for number in range(count):
             better = self._next(search, trials) if number else self._first(search, trials)
@@ -198,7 +200,7 @@ class Adviser:
 
     # --- From scratch ---------------------------------------------------------------------------------
 
-    def _from_scratch(self, advice: Advice, given: Search) -> None:
+    def _from_scratch(self, advice: AdviceResult, given: Search) -> None:
         """Leaves out all annotations. Then the axes get a strategy, and roles one change after the other."""
         assert given.trials.figures is not None and given.mesh is not None
         advice.is_sequence, advice.given = True, given.trials.figures
@@ -287,7 +289,7 @@ class Adviser:
         known = written(trials.made)
         places = [place.subject for role in search.roles if role.is_input for place in role.places]
         edits = [
-            Edit(place, sharding, mesh.mesh)
+            AnnotationEdit(place, sharding, mesh.mesh)
             for place in places
             if place not in known and (sharding := outcome.boundary(place)) is not None
         ]
@@ -296,7 +298,7 @@ class Adviser:
             return trials
         return after
 
-    def _verify_both(self, advice: Advice, given: Trials, trials: Trials) -> None:
+    def _verify_both(self, advice: AdviceResult, given: Trials, trials: Trials) -> None:
         """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
         assert trials.outcome is not None
         report = trials.outcome.report

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.execution.process import NoJax
@@ -74,7 +74,7 @@ def progress() -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def advice_of(module: Op, options: Options, topology: Topology | None) -> Advice:
+def advice_of(module: Op, options: Options, topology: Topology | None) -> AdviceResult:
     """The advice on a program for which the pipeline runs that reports assume."""
     assumption, pipeline = assumed_pipeline(module)
     advice = Adviser(module, pipeline, topology, options).advice()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import htpy as h
 
-from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text
 from sdyopt.analysis.interface.pages.page import Page
@@ -15,7 +15,7 @@ from sdyopt.analysis.interface.pages.section import Section
 _WIDTH, _HEIGHT, _MARGIN = 640, 240, 36
 
 
-def html_advice(advice: Advice, header: Sequence[str], sections: Sequence[Section]) -> str:
+def html_advice(advice: AdviceResult, header: Sequence[str], sections: Sequence[Section]) -> str:
     """The page of advice, whose text is a header and sections."""
     page = Page("advice")
     summary = Section("changes")
@@ -43,7 +43,7 @@ def html_advice(advice: Advice, header: Sequence[str], sections: Sequence[Sectio
     return page.html(body, [])
 
 
-def _chart(advice: Advice) -> h.Node:
+def _chart(advice: AdviceResult) -> h.Node:
     """The estimated time and the peak memory of the program, and after each change."""
     if not advice.changes:
         return None

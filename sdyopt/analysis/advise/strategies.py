@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, with_axis
 from sdyopt.analysis.changes.dimensions import DimensionGroup, Dimensions
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Figures
-from sdyopt.analysis.changes.roles import Role
+from sdyopt.analysis.changes.roles import RoleGroup
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
@@ -51,7 +51,7 @@ Cost = Callable[[Figures], Fraction]
 class Strategies:
     """The strategies for a program without annotations."""
 
-    def __init__(self, module: Op, roles: Sequence[Role], mesh: MeshOfProgram) -> None:
+    def __init__(self, module: Op, roles: Sequence[RoleGroup], mesh: MeshOfProgram) -> None:
         self.mesh = mesh
         self._dimensions = Dimensions(module, roles)
         self._roles = roles
@@ -171,13 +171,13 @@ class Strategies:
                     edits += self._edits(role, strategy)
         return Change(tuple(edits))
 
-    def _edits(self, role: Role, strategy: Strategy) -> Iterator[Edit]:
+    def _edits(self, role: RoleGroup, strategy: Strategy) -> Iterator[AnnotationEdit]:
         axes = self._axes(role, strategy)
         if any(axes):
             for place in role.places:
-                yield Edit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
+                yield AnnotationEdit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
 
-    def _axes(self, role: Role, strategy: Strategy) -> Axes:
+    def _axes(self, role: RoleGroup, strategy: Strategy) -> Axes:
         groups = self._dimensions.of(role)
         axes: Axes = ((),) * len(groups)
         order = sorted(
@@ -205,7 +205,7 @@ class StrategySearch:
 
     def __init__(self, tries: Tries, cost: Cost, soft_cost: Cost, base: Figures) -> None:
         self._tries, self._cost, self._soft_cost = tries, cost, soft_cost
-        self._known: dict[tuple[Edit, ...], Figures | None] = {(): base}
+        self._known: dict[tuple[AnnotationEdit, ...], Figures | None] = {(): base}
         self._figures: dict[Strategy, Figures] = {frozenset(): base}
         # Uses that changed nothing when they were added to a strategy.
         self._idle: dict[Use, list[Strategy]] = {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.changes.trials import Compiled
+from sdyopt.analysis.changes.trials import CompiledCost
 from sdyopt.analysis.execution.local_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names, axis_sizes
@@ -40,14 +40,14 @@ class Verification:
         self._topology = topology
         self._is_ahead = is_ahead
 
-    def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[Compiled | str]:
+    def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[CompiledCost | str]:
         """The costs of programs on a mesh; a text for one that XLA does not compile. Raises NoJax."""
         if self._is_ahead:
             compiler = Compiler(replace(self._worker, memory=0), target_of(self._topology, mesh))
             sizes = list(axis_sizes(mesh).values()) or [devices]
             return [self._compiled_ahead(compiler, program, sizes, mesh, devices) for program in programs]
         texts = [program_for_xla(program, devices) for program in programs]
-        compiled: list[Compiled | str] = []
+        compiled: list[CompiledCost | str] = []
         while len(compiled) < len(texts):
             # XLA may end the process at one of them.
             try:
@@ -59,20 +59,20 @@ class Verification:
             ]
         return compiled
 
-    def _on_cpu(self, hlo: str, mesh: str, devices: int) -> Compiled:
+    def _on_cpu(self, hlo: str, mesh: str, devices: int) -> CompiledCost:
         # As users of TPU and GPU will see it; XLA has compiled it for the CPU.
         return self._figures(on_accelerators(read_hlo("hlo", hlo, devices)).operands, mesh)
 
     def _compiled_ahead(
         self, compiler: Compiler, program: Op, sizes: list[int], mesh: str, devices: int
-    ) -> Compiled | str:
+    ) -> CompiledCost | str:
         try:
             compiled = compiler.compile(text_to_compile(program), sizes, devices)
         except NotValidated as failure:
             return str(failure)
         return self._figures(read_hlo("hlo", compiled.hlo, devices).operands, mesh)
 
-    def _figures(self, operands: Sequence[CollectiveOperand], mesh: str) -> Compiled:
+    def _figures(self, operands: Sequence[CollectiveOperand], mesh: str) -> CompiledCost:
         topology = self._topology.on(mesh)
         seconds = Fraction(0)
         combined: set[str] = set()
@@ -86,7 +86,7 @@ class Verification:
                 runs = 1 if operand.times is None else operand.times.high
                 seconds += ring_steps(operand.kind, operand.group_size) * link.latency * runs
                 combined.add(operand.name)
-        return Compiled(wire_bytes(operands), seconds)
+        return CompiledCost(wire_bytes(operands), seconds)
 
 
 def program_for_xla(program: Op, devices: int) -> str:

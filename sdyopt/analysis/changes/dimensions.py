@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from sdyopt.analysis.changes.roles import Role, is_uniform
+from sdyopt.analysis.changes.roles import RoleGroup, is_uniform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -36,7 +36,7 @@ class DimensionGroup:
 class Dimensions:
     """The groups of the dimensions of a program. `operands` are those of the operands of all products."""
 
-    def __init__(self, module: Op, roles: Sequence[Role]) -> None:
+    def __init__(self, module: Op, roles: Sequence[RoleGroup]) -> None:
         self._parents: dict[_Dim, _Dim] = {}
         self._groups: dict[_Dim, DimensionGroup] = {}
         products: list[tuple[Op, OpShardingRule]] = []
@@ -62,7 +62,7 @@ class Dimensions:
             for group in dict.fromkeys(group for groups in dimension_groups for group in groups):
                 group.work += size
 
-    def of(self, role: Role) -> list[DimensionGroup]:
+    def of(self, role: RoleGroup) -> list[DimensionGroup]:
         """The group of each dimension of the values of a role."""
         return self._of_value(role.classes[0].first)
 

@@ -34,7 +34,7 @@ from sdyopt.shardy.record import FunctionResult, Subject
 IN_BACKWARD_RULE = " in the backward rule of a jax.custom_vjp"
 
 
-class Edit(NamedTuple):
+class AnnotationEdit(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
 
     The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
@@ -167,7 +167,7 @@ class Change(NamedTuple):
     edit of an annotation. `parts` are the changes that it is made of, if there are several.
     """
 
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[AnnotationEdit, ...] = ()
     title: str = ""
     rewrite: Rewrite | None = None
     passes: Passes | None = None
@@ -224,7 +224,7 @@ def joined(changes: Sequence[Change]) -> Change:
     )
 
 
-def written(changes: Iterable[Change]) -> dict[Subject, Edit]:
+def written(changes: Iterable[Change]) -> dict[Subject, AnnotationEdit]:
     """The edits of changes by place; the last one holds."""
     return {edit.subject: edit for change in changes for edit in change.edits}
 

@@ -49,7 +49,7 @@ class Measure(Enum):
     FLOPS = "of compute"
 
 
-class Reshard(NamedTuple):
+class ActivationReshard(NamedTuple):
     """A reshard of an activation: the bytes that a device sends in all runs, and of the whole tensor."""
 
     kind: str
@@ -83,7 +83,7 @@ class Figures(NamedTuple):
     sliced: int
     carried: int
     carrying: Fraction
-    reshards: tuple[Reshard, ...] = ()
+    reshards: tuple[ActivationReshard, ...] = ()
     latency: Fraction = Fraction(0)
 
     @property
@@ -287,7 +287,9 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
             sliced += collective.bytes_in or 0
         if collective.wire_bytes and collective.is_activation:
             sent, whole = bytes_of_runs(collective), Fraction(_global_bytes(op) * runs)
-            reshards.append(Reshard(collective.kind, collective.axes, collective.local_operands, sent, whole))
+            reshards.append(
+                ActivationReshard(collective.kind, collective.axes, collective.local_operands, sent, whole)
+            )
             if bandwidth is not None:
                 penalty += whole / bandwidth
     carried = sum(carried.wire_bytes or 0 for carried in report.carried)

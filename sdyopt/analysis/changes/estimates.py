@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.edits import Change
-from sdyopt.analysis.changes.outcome import Outcome
+from sdyopt.analysis.changes.outcome import PipelineOutcome
 from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices
 from sdyopt.analysis.changes.propagated import Propagated
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
@@ -81,7 +81,7 @@ class Estimate:
         self,
         program: Propagated,
         prices: Prices,
-        outcome: Outcome,
+        outcome: PipelineOutcome,
         counts: ExecutionCounts,
         made: Sequence[Change],
         before: Shardings,

@@ -30,7 +30,7 @@ _MIN_COUNT, _MIN_PERIOD = 4, 8
 _MAX_LOOKED_AT = 40
 
 
-class Run(NamedTuple):
+class LayerRun(NamedTuple):
     """Operations `start` to `start + period * count` of a block: `times` times the same `period`."""
 
     start: int
@@ -63,7 +63,7 @@ class ReducedProgram(NamedTuple):
         return value if isinstance(value, OpResult | BlockArgument) else None
 
 
-def runs_of(keys: Sequence[object]) -> Iterator[Run]:
+def runs_of(keys: Sequence[object]) -> Iterator[LayerRun]:
     """The runs of a sequence, the first and longest at each place."""
     following: dict[object, list[int]] = {}
     for number, key in enumerate(keys):
@@ -84,7 +84,7 @@ def runs_of(keys: Sequence[object]) -> Iterator[Run]:
                 end += 1
             count = (end - start) // period + 1
             if count >= _MIN_COUNT and (best is None or count * period > best.times * best.period):
-                best = Run(start, period, count)
+                best = LayerRun(start, period, count)
         if best is None:
             start += 1
         else:
@@ -149,7 +149,7 @@ def _replacements(ops: Sequence[Op]) -> dict[int, int]:
     return replacements
 
 
-def _arguments(ops: Sequence[Op], run: Run, number: int) -> set[Value]:
+def _arguments(ops: Sequence[Op], run: LayerRun, number: int) -> set[Value]:
     return {
         operand
         for index in run.repetition(number)

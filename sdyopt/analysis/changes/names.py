@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
-from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, is_input
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
@@ -46,7 +46,7 @@ _OTHER_LINES = 4
 _SHORT_KINDS = {"reshard": "the reshard", "out_sharding": "out_sharding"}
 
 
-class Names:
+class ChangeNames:
     """Names values of a program as it is printed, and arguments and lines as JAX names them.
 
     `in_source` are the names of values that the program was read with.
@@ -109,7 +109,7 @@ class Names:
         line = self._lines.chosen(location).file_text
         return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
 
-    def place(self, edit: Edit) -> str:
+    def place(self, edit: AnnotationEdit) -> str:
         """`params['w']`, `result[0]`, or `model.py:12 (dot_general)`."""
         subject = edit.subject
         if isinstance(subject, FunctionResult):
@@ -243,7 +243,7 @@ class Names:
         location = self._calls.completed(source_location(op.location), op)
         return self._lines.chosen(location).file_text if location.line else ""
 
-    def _statements(self, edits: Sequence[Edit]) -> str:
+    def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
 
         A statement constrains the gradient, too.
@@ -266,7 +266,7 @@ class Names:
 
     # --- Trials -------------------------------------------------------------------------------------
 
-    def annotation(self, edit: Edit) -> Annotation:
+    def annotation(self, edit: AnnotationEdit) -> Annotation:
         """An edit as what is written where."""
         return Annotation(self.place(edit), edit.jax, sdy_text(edit.sharding))
 
@@ -280,7 +280,9 @@ class Names:
         for name, number in changed_results(trials.results, trial.shardings or {}, edits):
             sharding = (trial.shardings or {})[name, number]
             if sharding is not None and (mesh := change.edits[0].mesh if change.edits else None) is not None:
-                results.append(self.annotation(Edit(FunctionResult(functions[name], number), sharding, mesh)))
+                results.append(
+                    self.annotation(AnnotationEdit(FunctionResult(functions[name], number), sharding, mesh))
+                )
         return trial._replace(
             text=self.text(change),
             now=self.now(change),
@@ -290,7 +292,7 @@ class Names:
         )
 
 
-def written_in_jax(edits: Iterable[Edit]) -> list[Edit]:
+def written_in_jax(edits: Iterable[AnnotationEdit]) -> list[AnnotationEdit]:
     """The edits that a person makes: those of what is written otherwise.
 
     With explicit axes, JAX derives the shardings of other operations from them.
@@ -299,7 +301,7 @@ def written_in_jax(edits: Iterable[Edit]) -> list[Edit]:
     return [edit for edit in result if edit.replaced is None or _is_written(edit)] or result
 
 
-def _is_written(edit: Edit) -> bool:
+def _is_written(edit: AnnotationEdit) -> bool:
     assert edit.replaced is not None
     is_changed = edit.is_removal or edit.replaced.sharding is not edit.sharding
     # JAX derives the constraints of gradients, too.
@@ -307,17 +309,17 @@ def _is_written(edit: Edit) -> bool:
     return is_changed and not is_gradient and not is_derived(edit.replaced)
 
 
-def is_input_edit(edit: Edit) -> bool:
+def is_input_edit(edit: AnnotationEdit) -> bool:
     """Whether an edit is one of an argument of the program."""
     return not isinstance(edit.subject, FunctionResult) and is_input(edit.subject)
 
 
-def inputs_first(edits: Iterable[Edit]) -> list[Edit]:
+def inputs_first(edits: Iterable[AnnotationEdit]) -> list[AnnotationEdit]:
     """Edits in an order in which the inputs come first."""
     return sorted(edits, key=lambda edit: not is_input_edit(edit))
 
 
-def help_text(trial: Trial, names: Names) -> str:
+def help_text(trial: Trial, names: ChangeNames) -> str:
     """What to write, its effect and what that depends on, each in a line.
 
     Without lines of Python, it is also said in Shardy's words.

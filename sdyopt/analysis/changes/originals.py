@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, Edit, is_input, place_of
+from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, AnnotationEdit, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.figures.user_lines import is_derived
@@ -65,7 +65,7 @@ class Gradients:
                     return operand
         return None
 
-    def constrained(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    def constrained(self, edits: Iterable[AnnotationEdit]) -> tuple[AnnotationEdit, ...]:
         """Edits as JAX makes them: a statement that constrains a value constrains its gradient, too.
 
         An edit that cannot be written is left out, such as one of a value within a backward pass.
@@ -100,7 +100,7 @@ class Gradients:
             return ()
         return tuple(written)
 
-    def _constrained_with(self, subject: OpResult, edit: Edit) -> Iterator[OpResult]:
+    def _constrained_with(self, subject: OpResult, edit: AnnotationEdit) -> Iterator[OpResult]:
         """The other values that the statement of a change constrains."""
         if edit.is_new_constraint:
             if (gradient := self.gradient(subject)) is not None:
@@ -108,7 +108,7 @@ class Gradients:
         elif edit.replaced is not None:
             yield from self._statements.get(statement_of(edit.replaced), ())
 
-    def _how(self, edit: Edit) -> str | None:
+    def _how(self, edit: AnnotationEdit) -> str | None:
         """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
         subject = edit.subject
         if not edit.is_new_constraint or not isinstance(subject, OpResult):
@@ -173,7 +173,7 @@ class Gradients:
                 yield op
 
 
-def _handed_on(edit: Edit) -> Edit:
+def _handed_on(edit: AnnotationEdit) -> AnnotationEdit:
     """The change of a gradient that its statement transposes: of what it gives to other statements."""
     while edit.is_new_constraint and isinstance(value := edit.subject, OpResult) and value.has_one_use:
         (user,) = value.users

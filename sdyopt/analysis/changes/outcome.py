@@ -11,7 +11,7 @@ from functools import cached_property
 
 from sdyopt.analysis.changes.effect import CostedProgram, bytes_of_runs
 from sdyopt.analysis.changes.originals import Originals
-from sdyopt.analysis.changes.roles import Role, ValueClass
+from sdyopt.analysis.changes.roles import RoleGroup, ValueClass
 from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
@@ -76,7 +76,7 @@ def sent_by_place(report: Report) -> Sent:
     return amounts_by_row
 
 
-class Outcome:
+class PipelineOutcome:
     """A program after the passes, and where its values come from."""
 
     def __init__(self, program: CostedProgram, originals: Originals) -> None:
@@ -122,7 +122,7 @@ class Outcome:
     def _functions(self) -> dict[str, FuncOp]:
         return {op.sym_name: op for op in functions_in(self.module)}
 
-    def wire_bytes(self, role: Role) -> Fraction:
+    def wire_bytes(self, role: RoleGroup) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""
         locations = {op.location: None for value_class in role.classes for op in value_class.ops}
         for value_class in role.classes:

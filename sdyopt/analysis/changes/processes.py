@@ -23,7 +23,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple
 
-from sdyopt.analysis.changes.edits import Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
@@ -106,7 +106,7 @@ def edit_at(
     sharding: TensorSharding,
     mesh: Mesh,
     is_removal: bool,
-) -> Edit:
+) -> AnnotationEdit:
     """The edit in the program whose operations these are."""
     number, *rest = path
     op = ops[number]
@@ -120,7 +120,7 @@ def edit_at(
     else:
         blocks = [block for region in op.regions for block in region.blocks]
         subject = blocks[rest[0]].arguments[rest[1]]
-    return Edit(subject, sharding, mesh, is_removal)
+    return AnnotationEdit(subject, sharding, mesh, is_removal)
 
 
 class TrialProcesses:
@@ -143,7 +143,7 @@ class TrialProcesses:
         return pickle.dumps(Start(text, followed_release().name, str(self._pipeline), self._topology))
 
     def answers(
-        self, changes: Sequence[Sequence[Edit]], jobs: int, limit: Fraction | None
+        self, changes: Sequence[Sequence[AnnotationEdit]], jobs: int, limit: Fraction | None
     ) -> Iterator[Answer | None]:
         """The figures of the program after the edits of each change; None if there is no answer."""
         requests = [pickle.dumps(([self._placed(edit) for edit in edits], limit)) for edits in changes]
@@ -171,7 +171,7 @@ class TrialProcesses:
             self._idle.put(process)
         return answer
 
-    def _placed(self, edit: Edit) -> Placed:
+    def _placed(self, edit: AnnotationEdit) -> Placed:
         subject = edit.subject
         if isinstance(subject, FunctionResult):
             path: tuple[int, ...] = (self._numbers[subject.function], subject.result_index)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, copy_of, written
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, written
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -63,12 +63,12 @@ class Propagated(NamedTuple):
         """
         return any(edit.is_new_constraint and not self._is_kept(edit) for edit in change.edits)
 
-    def _is_kept(self, edit: Edit) -> bool:
+    def _is_kept(self, edit: AnnotationEdit) -> bool:
         """Whether the operation of an annotation is there when shardings propagate."""
         copy = self.copies.get(owning_op_of(edit.subject))
         return copy is not None and copy.parent is not None
 
-    def _annotations(self, edit: Edit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
+    def _annotations(self, edit: AnnotationEdit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
         """The subjects whose annotations an edit changes; None for one that is not known."""
         sharding = edit.sharding
         mesh = find_mesh(sharding.mesh_or_ref, self.module)

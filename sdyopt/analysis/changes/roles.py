@@ -68,7 +68,7 @@ class ValueClass:
 ClassOf = Callable[[Value], ValueClass | None]
 
 
-class Role(NamedTuple):
+class RoleGroup(NamedTuple):
     """Classes of values that play one role, in the order of the program."""
 
     classes: tuple[ValueClass, ...]
@@ -94,7 +94,7 @@ class Role(NamedTuple):
         return places or [Place(value_class.first, value_class.shape, None) for value_class in self.classes]
 
 
-def roles_of(module: Op) -> list[Role]:
+def roles_of(module: Op) -> list[RoleGroup]:
     """The roles of the values of rank 1 and more of the entry functions, in the order of the program."""
     classes = _Classes()
     for function in entry_functions(functions_in(module)):
@@ -108,7 +108,7 @@ def roles_of(module: Op) -> list[Role]:
         roles.setdefault(colours.setdefault(_name_of(value_class), value_class.colour), []).append(
             value_class
         )
-    return [Role(tuple(role)) for role in roles.values()]
+    return [RoleGroup(tuple(role)) for role in roles.values()]
 
 
 def _name_of(of_class: ValueClass) -> object:

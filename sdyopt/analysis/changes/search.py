@@ -20,14 +20,14 @@ from time import monotonic
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
-from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, joined
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
 from sdyopt.analysis.changes.effect import NOISE, Figures
 from sdyopt.analysis.changes.layers import with_fewer_layers
-from sdyopt.analysis.changes.names import Names
+from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
-from sdyopt.analysis.changes.roles import Place, Role, roles_of
+from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
@@ -46,7 +46,7 @@ _BY_ESTIMATE = 5
 _MAX_LIKELY = 12
 
 
-class Budget(NamedTuple):
+class TrialBudget(NamedTuple):
     """All trials together process so many operations; there are at least `least` and at most `most`."""
 
     operations: int
@@ -69,7 +69,7 @@ class Budget(NamedTuple):
 
 # In a program of so many operations, not all changes can be looked at.
 _LARGE = 800
-CHECK, LINT, ADVISE = Budget(30_000, 12, 64), Budget(60_000, 12, 64), Budget(500_000, 24, 400)
+CHECK, LINT, ADVISE = TrialBudget(30_000, 12, 64), TrialBudget(60_000, 12, 64), TrialBudget(500_000, 24, 400)
 
 
 class Search:
@@ -84,7 +84,7 @@ class Search:
     def __init__(
         self,
         trials: Trials,
-        budget: Budget = ADVISE,
+        budget: TrialBudget = ADVISE,
         *,
         memory: int | None = None,
         moves_whole: bool = True,
@@ -116,9 +116,9 @@ class Search:
         return work_of(self.trials.module)
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> ChangeNames:
         """The names of the places of the program."""
-        return Names(self.trials.module)
+        return ChangeNames(self.trials.module)
 
     @cached_property
     def mesh(self) -> MeshOfProgram | None:
@@ -126,7 +126,7 @@ class Search:
         return mesh_of(self.trials.module)
 
     @cached_property
-    def roles(self) -> list[Role]:
+    def roles(self) -> list[RoleGroup]:
         """The roles of the values of the program."""
         return roles_of(self.trials.module)
 
@@ -301,7 +301,9 @@ class Search:
             if current is not None and not any(axis in names for names in current):
                 axes = with_axis(current, dim, axis)
                 if axis in self.mesh.sizes and self.mesh.fits(axes, place.shape):
-                    yield self.program.alike(Edit(place.subject, self.mesh.sharding(axes), self.mesh.mesh))
+                    yield self.program.alike(
+                        AnnotationEdit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
+                    )
 
     # --- Trials -------------------------------------------------------------------------------------
 
@@ -354,7 +356,7 @@ class Search:
         small = trials.on(reduced.module)
         if small.figures is None or trials.figures is None:
             return possible
-        original: dict[tuple[Edit, ...], Change] = {}
+        original: dict[tuple[AnnotationEdit, ...], Change] = {}
         for change in possible:
             if change.edits and (fewer := reduced.change(change)).edits:
                 original.setdefault(fewer.edits, change)

@@ -32,7 +32,13 @@ from sdyopt.analysis.changes.effect import (
 )
 from sdyopt.analysis.changes.estimates import Estimate, is_unpredicted
 from sdyopt.analysis.changes.originals import Originals
-from sdyopt.analysis.changes.outcome import Outcome, Results, Sent, sent_by_place, shardings_of_results
+from sdyopt.analysis.changes.outcome import (
+    PipelineOutcome,
+    Results,
+    Sent,
+    sent_by_place,
+    shardings_of_results,
+)
 from sdyopt.analysis.changes.prices import Prices
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
 from sdyopt.analysis.changes.propagated import Propagated, propagated
@@ -43,7 +49,7 @@ from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.figures.topology import Topology, assumed_topology, likely_error
 from sdyopt.analysis.figures.totals import time_totals
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.context import ContextPart
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
@@ -129,7 +135,7 @@ _ESTIMATED_NOISE = NOISE * Fraction(3, 4)
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
 
 
-class Compiled(NamedTuple):
+class CompiledCost(NamedTuple):
     """The bytes that a device sends under XLA, and the seconds of its collectives on a topology."""
 
     wire_bytes: Fraction
@@ -166,7 +172,7 @@ class Trial(NamedTuple):
     now: str = ""
     annotations: tuple[Annotation, ...] = ()
     results: tuple[Annotation, ...] = ()
-    compiled: tuple[Compiled, Compiled] | None = None
+    compiled: tuple[CompiledCost, CompiledCost] | None = None
     texts: tuple[str, ...] = ()
 
     @property
@@ -288,14 +294,14 @@ class Trials:
         return self._make(copy, self._machine, self._assumed)
 
     @cached_property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> PipelineOutcome | None:
         """The program with collectives, and what becomes of its values; None if a pass fails."""
         try:
             with handling(lambda _: None):
                 with_collectives = self.with_collectives
         except (NotCompleted, DiagnosticError):
             return None
-        return Outcome(with_collectives, self.originals)
+        return PipelineOutcome(with_collectives, self.originals)
 
     @cached_property
     def figures(self) -> Figures | None:
@@ -319,7 +325,7 @@ class Trials:
         return self.originals.value(value) if self.can_try else None
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> PropagationRun | None:
         """The record of propagation, whose subjects `written` maps; None if there was none."""
         assert self.with_collectives is not None
         return self._record.runs[-1] if self._record.runs else None

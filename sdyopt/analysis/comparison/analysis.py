@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.analysis.comparison import Options
-from sdyopt.analysis.comparison.comparison import Program as Compared
+from sdyopt.analysis.comparison.comparison import ComparedProgram as Compared
 from sdyopt.analysis.comparison.comparison import compare
 from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_comparison
 from sdyopt.analysis.comparison.program_values import ProgramValues, values_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sdyopt.analysis.comparison.cost_changes import CostChanges, cost_changes
-from sdyopt.analysis.comparison.matching import Match, match_values
+from sdyopt.analysis.comparison.matching import ValueMatch, match_values
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, values_of
 from sdyopt.analysis.comparison.value_sharding import same_annotation, same_placement
 from sdyopt.analysis.figures.figures import Report
@@ -38,7 +38,7 @@ class ShardingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ComparedProgram:
     """One of the programs to compare.
 
     `values` are those after the passes, `inputs` those before them; None if no passes ran, or the values are
@@ -52,7 +52,7 @@ class Program:
 
 
 @dataclass(slots=True)
-class Comparison:
+class ProgramComparison:
     """The differences between two programs.
 
     `annotations` are differences of the programs before the passes, and the cause of the others. `placements`
@@ -93,13 +93,13 @@ class Comparison:
         return not any(changes) and has_same_costs and self.has_same_meshes
 
 
-def compare(before: Program, after: Program) -> Comparison:
+def compare(before: ComparedProgram, after: ComparedProgram) -> ProgramComparison:
     """Compares two programs."""
     matching = match_values(before.values, after.values)
     is_gspmd = before.values.is_gspmd or after.values.is_gspmd
     costs = None if is_gspmd else cost_changes(before.report, after.report)
     reports = before.report, after.report
-    comparison = Comparison((before.title, after.title), before.values, after.values, costs, reports)
+    comparison = ProgramComparison((before.title, after.title), before.values, after.values, costs, reports)
     comparison.assumptions = before.report.assumption, after.report.assumption
     comparison.matched = len({match.after for match in matching.matches})
     comparison.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)
@@ -138,7 +138,7 @@ def _annotated(values: Iterable[ProgramValue]) -> Sequence[ProgramValue]:
     return [value for value in values if value.sharding is not None]
 
 
-def _differs_in_openness(match: Match) -> bool:
+def _differs_in_openness(match: ValueMatch) -> bool:
     """Whether both have shardings that differ though devices have the same slices."""
     before, after = match.before.sharding, match.after.sharding
     return before is not None and after is not None and not same_annotation(before, after)
@@ -168,11 +168,11 @@ class NamedModule:
     before_passes: Op | None = None
 
 
-def compare_modules(before: NamedModule, after: NamedModule) -> Comparison:
+def compare_modules(before: NamedModule, after: NamedModule) -> ProgramComparison:
     """The differences of two modules."""
     return compare(_program(before), _program(after))
 
 
-def _program(module: NamedModule) -> Program:
+def _program(module: NamedModule) -> ComparedProgram:
     inputs = None if module.before_passes is None else values_of(module.before_passes, module.name)
-    return Program(module.name, values_of(module.op, module.name), report_on(module.op), inputs)
+    return ComparedProgram(module.name, values_of(module.op, module.name), report_on(module.op), inputs)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from sdyopt.analysis.comparison.comparison import Comparison, ShardingChange
+from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange
 from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
 from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
@@ -22,7 +22,7 @@ SCHEMA = "sdy-opt-comparison"
 VERSION = 1
 
 
-def json_comparison(comparison: Comparison) -> str:
+def json_comparison(comparison: ProgramComparison) -> str:
     """The comparison as JSON text."""
     data = {
         "schema": SCHEMA,
@@ -123,25 +123,27 @@ def _pair(before: int, after: int) -> dict[str, int]:
     return {"before": before, "after": after}
 
 
-def text_comparison(comparison: Comparison, width: int = DEFAULT_WIDTH, rows: int | None = None) -> str:
+def text_comparison(
+    comparison: ProgramComparison, width: int = DEFAULT_WIDTH, rows: int | None = None
+) -> str:
     """The comparison as text of at most `width` columns; `rows` limits every table, None shows all."""
     lines = text_section_lines(header_of(comparison), sections_of(comparison), max(width, MIN_WIDTH), rows)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
-def markdown_comparison(comparison: Comparison) -> str:
+def markdown_comparison(comparison: ProgramComparison) -> str:
     """The comparison as GitHub-flavoured Markdown."""
     header = [f"{markdown_text(line)}  " for line in header_of(comparison)]
     return "\n".join([*header, "", *folded_lines(sections_of(comparison))]) + "\n"
 
 
-def _html(comparison: Comparison) -> str:
+def _html(comparison: ProgramComparison) -> str:
     from sdyopt.analysis.comparison.html_comparison import html_comparison
 
     return html_comparison(comparison)
 
 
-_WRITERS: dict[str, Callable[[Comparison], str]] = {
+_WRITERS: dict[str, Callable[[ProgramComparison], str]] = {
     ".html": _html,
     ".json": json_comparison,
     ".md": markdown_comparison,
@@ -154,7 +156,7 @@ def check_comparison_format(path: str) -> None:
     check_suffix(path, _WRITERS, "comparison")
 
 
-def comparison_text(comparison: Comparison, path: str) -> str:
+def comparison_text(comparison: ProgramComparison, path: str) -> str:
     """The text of a comparison file, in the format of its suffix."""
     text = _WRITERS[PurePath(path).suffix](comparison)
     # Names of files in locations may be any bytes; readers of these formats require UTF-8.

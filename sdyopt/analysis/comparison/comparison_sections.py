@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from sdyopt.analysis.comparison.comparison import Comparison, ShardingChange
+from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange
 from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
-from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, Role
+from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.interface.pages.section import Row, Section
@@ -24,7 +24,7 @@ _NO_TITLE = ""
 T = TypeVar("T")
 
 
-def header_of(comparison: Comparison) -> list[str]:
+def header_of(comparison: ProgramComparison) -> list[str]:
     """The programs, and their meshes."""
     before, after = comparison.titles
     assumed, assumed_after = comparison.assumptions
@@ -48,12 +48,12 @@ def _header_of(title: str, assumption: str, name: str) -> list[str]:
     return [f"{name}  {title}", *([f"        {assumption}"] if assumption else [])]
 
 
-def sections_of(comparison: Comparison) -> list[Section]:
+def sections_of(comparison: ProgramComparison) -> list[Section]:
     """Causes first: annotations, shardings, costs, and values of one program."""
     return list(_sections(comparison))
 
 
-def _sections(comparison: Comparison) -> Iterator[Section]:
+def _sections(comparison: ProgramComparison) -> Iterator[Section]:
     if comparison.is_empty:
         yield Section(f"no difference: {_matched_text(comparison)}", _note(comparison))
         return
@@ -103,7 +103,9 @@ def change_text(change: ShardingChange, mesh: Mesh | None) -> str:
     return f"{before} {ARROW} {after}"
 
 
-def _sharding_section(comparison: Comparison, heading: str, changes: Sequence[ShardingChange]) -> Section:
+def _sharding_section(
+    comparison: ProgramComparison, heading: str, changes: Sequence[ShardingChange]
+) -> Section:
     section = Section(heading)
     mesh = comparison.after.mesh or comparison.before.mesh
     has_functions = max(len(comparison.before.functions), len(comparison.after.functions)) > 1
@@ -130,7 +132,7 @@ def _sharding_section(comparison: Comparison, heading: str, changes: Sequence[Sh
 
 def _row_key(value: ProgramValue) -> object:
     """The key that values in one row have in common; arguments and results have rows of their own."""
-    if value.role is not Role.OPERATION:
+    if value.role is not ValueRole.OPERATION:
         return value
     return value.function, value.location.path_text, value.op, value.type
 
@@ -168,13 +170,13 @@ def _meshes_text(values: ProgramValues) -> str:
     return ", ".join([Mesh.assembly.text(mesh) for mesh in values.meshes.values()]) or "none"
 
 
-def _matched_text(comparison: Comparison) -> str:
+def _matched_text(comparison: ProgramComparison) -> str:
     return counted(comparison.matched, "value") + (
         " at the peak of memory" if comparison.before.is_partial else ""
     )
 
 
-def _note(comparison: Comparison) -> list[str]:
+def _note(comparison: ProgramComparison) -> list[str]:
     if not comparison.before.is_partial:
         return []
     return ["a report has no other shardings: compare with the program or a snapshot to see all"]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import htpy as h
 
-from sdyopt.analysis.comparison.comparison import Comparison
+from sdyopt.analysis.comparison.comparison import ProgramComparison
 from sdyopt.analysis.comparison.comparison_sections import ARROW, header_of, sections_of, signed
 from sdyopt.analysis.comparison.cost_changes import CostChanges, TimeRange
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -25,7 +25,7 @@ _ANCHORS = {
 }
 
 
-def html_comparison(comparison: Comparison) -> str:
+def html_comparison(comparison: ProgramComparison) -> str:
     """The page of a comparison."""
     axes = [
         axis.name
@@ -64,7 +64,7 @@ def html_comparison(comparison: Comparison) -> str:
     return page.html(body, [])
 
 
-def _summary(page: Page, comparison: Comparison, costs: CostChanges) -> h.Node:
+def _summary(page: Page, comparison: ProgramComparison, costs: CostChanges) -> h.Node:
     old, new = comparison.reports
     collectives = _numbers(*costs.collectives)
     parts = costs.wire_bytes.parts

@@ -19,7 +19,7 @@ _SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
 @dataclass(slots=True)
-class Match:
+class ValueMatch:
     """A value of both programs."""
 
     before: ProgramValue
@@ -30,7 +30,7 @@ class Match:
 class Matching:
     """Corresponding values, and those of either program that have no counterpart."""
 
-    matches: list[Match] = field(default_factory=list)
+    matches: list[ValueMatch] = field(default_factory=list)
     only_before: list[ProgramValue] = field(default_factory=list)
     only_after: list[ProgramValue] = field(default_factory=list)
 
@@ -45,7 +45,7 @@ class _Matcher:
         self._before, self._after = before, after
         self._functions = {function.name: function for function in before.functions}
         self._other_functions = {function.name: function for function in after.functions}
-        self._matches: list[Match] = []
+        self._matches: list[ValueMatch] = []
         self._matched: set[FunctionValues] = set()
 
     def matching(self) -> Matching:
@@ -114,7 +114,7 @@ def _function_tokens(function: FunctionValues) -> Tokens:
 # --- Values of a function -------------------------------------------------------------------------
 
 
-def _match_functions(old: FunctionValues, new: FunctionValues) -> Iterator[Match]:
+def _match_functions(old: FunctionValues, new: FunctionValues) -> Iterator[ValueMatch]:
     yield from _aligned(old.arguments, new.arguments, _argument_tokens, _SPECIFIC_ARGUMENTS)
     yield from _aligned(old.results, new.results, _result_tokens, _SPECIFIC_RESULTS)
     yield from _aligned(old.body, new.body, _value_tokens, _SPECIFIC_VALUES)
@@ -125,12 +125,12 @@ def _aligned(
     new: Sequence[ProgramValue],
     tokens_of: Callable[[ProgramValue], Tokens],
     specific: int,
-) -> Iterator[Match]:
+) -> Iterator[ValueMatch]:
     tokens, other_tokens = list(map(tokens_of, old)), list(map(tokens_of, new))
     pairs = align(tokens, other_tokens)
     pairs += pair_anywhere(tokens, other_tokens, specific, pairs)
     for index, other in pairs:
-        yield Match(old[index], new[other])
+        yield ValueMatch(old[index], new[other])
 
 
 def _argument_tokens(value: ProgramValue) -> Tokens:

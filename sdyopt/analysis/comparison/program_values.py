@@ -35,7 +35,7 @@ from sdyopt.mlir.value_names import name_of, name_of_result
 CONSTRAINT = "sharding_constraint"
 
 
-class Role(StrEnum):
+class ValueRole(StrEnum):
     """The role of a value in its function. A manual input is an operand of a manual computation."""
 
     ARGUMENT = "argument"
@@ -57,7 +57,7 @@ class ProgramValue:
     `callee` is the function that is called, `code` the user's function and file, without a line.
     """
 
-    role: Role
+    role: ValueRole
     function: str
     name: str
     label: str
@@ -80,7 +80,7 @@ class ProgramValue:
     @property
     def is_interface(self) -> bool:
         """Whether it is a value whose sharding users annotate."""
-        return self.role is not Role.OPERATION or self.op == CONSTRAINT
+        return self.role is not ValueRole.OPERATION or self.op == CONSTRAINT
 
 
 @dataclass(slots=True, eq=False)
@@ -169,7 +169,7 @@ class _Collector:
         for argument, location in zip(arguments, locations, strict=True):
             sharding = self._sharding(argument) or gspmd_argument(function, argument.index)
             function_values.arguments.append(
-                self._value(argument, Role.ARGUMENT, name, location, sharding, function, ())
+                self._value(argument, ValueRole.ARGUMENT, name, location, sharding, function, ())
             )
         function_values.results.extend(self._results(function, name))
         paths: dict[Op, tuple[str, ...]] = {function: ()}
@@ -193,7 +193,7 @@ class _Collector:
             sharding = self._value_sharding(attribute) if isinstance(attribute, TensorSharding) else None
             sharding = sharding or gspmd_function_result(function, index)
             yield ProgramValue(
-                Role.RESULT,
+                ValueRole.RESULT,
                 name,
                 f"result {index}",
                 name_of_result(function, index),
@@ -214,7 +214,7 @@ class _Collector:
         code = code_of(op.location) if location.file != self._source_name else ""
         for result in op.results:
             sharding = self._sharding(result) or gspmd_result(op, result.index)
-            value = self._value(result, Role.OPERATION, name, location, sharding, op, path)
+            value = self._value(result, ValueRole.OPERATION, name, location, sharding, op, path)
             value.is_constant = op in self._structure.constants
             value.code = code
             if isinstance(op, CallOp):
@@ -229,7 +229,7 @@ class _Collector:
         for index, operand in enumerate(op.operands):
             in_sharding = op.in_shardings.at(index)
             sharding = None if in_sharding is None else self._value_sharding(in_sharding)
-            value = self._value(operand, Role.MANUAL_INPUT, name, location, sharding, op, path)
+            value = self._value(operand, ValueRole.MANUAL_INPUT, name, location, sharding, op, path)
             value.name = f"{value.name} into a manual computation"
             value.code = code_of(op.location) if value.location.file != self._source_name else ""
             yield value
@@ -237,7 +237,7 @@ class _Collector:
     def _value(
         self,
         value: Value,
-        role: Role,
+        role: ValueRole,
         function: str,
         location: SourceLocation,
         sharding: ValueSharding | None,
@@ -250,7 +250,7 @@ class _Collector:
             function,
             self._names[value],
             location.name_stack,
-            "" if role is Role.ARGUMENT else CONSTRAINT if is_constraint(op) else op.signature.name,
+            "" if role is ValueRole.ARGUMENT else CONSTRAINT if is_constraint(op) else op.signature.name,
             path,
             self._type(value.type),
             _rank(value.type),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.comparison.comparison import Program
-from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
+from sdyopt.analysis.comparison.comparison import ComparedProgram
+from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
-from sdyopt.analysis.figures.figures import Collective, LiveValue, Memory, Product, Report, Times
+from sdyopt.analysis.figures.figures import Collective, LiveValue, Memory, Product, Report, RunTimes
 from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
@@ -23,7 +23,7 @@ from sdyopt.shardy.notation.mesh_text import parse_mesh, parse_sdy
 _HELP = "write a report with --report=FILE.json"
 
 
-def program_of_report(name: str, text: str) -> Program:
+def program_of_report(name: str, text: str) -> ComparedProgram:
     """The program that a report is on. Raises DiagnosticError, located in the file, for any other text."""
     try:
         return _ReportReader(JsonFile(name, text)).program()
@@ -31,7 +31,7 @@ def program_of_report(name: str, text: str) -> Program:
         raise error.help(_HELP) from None
 
 
-def values_at_peak(program: Program) -> Program:
+def values_at_peak(program: ComparedProgram) -> ComparedProgram:
     """A program with the values that its report has, which are comparable with those of another report."""
     mesh = program.values.mesh
     function = FunctionValues("", is_public=True)
@@ -43,7 +43,7 @@ def values_at_peak(program: Program) -> Program:
 def _value(live: LiveValue, mesh: Mesh | None) -> ProgramValue:
     stack = live.location.name_stack
     return ProgramValue(
-        Role.OPERATION,
+        ValueRole.OPERATION,
         "",
         live.value,
         stack,
@@ -72,7 +72,7 @@ def _sharding(text: str, mesh: Mesh | None) -> ValueSharding | None:
 class _ReportReader(JsonReader):
     """Reads the figures that are compared. Raises DiagnosticError at what no report contains."""
 
-    def program(self) -> Program:
+    def program(self) -> ComparedProgram:
         self.check_schema("report", SCHEMA, VERSION)
         text = self.text(("mesh",))
         meshes = {"mesh": self.parsed(("mesh",), parse_mesh)} if text else {}
@@ -88,7 +88,7 @@ class _ReportReader(JsonReader):
             products=[self._product(path) for path in self.entries(("products",))],
         )
         values = ProgramValues(self.file.name, meshes)
-        return values_at_peak(Program(self.file.name, values, report))
+        return values_at_peak(ComparedProgram(self.file.name, values, report))
 
     def _collective(self, path: Path) -> Collective:
         size = self.optional_integer((*path, "wire_bytes"))
@@ -137,10 +137,10 @@ class _ReportReader(JsonReader):
         for entry in self.entries(path):
             yield self.text(entry)
 
-    def _times(self, path: Path) -> Times | None:
+    def _times(self, path: Path) -> RunTimes | None:
         if self.at(path) is None:
             return None
-        return Times(self.integer((*path, 0)), self.integer((*path, 1)))
+        return RunTimes(self.integer((*path, 0)), self.integer((*path, 1)))
 
     def _location(self, path: Path) -> SourceLocation:
         return SourceLocation(

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from sdyopt.analysis.execution import Options
 from sdyopt.analysis.execution.bisection import (
-    Bisection,
+    BisectionRunner,
     OwnPasses,
+    PipelineBisection,
     ReferencePasses,
-    Runner,
     bisection_finding,
     reduced_program,
     steps_of,
@@ -80,7 +80,7 @@ class Validating(Analysis[Options]):
         if not is_partitioned(before, after, name):
             steps += steps_of(partitioning_of(before, after))
         try:
-            bisection = Bisection(self._runner(verify), self._how, verify)
+            bisection = PipelineBisection(self._runner(verify), self._how, verify)
             culprit = bisection.culprit(before, name, steps)
         except NotValidated as failure:
             message = f"not bisected: {failure}"
@@ -90,7 +90,7 @@ class Validating(Analysis[Options]):
         self.run.write_file(path, reduced_program(culprit, path))
         emit(bisection_finding(culprit, before, path))
 
-    def _runner(self, verify: Verify) -> Runner:
+    def _runner(self, verify: Verify) -> BisectionRunner:
         python = self.options.reference_python
         if not python:
             return OwnPasses(verify)

@@ -54,10 +54,10 @@ class Culprit:
     difference: FunctionValidation
 
 
-class Bisection:
+class PipelineBisection:
     """Bisects a pipeline, whose output is known to differ from its input."""
 
-    def __init__(self, runner: Runner, options: ValidationOptions, verify: Verify) -> None:
+    def __init__(self, runner: BisectionRunner, options: ValidationOptions, verify: Verify) -> None:
         self._runner = runner
         self._options = options
         self._verify = verify
@@ -257,7 +257,7 @@ def steps_of(pipeline: Pipeline) -> Iterator[PassStep]:
                 yield PassStep(step.flag, Pipeline(pipeline.anchor, [step.pipeline]))
 
 
-class Runner(Protocol):
+class BisectionRunner(Protocol):
     """Runs steps on a copy of a program."""
 
     def run(self, program: ModuleOp, steps: Sequence[PassStep]) -> list[ModuleOp]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sdyopt.analysis.explain.advice import Advice
+from sdyopt.analysis.explain.advice import ExplainedChanges
 from sdyopt.analysis.explain.arrival_text import Sentence, annotation_text, site_text, where_annotated
-from sdyopt.analysis.explain.names import Names, axis_text
-from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, Precedence, Rule, precedence
-from sdyopt.analysis.sharding_record.annotations import Kind, annotation_on
-from sdyopt.analysis.sharding_record.model import Run, Site
+from sdyopt.analysis.explain.names import ExplanationNames, axis_text
+from sdyopt.analysis.sharding_record.absences import Absence, AbsenceRule, Obstacle, Precedence, precedence
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind, annotation_on
+from sdyopt.analysis.sharding_record.model import PropagationRun, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.dataclasses import dataclass
@@ -36,8 +36,8 @@ class Question:
     """An absence with one of its reasons, in a record."""
 
     record: ShardingRecord
-    run: Run
-    names: Names
+    run: PropagationRun
+    names: ExplanationNames
     absence: Absence
     refusal: Refusal
 
@@ -70,7 +70,7 @@ class Question:
     def annotation(self) -> str:
         """` in with_sharding_constraint on %0 (train.py:3)`, where the culprit is annotated; "" at itself."""
         annotation = annotation_on(self.record, self.run, self.culprit)
-        if annotation.kind in (Kind.INPUT, Kind.OUTPUT):
+        if annotation.kind in (AnnotationKind.INPUT, AnnotationKind.OUTPUT):
             return ""
         return f" {where_annotated(annotation, self.names)}"
 
@@ -79,9 +79,9 @@ def add_absences(
     parent: Sentence,
     result: Iterable[Absence],
     record: ShardingRecord,
-    run: Run,
-    names: Names,
-    advice: Advice | None,
+    run: PropagationRun,
+    names: ExplanationNames,
+    advice: ExplainedChanges | None,
 ) -> None:
     """Adds the axes that a value lacks, each with its reasons and advice. Equal reasons are merged."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[Absence]] = {}
@@ -107,7 +107,7 @@ def add_absences(
         parent.add(f"… and {more} more axes or reasons")
 
 
-def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
+def neighbors_text(absences: Sequence[Absence], run: PropagationRun, names: ExplanationNames) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
     pairs = list(
         dict.fromkeys((absence.neighbor_dim, names.subject(run, absence.neighbor)) for absence in absences)
@@ -120,7 +120,9 @@ def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
     return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
 
 
-def reasons_of(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> tuple[str, ...]:
+def reasons_of(
+    absence: Absence, record: ShardingRecord, run: PropagationRun, names: ExplanationNames
+) -> tuple[str, ...]:
     """The reasons of an absence."""
     if absence.obstacle is not None:
         return (obstacle_reason(absence),)
@@ -268,24 +270,24 @@ _REASONS: dict[Reason, Callable[[Question], str]] = {
 
 def _rule_text(result: Precedence, question: Question) -> str:
     winner = result.winner
-    if result.rule is Rule.ANNOTATION:
+    if result.rule is AbsenceRule.ANNOTATION:
         return f"{annotation_text(winner.origin, question.names)} is annotated with it"
     step = winner.step
     assert step is not None
     came = f"it propagated {_along(question.run, step.site)}"
     return {
-        Rule.USER_PRIORITY: f"{came} with user priority p{step.priority}, before the other",
-        Rule.OP_PRIORITY: f"{came}, which propagates before this operation",
-        Rule.STRATEGY: f"{came} by the basic strategy, which is before the aggressive one",
-        Rule.MORE_ELEMENTS: f"{came}, from the larger tensor",
-        Rule.SHARDED_SIZE: f"{came}, where the sharded size of its dimension is larger",
-        Rule.EARLIER_TENSOR: f"{came}, from the earlier operand",
-        Rule.LOWER_FACTOR: f"{came}, where its dimension comes first",
-        Rule.ORDER: f"{came}, which is visited first",
+        AbsenceRule.USER_PRIORITY: f"{came} with user priority p{step.priority}, before the other",
+        AbsenceRule.OP_PRIORITY: f"{came}, which propagates before this operation",
+        AbsenceRule.STRATEGY: f"{came} by the basic strategy, which is before the aggressive one",
+        AbsenceRule.MORE_ELEMENTS: f"{came}, from the larger tensor",
+        AbsenceRule.SHARDED_SIZE: f"{came}, where the sharded size of its dimension is larger",
+        AbsenceRule.EARLIER_TENSOR: f"{came}, from the earlier operand",
+        AbsenceRule.LOWER_FACTOR: f"{came}, where its dimension comes first",
+        AbsenceRule.ORDER: f"{came}, which is visited first",
     }[result.rule]
 
 
-def _along(run: Run, site: Site) -> str:
+def _along(run: PropagationRun, site: Site) -> str:
     return f"along {site_text(run, site)}"
 
 

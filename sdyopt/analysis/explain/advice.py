@@ -13,23 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, copy_of, place_of
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, place_of
 from sdyopt.analysis.changes.effect import Effect
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import LINT, Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
-from sdyopt.analysis.explain.names import Names, axis_text
+from sdyopt.analysis.explain.names import ExplanationNames, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
-from sdyopt.analysis.sharding_record.annotations import Kind
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
-from sdyopt.analysis.sharding_record.model import Run, Site
+from sdyopt.analysis.sharding_record.model import PropagationRun, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.dataclasses import dataclass
@@ -56,7 +56,7 @@ _MAX_OPERATIONS = 100_000
 _Recorded = tuple[Effect, ShardingRecord, Mapping[Op, Op]]
 
 
-class Advice:
+class ExplainedChanges:
     """Advice on one program. The constructor copies it, before passes change it."""
 
     def __init__(self, module: Op, dialects: DialectTable) -> None:
@@ -72,7 +72,7 @@ class Advice:
         self.machine: Topology | None = None
         # So many trials run at the same time, in forked processes.
         self.jobs = 1
-        self._tried: dict[Edit, _Recorded | None] = {}
+        self._tried: dict[AnnotationEdit, _Recorded | None] = {}
         self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
 
     @cached_property
@@ -95,7 +95,12 @@ class Advice:
         return trials if trials.can_try and trials.outcome is not None else None
 
     def add_to(
-        self, node: Sentence, absence: Absence, record: ShardingRecord, run: Run, names: Names
+        self,
+        node: Sentence,
+        absence: Absence,
+        record: ShardingRecord,
+        run: PropagationRun,
+        names: ExplanationNames,
     ) -> None:
         """Adds what to write so that the axis comes to the value, or that nothing was found."""
         if absence.obstacle is Obstacle.NO_DIMENSION or self._trials is None:
@@ -107,7 +112,7 @@ class Advice:
             node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
             return
         tried = unwritable = 0
-        pairs: list[tuple[Edit, Effect]] = []
+        pairs: list[tuple[AnnotationEdit, Effect]] = []
         for edit in dict.fromkeys(proposals):
             if not self._gradients.constrained((edit,)):
                 unwritable += 1
@@ -169,7 +174,7 @@ class Advice:
 
     # --- One axis of a value ----------------------------------------------------------------------
 
-    def _effect(self, edit: Edit, proposals: _Proposals, absence: Absence) -> Effect | None:
+    def _effect(self, edit: AnnotationEdit, proposals: _Proposals, absence: Absence) -> Effect | None:
         """The effect of an edit; None if the value does not have the axis then."""
         if edit not in self._tried:
             self._remaining -= 1
@@ -198,7 +203,9 @@ class Advice:
             after = self._trials.partitioned(change, copies)
         return None if after is None else (Effect(self._trials.figures, after.figures), record, copies)
 
-    def _add(self, node: Sentence, edit: Edit, effect: Effect, absence: Absence, names: Names) -> None:
+    def _add(
+        self, node: Sentence, edit: AnnotationEdit, effect: Effect, absence: Absence, names: ExplanationNames
+    ) -> None:
         written = self._gradients.constrained((edit,))
         # A statement of the forward pass constrains the gradient, too.
         edit = next((edit for edit in written if not _is_gradient(edit)), written[0])
@@ -213,7 +220,7 @@ class Advice:
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
         help.add(f"in sdy: {edit.sdy(self._name_of(edit, names.describing(False)))}")
 
-    def _name_of(self, edit: Edit, names: Names) -> str:
+    def _name_of(self, edit: AnnotationEdit, names: ExplanationNames) -> str:
         named = edit.named
         return "" if isinstance(named, FunctionResult) else names.value(self._original_of(named))
 
@@ -224,7 +231,7 @@ class Advice:
         functions = [op for op in self._module.walk() if isinstance(op, FuncOp)]
         return function is None or is_private(function) or function in entry_functions(functions)
 
-    def _source_line(self, subject: Subject, names: Names) -> str:
+    def _source_line(self, subject: Subject, names: ExplanationNames) -> str:
         if isinstance(subject, FunctionResult):
             return names.source_line(subject.function)
         return names.source_line_of_value(self._original_of(subject))
@@ -243,7 +250,7 @@ class Advice:
 
     # --- What is changed --------------------------------------------------------------------------
 
-    def subject(self, subject: Subject, record: ShardingRecord, run: Run) -> Subject | None:
+    def subject(self, subject: Subject, record: ShardingRecord, run: PropagationRun) -> Subject | None:
         """A subject in the copy of the program; None if a pass created it."""
         if isinstance(subject, FunctionResult):
             function = self._ops.get(subject.function)
@@ -258,7 +265,7 @@ class Advice:
         return find_mesh(mesh_or_ref, self._module)
 
 
-def _is_gradient(edit: Edit) -> bool:
+def _is_gradient(edit: AnnotationEdit) -> bool:
     subject = edit.subject
     return isinstance(subject, OpResult) and source_location(subject.location).phase is Phase.BACKWARD
 
@@ -288,12 +295,12 @@ def _has(sharding: TensorSharding | None, absence: Absence) -> bool:
 class _Proposals:
     """The changes that may give the axis of an absence to its value, the most direct ones first."""
 
-    advice: Advice
+    advice: ExplainedChanges
     absence: Absence
     record: ShardingRecord
-    run: Run
+    run: PropagationRun
 
-    def __iter__(self) -> Iterator[Edit]:
+    def __iter__(self) -> Iterator[AnnotationEdit]:
         absence = self.absence
         dim = absence.dim
         if dim < 0 and _rank(absence.subject) == _rank(absence.neighbor):
@@ -313,7 +320,7 @@ class _Proposals:
             for axis in refusal.conflicting:
                 yield from self._without_axis(culprit, axis)
 
-    def _with_axis(self, subject: Subject, dim: int, axis: AxisRef) -> Iterator[Edit]:
+    def _with_axis(self, subject: Subject, dim: int, axis: AxisRef) -> Iterator[AnnotationEdit]:
         """A subject with an axis in a dimension: after those that it has, or like the neighbor."""
         neighbor = self.run.final.get(self.absence.neighbor)
         if neighbor is None:
@@ -327,14 +334,15 @@ class _Proposals:
         kept = [[name for name in names_of if name not in like] for names_of in names]
         yield from self._change(subject, [*kept[:dim], list(dict.fromkeys(like)), *kept[dim + 1 :]], neighbor)
 
-    def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[Edit]:
+    def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[AnnotationEdit]:
         """The annotations that give the culprit an axis, without it or with another one in its place."""
         if dimension_of(self.run.final.get(culprit), axis) < 0:
             return
         result = [
             source
             for source in sources(self.record, self.run, culprit, axis)
-            if source.annotation.kind in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT)
+            if source.annotation.kind
+            in (AnnotationKind.INPUT, AnnotationKind.OUTPUT, AnnotationKind.CONSTRAINT)
         ]
         for source in result[:1]:
             annotated = self.run.initial.get(source.subject) or self.run.final.get(source.subject)
@@ -351,7 +359,7 @@ class _Proposals:
 
     def _change(
         self, subject: Subject, dims: Sequence[Sequence[str]], like: TensorSharding
-    ) -> Iterator[Edit]:
+    ) -> Iterator[AnnotationEdit]:
         """The change to these axes for each dimension, if it is one, on the mesh of another sharding."""
         mesh, place = self.advice.mesh(like.mesh_or_ref), self.place(subject)
         current = self.run.final.get(subject)
@@ -360,7 +368,7 @@ class _Proposals:
         if not all(mesh.has_axis(name) for names in dims for name in names):
             return
         written = [DimensionSharding(tuple([AxisRef(name) for name in names])) for names in dims]
-        edit = Edit(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
+        edit = AnnotationEdit(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
         if not edit.is_boundary or _divides(place.type, written, mesh):
             yield edit
 

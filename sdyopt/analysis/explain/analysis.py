@@ -6,7 +6,7 @@ import os
 from contextlib import AbstractContextManager
 
 from sdyopt.analysis.explain import Options
-from sdyopt.analysis.explain.explainer import Explainer
+from sdyopt.analysis.explain.explainer import ShardingExplainer
 from sdyopt.analysis.explain.recorded_program import recorded
 from sdyopt.analysis.explain.targets import Target
 from sdyopt.analysis.figures.topology import read_topology
@@ -21,13 +21,13 @@ class Answering(Analysis[Options]):
         super().__init__(options, run)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self._explainer: Explainer
+        self._explainer: ShardingExplainer
         self._targets: list[Target] = []
         self._answers = ""
 
     def on_input(self, program: Program) -> None:
         """Finds what the questions are about. Raises DiagnosticError if one names nothing."""
-        self._explainer = Explainer(program.shared(recorded))
+        self._explainer = ShardingExplainer(program.shared(recorded))
         self._targets = [self._explainer.target(question) for question in self.options.explain]
         self._answers = ""
 

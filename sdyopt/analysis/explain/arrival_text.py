@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from textwrap import wrap
 
-from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.explain.names import ExplanationNames
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, is_shard_map
-from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind, UserAnnotation
 from sdyopt.analysis.sharding_record.arrivals import Arrival
-from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
-from sdyopt.analysis.sharding_record.sources import Source
+from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
+from sdyopt.analysis.sharding_record.sources import AnnotationSource
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
@@ -31,7 +31,7 @@ _SHOWN_SOURCES = 3
 _READ_SOURCES = 12
 
 
-def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> None:
+def add_arrival(parent: Sentence, arrival: Arrival, run: PropagationRun, names: ExplanationNames) -> None:
     """Adds the steps by which an axis came, the closest first, and the annotation that it comes from."""
     *steps, last = arrival.chain()
     hidden = len(steps) - _FIRST_STEPS - _LAST_STEPS
@@ -50,7 +50,9 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> N
     parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
 
 
-def add_other_sources(parent: Sentence, sources: Sequence[Source], arrival: Arrival, names: Names) -> None:
+def add_other_sources(
+    parent: Sentence, sources: Sequence[AnnotationSource], arrival: Arrival, names: ExplanationNames
+) -> None:
     """Adds the annotations that an axis would come from without the one that its steps lead to."""
     own = arrival.origin
     others = [source.annotation for source in sources if source.annotation[:3] != own[:3]]
@@ -62,7 +64,7 @@ def add_other_sources(parent: Sentence, sources: Sequence[Source], arrival: Arri
         parent.add(f"also from: {', '.join(shown)}{f' and {more} more annotations' if more else ''}")
 
 
-def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
+def step_text(arrival: Arrival, run: PropagationRun, names: ExplanationNames) -> tuple[str, str]:
     """The sentence on one step, and the source line of what it starts from, or that of its operation."""
     step = arrival.step
     assert step is not None
@@ -117,7 +119,7 @@ _EDGES = {
 }
 
 
-def site_text(run: Run, site: Site | Gap) -> str:
+def site_text(run: PropagationRun, site: Site | Gap) -> str:
     """`stablehlo.add`, `the data-flow edge of stablehlo.while`, `the return of @main`."""
     if isinstance(site.op, FuncOp):
         return f"the return of @{site.op.sym_name}"
@@ -160,7 +162,7 @@ def dimension_of_factor(step: Step, position: int, factor: int) -> int:
 # --- Annotations ------------------------------------------------------------------------------------
 
 
-def annotation_text(annotation: Annotation, names: Names) -> str:
+def annotation_text(annotation: UserAnnotation, names: ExplanationNames) -> str:
     """The subject of the annotation."""
     text = _KIND_TEXT[annotation.kind](annotation, names)
     if annotation.means is Means.CONSTRAINT:
@@ -170,28 +172,28 @@ def annotation_text(annotation: Annotation, names: Names) -> str:
     return text
 
 
-def where_annotated(annotation: Annotation, names: Names) -> str:
+def where_annotated(annotation: UserAnnotation, names: ExplanationNames) -> str:
     """`in the input %x (train.py:3)`."""
     source_line = annotation_source_line(annotation, names)
     text = annotation_text(annotation._replace(means=None), names)
     return f"in {text}" + (f" ({source_line})" if source_line else "")
 
 
-def annotation_source_line(annotation: Annotation, names: Names) -> str:
+def annotation_source_line(annotation: UserAnnotation, names: ExplanationNames) -> str:
     """The source line of an annotation."""
-    if annotation.kind is Kind.INPUT and isinstance(annotation.op, FuncOp):
+    if annotation.kind is AnnotationKind.INPUT and isinstance(annotation.op, FuncOp):
         return names.source_line_of_value(annotation.op.entry.arguments[annotation.number])
     return names.source_line(annotation.op)
 
 
-def _input(annotation: Annotation, names: Names) -> str:
+def _input(annotation: UserAnnotation, names: ExplanationNames) -> str:
     op = annotation.op
     if isinstance(op, FuncOp):
         return f"the input {names.value(op.entry.arguments[annotation.number])}"
     return f"input {annotation.number} of {op_text(op)}"
 
 
-def _output(annotation: Annotation, names: Names) -> str:
+def _output(annotation: UserAnnotation, names: ExplanationNames) -> str:
     op = annotation.op
     if isinstance(op, FuncOp):
         name = name_of_result(op, annotation.number)
@@ -199,7 +201,7 @@ def _output(annotation: Annotation, names: Names) -> str:
     return f"result {annotation.number} of {op_text(op)}"
 
 
-def _constraint(annotation: Annotation, names: Names) -> str:
+def _constraint(annotation: UserAnnotation, names: ExplanationNames) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
     described = None if operand is None else names.described(block_or_result(operand))
     name = described[0] if described else "" if operand is None else names.value(block_or_result(operand))
@@ -208,7 +210,7 @@ def _constraint(annotation: Annotation, names: Names) -> str:
     return f"{constraint_text(annotation.op)}{f' on {name}' if name else ''}"
 
 
-def _attribute(annotation: Annotation, names: Names) -> str:
+def _attribute(annotation: UserAnnotation, names: ExplanationNames) -> str:
     op = annotation.op
     if isinstance(op, FuncOp):
         return f"an annotation on @{op.sym_name}"
@@ -219,7 +221,7 @@ def _attribute(annotation: Annotation, names: Names) -> str:
     return f"the sdy.sharding attribute of {op.signature.name}"
 
 
-def _manual_input(annotation: Annotation, names: Names) -> str:
+def _manual_input(annotation: UserAnnotation, names: ExplanationNames) -> str:
     op = annotation.op
     if is_shard_map(op) and annotation.number < len(op.operands):
         return (
@@ -228,19 +230,19 @@ def _manual_input(annotation: Annotation, names: Names) -> str:
     return f"entry {annotation.number} of the in_shardings of the manual computation"
 
 
-def _manual_output(annotation: Annotation, _: Names) -> str:
+def _manual_output(annotation: UserAnnotation, _: ExplanationNames) -> str:
     if is_shard_map(annotation.op):
         return f"out_specs of the shard_map, for its result {annotation.number}"
     return f"entry {annotation.number} of the out_shardings of the manual computation"
 
 
 _KIND_TEXT = {
-    Kind.INPUT: _input,
-    Kind.OUTPUT: _output,
-    Kind.CONSTRAINT: _constraint,
-    Kind.MANUAL_INPUT: _manual_input,
-    Kind.MANUAL_OUTPUT: _manual_output,
-    Kind.ATTRIBUTE: _attribute,
+    AnnotationKind.INPUT: _input,
+    AnnotationKind.OUTPUT: _output,
+    AnnotationKind.CONSTRAINT: _constraint,
+    AnnotationKind.MANUAL_INPUT: _manual_input,
+    AnnotationKind.MANUAL_OUTPUT: _manual_output,
+    AnnotationKind.ATTRIBUTE: _attribute,
 }
 
 

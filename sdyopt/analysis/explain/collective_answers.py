@@ -7,10 +7,10 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.advice import Advice
+from sdyopt.analysis.explain.advice import ExplainedChanges
 from sdyopt.analysis.explain.arrival_text import Sentence, op_text
 from sdyopt.analysis.explain.collective_sides import add_sides, sides_of
-from sdyopt.analysis.explain.names import Names, sharding_words
+from sdyopt.analysis.explain.names import ExplanationNames, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, stated_reason
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
@@ -57,7 +57,7 @@ def collectives_of(module: Op) -> list[Op]:
 
 
 def explain_collective(
-    module: Op, number: int, record: ShardingRecord, names: Names, advice: Advice
+    module: Op, number: int, record: ShardingRecord, names: ExplanationNames, advice: ExplainedChanges
 ) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
@@ -138,7 +138,11 @@ def _is_met(cause: Required, op: Op, module: Op) -> bool:
 
 
 def _reason_of_result(
-    result: FunctionResult, sharding: TensorSharding, reason: str, record: ShardingRecord, advice: Advice
+    result: FunctionResult,
+    sharding: TensorSharding,
+    reason: str,
+    record: ShardingRecord,
+    advice: ExplainedChanges,
 ) -> str:
     """Why a result has a sharding: the program states it, or it is truncated, as the report says."""
     stated = advice.annotation(result)
@@ -157,7 +161,7 @@ def _times(figures: Collective) -> str:
 
 
 def _cause(
-    op: Op, record: ShardingRecord, names: Names
+    op: Op, record: ShardingRecord, names: ExplanationNames
 ) -> InsertedReshard | Required | ShardingConstraintOp | ReshardOp | None:
     """The origin of a collective: an operation with planned reshards, a use, a constraint or a reshard.
 
@@ -189,7 +193,7 @@ def _moved(reshard: InsertedReshard) -> InsertedReshard:
     return reshard if reshard.position in moved or not moved else InsertedReshard(plan, moved[0])
 
 
-def _taker(cause: Required, names: Names) -> str:
+def _taker(cause: Required, names: ExplanationNames) -> str:
     """The operation that requires a sharding of one of its operands."""
     user = cause.user
     parent = user.parent_op
@@ -220,7 +224,7 @@ def _written(op: ShardingConstraintOp | ReshardOp) -> str:
 # --- Conflicts at one operation ---------------------------------------------------------------------
 
 
-def _add_plan(root: Sentence, cause: InsertedReshard, module: Op, names: Names) -> None:
+def _add_plan(root: Sentence, cause: InsertedReshard, module: Op, names: ExplanationNames) -> None:
     plan = cause.plan
     mesh_or_ref = common_mesh_or_ref(plan.shardings, lambda mesh: find_mesh(mesh, module))
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, module)
@@ -261,7 +265,7 @@ def _add_plan(root: Sentence, cause: InsertedReshard, module: Op, names: Names) 
         node.add(f"instead: {_alternative(plan, alternative, cost, names)}")
 
 
-def operation_name(plan: Planned, names: Names) -> str:
+def operation_name(plan: Planned, names: ExplanationNames) -> str:
     """`dot_general` for a line of Python, `stablehlo.dot_general` for others."""
     name = plan.signature.name
     return name.removeprefix("stablehlo.") if names.is_described(plan.op) else name
@@ -341,7 +345,7 @@ def _reason(plan: Planned, chosen: Alternative) -> str:
     return f"{axis_refs_text(chosen.factor_axes)} on {_dims_of(plan.rule, chosen.factor)}"
 
 
-def _alternative(plan: Planned, alternative: Alternative, cost: Cost, names: Names) -> str:
+def _alternative(plan: Planned, alternative: Alternative, cost: Cost, names: ExplanationNames) -> str:
     if alternative.factor < 0:
         text = "axes by the rules for this operation"
     else:
@@ -373,7 +377,7 @@ def _position(rule: OpShardingRule, position: int) -> str:
     return "the result" if len(rule.results) == 1 else f"result {position - count}"
 
 
-def _tensor(plan: Planned, position: int, names: Names) -> str:
+def _tensor(plan: Planned, position: int, names: ExplanationNames) -> str:
     return f"{_position(plan.rule, position)} ({names.value(block_or_result(plan.values[position]))})"
 
 

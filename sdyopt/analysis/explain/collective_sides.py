@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from sdyopt.analysis.explain.absence_text import reasons_of
 from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, site_text
-from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.explain.names import ExplanationNames
 from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, summed_dimensions
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
@@ -148,14 +148,18 @@ def _taken(cause: Required) -> Value | FunctionResult | None:
 
 
 def add_sides(
-    root: Sentence, sides: Sequence[Side], record: ShardingRecord, names: Names, origins: TensorOrigins
-) -> list[tuple[Run, Arrival]]:
+    root: Sentence,
+    sides: Sequence[Side],
+    record: ShardingRecord,
+    names: ExplanationNames,
+    origins: TensorOrigins,
+) -> list[tuple[PropagationRun, Arrival]]:
     """Adds how the axes in conflict came to values, each back to an annotation, or why they did not.
 
     Returns how those that shard values came.
     """
     seen: set[tuple[Subject, AxisRef, bool]] = set()
-    came: list[tuple[Run, Arrival]] = []
+    came: list[tuple[PropagationRun, Arrival]] = []
     for side in sides:
         pair = _record_of(side, record)
         if pair is None or len(seen) == _SHOWN_SIDES:
@@ -184,7 +188,7 @@ def add_sides(
     return came
 
 
-def _record_of(side: Side, record: ShardingRecord) -> tuple[Run, Subject] | None:
+def _record_of(side: Side, record: ShardingRecord) -> tuple[PropagationRun, Subject] | None:
     """What propagation saw of the value of a side, or of the value before collectives of it."""
     value = side.value
     while True:
@@ -200,7 +204,9 @@ def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
     return any(item.overlaps(axis) for _, item in _axes_of(sharding))
 
 
-def subject_of(value: Value | FunctionResult, record: ShardingRecord) -> tuple[Run, Subject] | None:
+def subject_of(
+    value: Value | FunctionResult, record: ShardingRecord
+) -> tuple[PropagationRun, Subject] | None:
     """What propagation saw of a value of the program after the passes, in the last run with it."""
     if isinstance(value, FunctionResult):
         return next(((run, value) for run in reversed(record.runs) if value in run.final), None)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from sdyopt.analysis.changes.edits import is_input
 from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.explain.absence_text import add_absences
-from sdyopt.analysis.explain.advice import Advice
+from sdyopt.analysis.explain.advice import ExplainedChanges
 from sdyopt.analysis.explain.arrival_text import (
     Sentence,
     add_arrival,
@@ -27,7 +27,7 @@ from sdyopt.analysis.explain.arrival_text import (
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.analysis.explain.collective_sides import subject_of
 from sdyopt.analysis.explain.names import (
-    Names,
+    ExplanationNames,
     axis_text,
     in_sdy,
     sharding_text,
@@ -52,7 +52,7 @@ from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.diagnostics.text import counted
@@ -81,14 +81,14 @@ _MAX_EXPLAINED = 12
 _OF_LAYER = re.compile(r"%[\w$.]+(?:#\d+)?|(?<=\[)\d+(?=\])|(?<==#)\d+")
 
 
-class Explainer:
+class ShardingExplainer:
     """Explains what passes do to the shardings of a program."""
 
     def __init__(self, program: RecordedProgram) -> None:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
         self.record, self.names = program.record, program.names.describing()
-        self.advice = Advice(program.module, program.dialects)
+        self.advice = ExplainedChanges(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
 
@@ -155,7 +155,7 @@ class Explainer:
     def _explain_values(
         self,
         values: Sequence[Value],
-        runs_by_subject: dict[Subject, Run] | None = None,
+        runs_by_subject: dict[Subject, PropagationRun] | None = None,
         target: ValueTarget | None = None,
     ) -> list[Sentence]:
         line, called = (target.line, target.called) if target else ("", frozenset())
@@ -255,7 +255,7 @@ class Explainer:
                 else f"see --explain=#{number}"
             )
 
-    def _hidden_text(self, hidden: Sequence[tuple[Subject, Run]], line: str) -> str:
+    def _hidden_text(self, hidden: Sequence[tuple[Subject, PropagationRun]], line: str) -> str:
         """The number of values that are not explained, and how to list those of a line."""
         phases = Counter(_PHASES[_phase(run, value)] for value, run in hidden)
         parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
@@ -263,7 +263,7 @@ class Explainer:
         how = f"; --explain='{line} all' lists them" if line and "*" not in line else ""
         return f"… and {counted(len(hidden), 'more value')}{of}{how}"
 
-    def _listed(self, subject: Subject, run: Run) -> Sentence:
+    def _listed(self, subject: Subject, run: PropagationRun) -> Sentence:
         """A value in a list: its sharding, and how to ask for it."""
         sharding, (title, name) = run.final[subject], self.names.title(run, subject)
         name, of, function = (name or title).partition(" of @")
@@ -291,7 +291,7 @@ class Explainer:
                     text = f"{axis_text(axis)} does not shard dimension {dim}, though the annotation has it"
                     tree.add(text).add("axes of size 1 are removed before propagation")
 
-    def _subjects(self, value: Value) -> dict[Subject, Run]:
+    def _subjects(self, value: Value) -> dict[Subject, PropagationRun]:
         """The subjects with the sharding of a value or its copies, in the last run of propagation with it.
 
         In program order: some passes insert copies before the original, some after it.
@@ -304,18 +304,18 @@ class Explainer:
                 return {value: run for value in in_order if value in subjects}
         return {}
 
-    def _without_dead_copies(self, subjects: dict[Subject, Run]) -> dict[Subject, Run]:
+    def _without_dead_copies(self, subjects: dict[Subject, PropagationRun]) -> dict[Subject, PropagationRun]:
         """The subjects of a value without copies that nothing uses, such as results of a cloned function."""
         used = {value: run for value, run in subjects.items() if self._is_used(run, value)}
         return used or subjects
 
-    def _is_used(self, run: Run, subject: Subject) -> bool:
+    def _is_used(self, run: PropagationRun, subject: Subject) -> bool:
         if isinstance(subject, FunctionResult):
             return True
         owner = run.edge_owners.get(subject, subject)
         return any(successor.has_uses for successor in self.record.values.successors(owner))
 
-    def _result(self, function: str, number: int) -> dict[Subject, Run]:
+    def _result(self, function: str, number: int) -> dict[Subject, PropagationRun]:
         subject = FunctionResult(self._inputs.functions[function], number)
         run = self.record.runs[-1]
         return {subject: run} if subject in run.final else {}
@@ -361,7 +361,7 @@ def _name(tree: Sentence) -> str:
 _PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD, Phase.UPDATE, Phase.UNKNOWN)
 
 
-def _phase(run: Run, subject: Subject) -> int:
+def _phase(run: PropagationRun, subject: Subject) -> int:
     """The position in `_PHASES` of the part of a training step that a subject is in."""
     owner = run.edge_owners.get(subject, subject)
     return _PHASES.index(source_location(owner.op.location).phase) if isinstance(owner, OpResult) else 0
@@ -392,7 +392,11 @@ def _size(subject: Subject) -> int:
 
 
 def explain_subject(
-    record: ShardingRecord, run: Run, subject: Subject, names: Names, advice: Advice | None
+    record: ShardingRecord,
+    run: PropagationRun,
+    subject: Subject,
+    names: ExplanationNames,
+    advice: ExplainedChanges | None,
 ) -> Sentence:
     """Explains the axes of a subject, and those that it did not get."""
     sharding = run.final[subject]
@@ -432,7 +436,7 @@ def explain_subject(
     return root
 
 
-def _start_of_loop(run: Run, subject: Subject, names: Names) -> str:
+def _start_of_loop(run: PropagationRun, subject: Subject, names: ExplanationNames) -> str:
     """The name of the value with which a loop-carried value starts; "" for any other value."""
     owner = run.edge_owners.get(subject)
     if not isinstance(owner, OpResult) or not isinstance(owner.op, WhileOp):

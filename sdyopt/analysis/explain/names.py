@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines, operation_text
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
@@ -25,7 +25,7 @@ from sdyopt.shardy.notation.partition_spec import short_spec
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
-class Names:
+class ExplanationNames:
     """Names values as the source does. A value from a pass has the name of what it replaces or copies.
 
     With `describes`, a value of a line of Python is described by its operation and that line.
@@ -39,30 +39,30 @@ class Names:
         # Values of this function are named without it.
         self.function = next(iter(inputs.functions)) if len(inputs.functions) == 1 else ""
 
-    def within(self, run: Run, subject: Subject) -> Names:
+    def within(self, run: PropagationRun, subject: Subject) -> ExplanationNames:
         """The names for sentences about a subject: those of its function are short."""
         return self.in_function(self.function_of(run, subject))
 
-    def in_function(self, function: str) -> Names:
+    def in_function(self, function: str) -> ExplanationNames:
         """The names for sentences about a function."""
-        names = Names(self._inputs, self._record, self.describes)
+        names = ExplanationNames(self._inputs, self._record, self.describes)
         names.function = function
         return names
 
-    def describing(self, describes: bool = True) -> Names:
+    def describing(self, describes: bool = True) -> ExplanationNames:
         """The same names, with or without descriptions of values."""
-        names = Names(self._inputs, self._record, describes)
+        names = ExplanationNames(self._inputs, self._record, describes)
         names.function = self.function
         return names
 
-    def function_of(self, run: Run, subject: Subject) -> str:
+    def function_of(self, run: PropagationRun, subject: Subject) -> str:
         """The function in the source that a subject is in; "" if it is unknown."""
         if isinstance(subject, FunctionResult):
             return subject.function.sym_name
         input_name = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
         return "" if input_name is None else input_name.function
 
-    def subject(self, run: Run, subject: Subject) -> str:
+    def subject(self, run: PropagationRun, subject: Subject) -> str:
         """`params['w']`, `%0`, `%arg0 of @f` or `result 0 of @main`."""
         if isinstance(subject, FunctionResult):
             name = f"result {subject.result_index} of @{subject.function.sym_name}"
@@ -70,7 +70,7 @@ class Names:
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
 
-    def title(self, run: Run, subject: Subject) -> tuple[str, str]:
+    def title(self, run: PropagationRun, subject: Subject) -> tuple[str, str]:
         """The title of an answer and its name in the source: `dot_general (backward)`, `%0 of @main`.
 
         The second is empty if it is the first.
@@ -144,7 +144,7 @@ class Names:
 
     # --- Places -----------------------------------------------------------------------------------
 
-    def source_line_of_subject(self, run: Run, subject: Subject) -> str:
+    def source_line_of_subject(self, run: PropagationRun, subject: Subject) -> str:
         """`train.py:12`: the line of the user's program."""
         if isinstance(subject, FunctionResult):
             return self.source_line(subject.function)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from sdyopt.analysis.explain.names import InputNames, Names
+from sdyopt.analysis.explain.names import ExplanationNames, InputNames
 from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.record import ShardingRecord, shared_record
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
@@ -37,7 +37,7 @@ class RecordedProgram:
         self.module, self.dialects = module, dialects
         self.inputs = InputNames(source, module, parse_record)
         self.record = record or ShardingRecord()
-        self.names = Names(self.inputs, self.record)
+        self.names = ExplanationNames(self.inputs, self.record)
         self.is_recorded = False
 
     def recording(self) -> AbstractContextManager[None]:

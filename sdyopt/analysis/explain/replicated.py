@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.analysis.explain.arrival_text import Sentence, annotation_source_line, annotation_text
 from sdyopt.analysis.explain.collective_answers import collectives_of
-from sdyopt.analysis.explain.names import Names, sharding_words
+from sdyopt.analysis.explain.names import ExplanationNames, sharding_words
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES, GroupTraffic, traffic_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map, operation_text
 from sdyopt.analysis.sharding_record.annotations import annotation_on
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -29,7 +29,9 @@ _MAX_USES = 4
 _RESHARDS = (CollectiveOp, ReshardOp, ShardingConstraintOp)
 
 
-def add_replicated(root: Sentence, record: ShardingRecord, run: Run, subject: Subject, names: Names) -> None:
+def add_replicated(
+    root: Sentence, record: ShardingRecord, run: PropagationRun, subject: Subject, names: ExplanationNames
+) -> None:
     """Adds why a value is not sharded, and how the program uses it."""
     owner = None if isinstance(subject, FunctionResult) else run.edge_owners.get(subject, subject)
     if isinstance(owner, OpResult | BlockArgument):
@@ -61,7 +63,12 @@ def manual_computation(value: OpResult | BlockArgument) -> ManualComputationOp |
 
 
 def _add_annotation(
-    root: Sentence, sharding: TensorSharding, record: ShardingRecord, run: Run, subject: Subject, names: Names
+    root: Sentence,
+    sharding: TensorSharding,
+    record: ShardingRecord,
+    run: PropagationRun,
+    subject: Subject,
+    names: ExplanationNames,
 ) -> None:
     annotation = annotation_on(record, run, subject)
     mesh = run.mesh_of(sharding.mesh_or_ref)
@@ -75,7 +82,7 @@ def _add_annotation(
     )
 
 
-def _resharded(value: Value, names: Names) -> Iterator[tuple[str, str]]:
+def _resharded(value: Value, names: ExplanationNames) -> Iterator[tuple[str, str]]:
     """The uses of a value with other shardings, after elementwise operations with no other operand."""
     pending = [value]
     for current in pending:
@@ -101,13 +108,15 @@ def _last_of_chain(op: Op) -> Op:
     return op
 
 
-def _named(value: Value, names: Names) -> str:
+def _named(value: Value, names: ExplanationNames) -> str:
     assert isinstance(value, OpResult | BlockArgument)
     described = names.described(value)
     return described[0] if described else names.value(value)
 
 
-def _add_manual(root: Sentence, manual: ManualComputationOp, value: Value, run: Run, names: Names) -> None:
+def _add_manual(
+    root: Sentence, manual: ManualComputationOp, value: Value, run: PropagationRun, names: ExplanationNames
+) -> None:
     op = value.defining_op
     if isinstance(op, COLLECTIVES):
         shardings = (*manual.in_shardings, *manual.out_shardings)

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final
 
 from sdyopt.analysis.figures.machines import machine_data
-from sdyopt.analysis.figures.mesh_layout import CORE, NETWORK, NODE, SLICES, Part
+from sdyopt.analysis.figures.mesh_layout import CORE, NETWORK, NODE, SLICES, AxisPart
 from sdyopt.base.dataclasses import dataclass
 
 ALL_GATHER: Final = "all_gather"
@@ -65,7 +65,7 @@ class CollectiveTimes:
         self._links = links
         self._series: dict[tuple[str, str], dict[int, _Rows]] = {}
 
-    def seconds(self, kind: str, size: float, parts: Sequence[Part]) -> float | None:
+    def seconds(self, kind: str, size: float, parts: Sequence[AxisPart]) -> float | None:
         """Seconds of one run of a collective along these parts of a machine; None if they are unknown."""
         kind = SAME_AS.get(kind, kind)
         local = [part for part in parts if part.dimension not in (NETWORK, SLICES)]
@@ -80,7 +80,7 @@ class CollectiveTimes:
             return whole
         return self._seconds_between(_BY_FORMULA.get(kind, kind), size, local, devices, nodes)
 
-    def _local_seconds(self, kind: str, devices: int, size: float, parts: Sequence[Part]) -> float | None:
+    def _local_seconds(self, kind: str, devices: int, size: float, parts: Sequence[AxisPart]) -> float | None:
         if devices == 1:
             return 0.0
         by_formula = _BY_FORMULA.get(kind, kind)
@@ -98,7 +98,7 @@ class CollectiveTimes:
         return floor + size * wire_share(kind, devices) / (rate * (links.efficiency or {}).get(kind, 1))
 
     def _seconds_between(
-        self, kind: str, size: float, parts: Sequence[Part], devices: int, nodes: int
+        self, kind: str, size: float, parts: Sequence[AxisPart], devices: int, nodes: int
     ) -> float | None:
         """Within nodes and between them. A part of the value goes through the network from each device."""
         links = self._links
@@ -114,7 +114,7 @@ class CollectiveTimes:
         # The steps of an all-reduce overlap; an all-gather has all shards of a node before it sends them on.
         return max(within, between) if kind in (ALL_REDUCE, ALL_TO_ALL) else within + between
 
-    def _torus_seconds(self, kind: str, size: float, parts: Sequence[Part]) -> float | None:
+    def _torus_seconds(self, kind: str, size: float, parts: Sequence[AxisPart]) -> float | None:
         """Along dimensions of a torus at once: rings use both directions, lines one link."""
         links = self._links
         if links.local is None:
@@ -211,7 +211,7 @@ def _nearest(series: dict[int, _Rows], kind: str, devices: int, size: float) -> 
     return min(groups, key=lambda group: (abs(log(group / devices)), group), default=None)
 
 
-def is_ring(part: Part) -> bool:
+def is_ring(part: AxisPart) -> bool:
     """Whether a group along a dimension is closed, so that both directions reach all of it."""
     return part.wraps and part.size == part.whole
 

@@ -58,7 +58,7 @@ class Machine(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-class Program(NamedTuple):
+class MachineProgram(NamedTuple):
     """What a change looks at: the runs of operations, the machine, and what has been gathered so far."""
 
     counts: ExecutionCounts
@@ -67,7 +67,7 @@ class Program(NamedTuple):
 
 
 # Changes what is reported of a collective; None if a compiler leaves it as it is.
-_Change = Callable[[Op, Collective, Program], "Collective | None"]
+_Change = Callable[[Op, Collective, MachineProgram], "Collective | None"]
 
 
 def machine_of(topology: Topology | None, mesh: str) -> Machine:
@@ -84,7 +84,7 @@ def compiled(
 ) -> list[Collective]:
     """The collectives as the compiler of a machine does them; without one, as TPU and GPU both do."""
     changes = [change for behavior, change in _CHANGES if behavior.holds(machine.compiler)]
-    program = Program(counts, machine, {})
+    program = MachineProgram(counts, machine, {})
     result = []
     for op, collective in pairs:
         for change in changes:
@@ -95,7 +95,7 @@ def compiled(
     return result
 
 
-def _after_loops(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _after_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """An all-reduce behind the loops in which its results are summed up."""
     if not isinstance(op, _ALL_REDUCES) or len(op.results) != 1:
         return None
@@ -118,7 +118,7 @@ def _after_loops(op: Op, collective: Collective, program: Program) -> Collective
     )
 
 
-def _in_loop(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _in_loop(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A gather that others would move out of a loop: its result is larger than its operand."""
     if not collective.is_hoisted or collective.kind != "all_gather":
         return None
@@ -132,7 +132,7 @@ def _in_loop(op: Op, collective: Collective, program: Program) -> Collective | N
     )
 
 
-def _as_bf16(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A collective of 32-bit floats whose result only products of default precision use."""
     if collective.wire_bytes is None or not collective.wire_bytes or len(op.results) != 1:
         return None
@@ -155,7 +155,7 @@ def _as_bf16(op: Op, collective: Collective, program: Program) -> Collective | N
     )
 
 
-def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A gather for a product, or a scatter of its result, that is part of the product."""
     size, devices = collective.group_size, _devices(op)
     if size is None or collective.wire_bytes is None or devices < _LEAST_RING:
@@ -188,7 +188,7 @@ def _as_ring(op: Op, collective: Collective, program: Program) -> Collective | N
     )
 
 
-def _on_square(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A reduce-scatter over all devices of a square or a cube."""
     shape = program.machine.shape
     is_square = len([size for size in shape if size > 1]) > 1 and len(set(shape)) == 1
@@ -204,7 +204,7 @@ def _on_square(op: Op, collective: Collective, program: Program) -> Collective |
     )
 
 
-def _of_totals(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _of_totals(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A gather for a cumulative operation."""
     if not isinstance(op, AllGatherOp) or collective.wire_bytes is None:
         return None
@@ -226,7 +226,7 @@ def _of_totals(op: Op, collective: Collective, program: Program) -> Collective |
     )
 
 
-def _once(op: Op, collective: Collective, program: Program) -> Collective | None:
+def _once(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A gather of a tensor whose transpose has been gathered along the same axes."""
     if not isinstance(op, AllGatherOp) or not collective.wire_bytes:
         return None

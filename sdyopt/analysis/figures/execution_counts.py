@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
+from sdyopt.analysis.figures.figures import NEVER, ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -93,18 +93,18 @@ class ExecutionCounts:
             if isinstance(op, CallOp | CompositeOp) and (callee := callee_of(op)) is not None:
                 self._call_sites.setdefault(callee, []).append(op)
         self._entries = set(entry_functions(self._functions))
-        self._of_region: dict[Region, Times | None] = {}
-        self._of_function: dict[FuncOp, Times | None] = {}
+        self._of_region: dict[Region, RunTimes | None] = {}
+        self._of_function: dict[FuncOp, RunTimes | None] = {}
         self._being_counted: set[FuncOp] = set()
         self._loop_around: dict[FuncOp, WhileOp | None] = {}
         self._trip_counts: dict[WhileOp, int | None] = {}
 
-    def times(self, op: Op) -> Times | None:
+    def times(self, op: Op) -> RunTimes | None:
         """The number of times that an operation runs; None if that is unknown."""
         region = op.parent_region
         return ONCE if region is None else self._region(region)
 
-    def per_iteration(self, op: Op) -> Times | None:
+    def per_iteration(self, op: Op) -> RunTimes | None:
         """The number of runs in one iteration of the loops of unknown trip count around the operation."""
         if self._of_iteration is None:
             assumed = AssumedTrips(self._assumed.by_line, 1 if self._assumed.others is None else None)
@@ -141,12 +141,12 @@ class ExecutionCounts:
 
     # --- Regions ------------------------------------------------------------------------------
 
-    def _region(self, region: Region) -> Times | None:
+    def _region(self, region: Region) -> RunTimes | None:
         if region not in self._of_region:
             self._of_region[region] = self._count_region(region)
         return self._of_region[region]
 
-    def _count_region(self, region: Region) -> Times | None:
+    def _count_region(self, region: Region) -> RunTimes | None:
         op = region.parent
         if op is None or isinstance(op, ModuleOp):
             return ONCE
@@ -160,17 +160,17 @@ class ExecutionCounts:
             if count is None:
                 return NEVER if around == NEVER else None
             runs = count if region is op.body else count + 1
-            return around * Times(runs, runs)
+            return around * RunTimes(runs, runs)
         if isinstance(op, IfOp | CaseOp) and len(op.regions) > 1:
-            return Times(0, around.high)
+            return RunTimes(0, around.high)
         if op.trip_count is not None:
             count = op.trip_count(op.signature)
-            return None if count is None else around * Times(count, count)
+            return None if count is None else around * RunTimes(count, count)
         return around
 
     # --- Functions ----------------------------------------------------------------------------
 
-    def _function(self, function: FuncOp) -> Times | None:
+    def _function(self, function: FuncOp) -> RunTimes | None:
         if function in self._of_function:
             return self._of_function[function]
         if function in self._being_counted:
@@ -178,7 +178,7 @@ class ExecutionCounts:
         self._being_counted.add(function)
         sites = [self.times(call) for call in self._call_sites.get(function, ())]
         self._being_counted.discard(function)
-        total: Times | None = ONCE if function in self._entries else NEVER
+        total: RunTimes | None = ONCE if function in self._entries else NEVER
         for times in sites:
             total = None if total is None or times is None else total + times
         self._of_function[function] = total

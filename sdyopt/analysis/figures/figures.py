@@ -20,21 +20,21 @@ _AXIS_SIZE = constant_pattern(r'"([^"]*)"=(\d+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class RunTimes:
     """The number of runs of an operation: from `low` to `high`, which differ in branches."""
 
     low: int
     high: int
 
-    def __mul__(self, other: Times) -> Times:
-        return Times(self.low * other.low, self.high * other.high)
+    def __mul__(self, other: RunTimes) -> RunTimes:
+        return RunTimes(self.low * other.low, self.high * other.high)
 
-    def __add__(self, other: Times) -> Times:
-        return Times(self.low + other.low, self.high + other.high)
+    def __add__(self, other: RunTimes) -> RunTimes:
+        return RunTimes(self.low + other.low, self.high + other.high)
 
 
-ONCE = Times(1, 1)
-NEVER = Times(0, 0)
+ONCE = RunTimes(1, 1)
+NEVER = RunTimes(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Collective:
     bytes_in: int | None
     bytes_out: int | None
     wire_bytes: Fraction | None
-    times: Times | None
+    times: RunTimes | None
     location: SourceLocation
     value: str
     cause: str
@@ -75,7 +75,7 @@ class Collective:
     moved: str = ""
     updated: str = ""
     is_activation: bool = False
-    per_iteration: Times | None = None
+    per_iteration: RunTimes | None = None
     loop: SourceLocation | None = None
     summed_over: Sequence[str] = ()
     is_hoisted: bool = False
@@ -107,7 +107,7 @@ class Undecided:
     sharding_after: str
     location: SourceLocation
     value: str
-    times: Times | None
+    times: RunTimes | None
 
 
 # What values are to a program.
@@ -269,13 +269,13 @@ class Product:
     kind: str
     flops: int | None
     global_flops: int | None
-    times: Times | None
+    times: RunTimes | None
     location: SourceLocation
     value: str
     bytes: int | None = None
     collectives: tuple[int, ...] = ()
     spare_axes: tuple[str, ...] = ()
-    per_iteration: Times | None = None
+    per_iteration: RunTimes | None = None
     sizes: tuple[int, int, int, int] | None = None
     element: str = ""
     kernel: ProductKernel = NO_KERNEL

@@ -38,7 +38,7 @@ _SLICES = constant_pattern(r"[1-9][0-9]{0,5}", re.ASCII)
 _SMALL_CUBES = ((1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 4), (2, 4, 4))
 
 
-class Target(NamedTuple):
+class MachineTarget(NamedTuple):
     """A machine of this name. None: as the mesh needs."""
 
     name: str
@@ -69,7 +69,7 @@ def is_target(text: str) -> bool:
     return (name := re.split("[:,]", text, maxsplit=1)[0]) in MACHINES or name in ALIASES
 
 
-def read_target(text: str) -> Target:
+def read_target(text: str) -> MachineTarget:
     """The machine of `tpu-v5e:4x4,slices=2`. Raises UsageError."""
     name = re.split("[:,]", text, maxsplit=1)[0]
     name = ALIASES.get(name, name)
@@ -90,7 +90,7 @@ def read_target(text: str) -> Target:
                 f"'{slices}' is not a number of slices", f"write {_example(machine, name)},slices=2"
             )
     shape = None if match["shape"] is None else _shape(match["shape"], name, machine)
-    return Target(name, shape, None if slices is None else int(slices))
+    return MachineTarget(name, shape, None if slices is None else int(slices))
 
 
 def _shape(text: str, name: str, machine: dict[str, Any]) -> tuple[int, ...]:
@@ -151,7 +151,7 @@ def _devices_per_chip(name: str) -> int:
 
 
 @cache
-def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
+def shape_for(target: MachineTarget, devices: int) -> tuple[tuple[int, ...], int]:
     """The shape and the number of slices that a mesh of so many devices needs; the smallest with as many.
 
     Raises UsageError if the shape and the number of slices are given, and have fewer.
@@ -170,7 +170,7 @@ def shape_for(target: Target, devices: int) -> tuple[tuple[int, ...], int]:
         if target.slices is not None and needed > target.slices:
             given = devices_of(target.name, target.shape, target.slices)
             name = f"{target.name}:{shape_text(target.shape)},slices="
-            fitting, slices = shape_for(Target(target.name), devices)
+            fitting, slices = shape_for(MachineTarget(target.name), devices)
             raise UsageError(
                 f"{name}{target.slices} has {counted(given, 'device')}, and the program {devices}",
                 f"write {name}{needed}, or {target_text(target.name, fitting, slices)}",

@@ -24,7 +24,7 @@ _TORUS = ("x", "y", "z")
 _RINGS = {"v5e": (4, 8), "v6e": (4, 8), "v5p": (8,), "v7x": (8, 16, 24, 32)}
 
 
-class Part(NamedTuple):
+class AxisPart(NamedTuple):
     """`size` devices of an axis along a dimension, `stride` apart, of `whole` in all.
 
     `wraps`: the dimension is a ring.
@@ -52,17 +52,17 @@ class Part(NamedTuple):
 class Layout:
     """The parts of each axis of a mesh, the minor-most first."""
 
-    def __init__(self, parts: dict[str, tuple[Part, ...]]) -> None:
+    def __init__(self, parts: dict[str, tuple[AxisPart, ...]]) -> None:
         self.parts = parts
 
-    def parts_along(self, axes: Iterable[str], group_size: int | None = None) -> list[Part]:
+    def parts_along(self, axes: Iterable[str], group_size: int | None = None) -> list[AxisPart]:
         """The parts of a group along these axes, one for each dimension; those of sub-axes if it is smaller.
 
         The stride is that of the smallest steps.
         """
         names = [axis for axis in self.parts if axis in set(axes)]
         left = group_size or prod(part.size for name in names for part in self.parts[name])
-        merged: dict[str, Part] = {}
+        merged: dict[str, AxisPart] = {}
         for name in reversed(names):
             for part in self.parts[name]:
                 size = min(part.size, left)
@@ -83,13 +83,13 @@ class Layout:
 
 def lay_out_on_nodes(sizes: dict[str, int], node: int) -> Layout:
     """GPUs in their order: the last axes of the mesh are within a node."""
-    parts: dict[str, tuple[Part, ...]] = {}
+    parts: dict[str, tuple[AxisPart, ...]] = {}
     stride = 1
     for name, size in reversed(sizes.items()):
         within = min(size, max(1, node // stride))
-        result = [Part(NODE, within, stride, node, wraps=False)] if within > 1 else []
+        result = [AxisPart(NODE, within, stride, node, wraps=False)] if within > 1 else []
         if (between := -(-size // within)) > 1:
-            result.append(Part(NETWORK, between, max(1, stride * within // node), between, wraps=False))
+            result.append(AxisPart(NETWORK, between, max(1, stride * within // node), between, wraps=False))
         parts[name] = tuple(result)
         stride *= size
     return Layout(_in_order(parts, sizes))
@@ -116,22 +116,24 @@ def lay_out_on_torus(
     # Three-dimensional slices wrap around if they are of whole cubes.
     is_closed = len(shape) < len(_TORUS) or all(size % wrap == 0 for size in shape)
     used = dict.fromkeys(dimensions, 1)
-    parts: dict[str, tuple[Part, ...]] = {}
+    parts: dict[str, tuple[AxisPart, ...]] = {}
     for name, along in reversed(list(zip(names, assigned, strict=True))):
         result = []
         for dimension, size in along.items():
             if size > 1:
                 whole = dimensions[dimension]
                 wraps = dimension in _TORUS and is_closed and whole % wrap == 0
-                result.append(Part(dimension, size, used[dimension], whole, wraps))
+                result.append(AxisPart(dimension, size, used[dimension], whole, wraps))
                 used[dimension] *= size
         if between[name] > 1:
-            result.append(Part(SLICES, between[name], 1, between[name], wraps=False))
+            result.append(AxisPart(SLICES, between[name], 1, between[name], wraps=False))
         parts[name] = tuple(result)
     return Layout(_in_order(parts, sizes))
 
 
-def _in_order(parts: dict[str, tuple[Part, ...]], sizes: dict[str, int]) -> dict[str, tuple[Part, ...]]:
+def _in_order(
+    parts: dict[str, tuple[AxisPart, ...]], sizes: dict[str, int]
+) -> dict[str, tuple[AxisPart, ...]]:
     return {name: parts[name] for name in sizes}
 
 

@@ -33,7 +33,7 @@ from sdyopt.analysis.figures.figures import (
     Kernels,
     Product,
     Report,
-    Times,
+    RunTimes,
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
@@ -441,7 +441,7 @@ class _Collector:
         name = "HIGHEST" if "HIGHEST" in precision else "HIGH"
         return f"{element} {name}" if name in precision else element
 
-    def _per_iteration(self, op: Op) -> Times | None:
+    def _per_iteration(self, op: Op) -> RunTimes | None:
         return None if self._counts.times(op) is not None else self._counts.per_iteration(op)
 
     def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:

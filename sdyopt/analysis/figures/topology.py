@@ -30,14 +30,14 @@ from sdyopt.analysis.figures.collective_times import ALL_GATHER, CollectiveTimes
 from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.machines import (
     ASSUMED_MACHINE,
-    Target,
+    MachineTarget,
     devices_of,
     machine_data,
     read_target,
     shape_for,
     target_text,
 )
-from sdyopt.analysis.figures.mesh_layout import Layout, Part, lay_out_on_nodes, lay_out_on_torus
+from sdyopt.analysis.figures.mesh_layout import AxisPart, Layout, lay_out_on_nodes, lay_out_on_torus
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.units import (
     BYTES,
@@ -122,7 +122,7 @@ class Topology:
     network: Link | None = None
     node: int | None = None
     name: str = ""
-    target: Target | None = None
+    target: MachineTarget | None = None
     compiler: str = ""
     kind: str = ""
     shape: tuple[int, ...] | None = None
@@ -229,7 +229,7 @@ class Topology:
             peers=data.get("peers", False),
         )
 
-    def parts_along(self, axes: Iterable[str], group_size: int | None = None) -> Sequence[Part]:
+    def parts_along(self, axes: Iterable[str], group_size: int | None = None) -> Sequence[AxisPart]:
         """What groups along these axes of the mesh lie on; nothing for a topology that is no machine."""
         return () if self.layout is None else self.layout.parts_along(axes, group_size)
 
@@ -356,7 +356,7 @@ def built_in_topology(name: str) -> Topology:
     return _of_machine(read_target(name), name)
 
 
-def _of_machine(target: Target, name: str) -> Topology:
+def _of_machine(target: MachineTarget, name: str) -> Topology:
     data = machine_data()["machines"][target.name]
     device = {key: _figure(data, key, dimension) for key, dimension in _DEVICE.items()}
     links = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, Product, Report, TimeEstimate, Times
+from sdyopt.analysis.figures.figures import Collective, Product, Report, RunTimes, TimeEstimate
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
@@ -152,7 +152,7 @@ def bound_of(report: Report, estimate: TimeEstimate) -> str:
     return "compute" if communication.high < compute.high + fused else "either"
 
 
-def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
+def seconds_of_runs(seconds: Fraction | None, times: RunTimes | None) -> Fraction | None:
     """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
     return None if seconds is None or times is None else seconds * times.high
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.totals import Total
 from sdyopt.base.patterns import constant_pattern
 
@@ -56,7 +56,7 @@ def total_text(total: Total, unit: Callable[[Fraction], str] = bytes_text) -> st
 HOISTED = "moved out of the loop by XLA"
 
 
-def times_text(times: Times | None, per_iteration: Times | None = None) -> str:
+def times_text(times: RunTimes | None, per_iteration: RunTimes | None = None) -> str:
     """`24`, `0 to 24` in a branch, `3 × n` in a loop of unknown trip count, or "?" if unknown."""
     if times is None:
         return "?" if per_iteration is None else f"{times_text(per_iteration)} × n"

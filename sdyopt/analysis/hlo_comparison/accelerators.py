@@ -21,8 +21,8 @@ from sdyopt.analysis.hlo_comparison.device_groups import Groups, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     COLLECTIVES,
     REARRANGE,
+    HloValue,
     Instruction,
-    Value,
     uses_of,
     without_rearranging,
 )
@@ -41,7 +41,7 @@ _ADDS = ("add", "subtract")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class OperandChange:
     """A change of an operand of the program, and the bytes that it saves on the wire, in all runs."""
 
     number: int
@@ -57,7 +57,7 @@ class OnAccelerators:
     """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[OperandChange] = field(default_factory=list)
     undecided: list[CollectiveOperand] = field(default_factory=list)
 
 
@@ -92,7 +92,7 @@ def narrow_operand(source: HloSource) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _narrow_source(value: Value) -> str:
+def _narrow_source(value: HloValue) -> str:
     value = without_rearranging(value, ("slice",))
     if value.op.opcode != "convert" or not value.op.operands:
         return ""
@@ -111,11 +111,11 @@ class _Reading:
         self._program = program
         self._now: list[CollectiveOperand | None] = list(program.operands)
         self._outcome = OnAccelerators()
-        self._of: dict[Value, int] = {
+        self._of: dict[HloValue, int] = {
             operand.source.result: number for number, operand in enumerate(program.operands)
         }
         # The operands that are reductions of their own, by number.
-        self._slices: dict[int, Value] = {}
+        self._slices: dict[int, HloValue] = {}
 
     def result(self) -> OnAccelerators:
         program = self._program
@@ -157,13 +157,13 @@ class _Reading:
         assert before is not None
         self._now[number] = after
         saved = before.wire_bytes_of_runs - (Fraction(0) if after is None else after.wire_bytes_of_runs)
-        self._outcome.changes.append(Change(number, kind, saved))
+        self._outcome.changes.append(OperandChange(number, kind, saved))
 
     def _merge(self, ops: Sequence[Instruction]) -> None:
         """Removes collectives that are equal to an earlier one of the same operands."""
         first: dict[tuple[object, ...], Instruction] = {}
         of: dict[Instruction, Instruction] = {}
-        known: dict[Value, dict[tuple[Instruction, int], None]] = {}
+        known: dict[HloValue, dict[tuple[Instruction, int], None]] = {}
         for op in ops:
             if op.opcode not in COLLECTIVES and op.opcode not in REARRANGE:
                 continue
@@ -174,12 +174,12 @@ class _Reading:
             of[op] = same
             for part, uses in op.uses.items():
                 of_same = same.uses.setdefault(part, [])
-                seen = known.setdefault(Value(same, part), dict.fromkeys(of_same))
+                seen = known.setdefault(HloValue(same, part), dict.fromkeys(of_same))
                 for use in uses:
                     if use not in seen:
                         seen[use] = None
                         of_same.append(use)
-                number = self._of.get(Value(op, part))
+                number = self._of.get(HloValue(op, part))
                 if number is not None:
                     self._change(number, MERGED, None)
 
@@ -210,18 +210,18 @@ class _Reading:
         operand = self._now[number]
         return operand is not None and operand.bits != self._program.operands[number].bits
 
-    def _sum(self, ops: Sequence[Instruction], results: Mapping[int, Value]) -> None:
+    def _sum(self, ops: Sequence[Instruction], results: Mapping[int, HloValue]) -> None:
         """Removes the reductions that another reduction of the same sum could combine, too."""
         for gone, _ in sums_of(self._program, self._now, ops, results):
             if self._now[gone] is not None:
                 self._change(gone, SUMMED, None)
 
-    def _own_part(self, operand: CollectiveOperand) -> Value | None:
+    def _own_part(self, operand: CollectiveOperand) -> HloValue | None:
         """A slice of its own that each device of a group takes of a reduction, if nothing else uses it."""
         return own_part(self._program, operand)
 
 
-def own_part(program: CompiledProgram, operand: CollectiveOperand) -> Value | None:
+def own_part(program: CompiledProgram, operand: CollectiveOperand) -> HloValue | None:
     """A slice of a reduction, if each use is such a one, and the devices of a group take different ones."""
     result, size = None, operand.group_size
     starts: list[Values] | None = None
@@ -237,7 +237,7 @@ def own_part(program: CompiledProgram, operand: CollectiveOperand) -> Value | No
             taken.append(values)
         if starts is not None and taken != starts:
             return None
-        starts, result = taken, result or Value(user)
+        starts, result = taken, result or HloValue(user)
     return result if starts and size > 1 and program.take_different(starts, operand.groups) else None
 
 
@@ -260,7 +260,7 @@ def sums_of(
     program: CompiledProgram,
     operands: Sequence[CollectiveOperand | None],
     ops: Sequence[Instruction],
-    results: Mapping[int, Value],
+    results: Mapping[int, HloValue],
     is_any_use: bool = False,
 ) -> list[tuple[int, int]]:
     """Pairs of reductions whose results, or parts of them, a sum adds up: the second could combine both.
@@ -270,7 +270,7 @@ def sums_of(
     """
     sums, parts = [], set(results.values())
     # The reduction that stands for all of those that a value is the sum of.
-    terms: dict[Value, int] = {}
+    terms: dict[HloValue, int] = {}
     for number, value in results.items():
         op = program.operands[number].source.op
         # Of the reductions that do not come from the partitioner, GPU and TPU were not seen to join any.
@@ -278,7 +278,7 @@ def sums_of(
         if is_known and _is_sum(program, op):
             terms[value] = number
     for op in ops:
-        value = Value(op)
+        value = HloValue(op)
         if op.opcode in (*REARRANGE, "negate", "convert") and op.operands and op.operands[0] in terms:
             term = terms[op.operands[0]]
             # On the CPU, sums of 16-bit floats are converted first.
@@ -308,7 +308,7 @@ def _is_sum(program: CompiledProgram, op: Instruction) -> bool:
 def _are_alike(
     program: CompiledProgram,
     operands: Sequence[CollectiveOperand | None],
-    results: Mapping[int, Value],
+    results: Mapping[int, HloValue],
     first: int,
     second: int,
 ) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import prod
 
-from sdyopt.analysis.figures.figures import Report, Times
+from sdyopt.analysis.figures.figures import Report, RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_axes, size_of
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.base.dataclasses import dataclass, field
 
 
@@ -36,8 +36,8 @@ class HloSource:
     op: Instruction
     number: int
     count: int
-    operand: Value
-    result: Value
+    operand: HloValue
+    result: HloValue
     type: str
     loops: tuple[Loop, ...]
     produced_at: SourceLocation
@@ -67,11 +67,11 @@ class CollectiveOperand:
     bits: int
     location: SourceLocation = NO_LOCATION
     name: str = ""
-    times: Times | None = None
+    times: RunTimes | None = None
     is_sliced: bool = False
     sent: Fraction | None = field(default=None, compare=False)
     moved: str = field(default="", compare=False)
-    per_iteration: Times | None = field(default=None, compare=False)
+    per_iteration: RunTimes | None = field(default=None, compare=False)
     compiled: str = field(default="", compare=False)
     hlo: HloSource | None = field(default=None, compare=False, repr=False)
 

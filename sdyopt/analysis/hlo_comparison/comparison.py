@@ -17,7 +17,7 @@ from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.mismatch import is_one_slice, mismatch_of
 from sdyopt.analysis.hlo_comparison.places import place_of
-from sdyopt.analysis.hlo_comparison.reasons import Match, top_k
+from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch, top_k
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
@@ -39,7 +39,7 @@ class HloComparison:
 
     report: Report
     compiled: CompiledProgram
-    matches: list[Match]
+    matches: list[CollectiveMatch]
     accelerated: OnAccelerators | None = None
     mismatch: str = ""
     shifts: dict[str, int] = field(default_factory=dict)

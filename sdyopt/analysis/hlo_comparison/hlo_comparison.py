@@ -29,7 +29,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     MEANINGS,
     REASONS,
     SIZE,
-    Match,
+    CollectiveMatch,
 )
 from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
@@ -286,8 +286,8 @@ def _by_kind_and_axes(comparison: HloComparison) -> Iterator[Row]:
         yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
 
 
-def _by_size(matches: Sequence[Match]) -> list[Match]:
-    def size(match: Match) -> tuple[Fraction, Fraction]:
+def _by_size(matches: Sequence[CollectiveMatch]) -> list[CollectiveMatch]:
+    def size(match: CollectiveMatch) -> tuple[Fraction, Fraction]:
         ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
         return -abs(ours - theirs), -max(ours, theirs)
 
@@ -364,7 +364,7 @@ def _listing_note(operand: CollectiveOperand) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _row(comparison: HloComparison, match: Match) -> Row:
+def _row(comparison: HloComparison, match: CollectiveMatch) -> Row:
     ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
     reason = match.reason
     if reason == SIZE:

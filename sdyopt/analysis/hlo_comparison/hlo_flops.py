@@ -13,7 +13,7 @@ import re
 from functools import cache
 from math import gcd, prod
 
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value, sizes_of
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, sizes_of
 
 # A window has few positions, or few outputs.
 _MOST_POSITIONS = 1 << 16
@@ -139,7 +139,7 @@ def _shapes(op: Instruction) -> list[tuple[int, ...]] | None:
     return [shape for shape in shapes if shape is not None] + [sizes_of(result[1])]
 
 
-def _shape(value: Value) -> tuple[int, ...] | None:
+def _shape(value: HloValue) -> tuple[int, ...] | None:
     result = _SHAPE.findall(value.op.type)
     number = max(value.part, 0)
     return sizes_of(result[number]) if number < len(result) else None

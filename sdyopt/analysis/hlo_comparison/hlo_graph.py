@@ -74,7 +74,7 @@ class Instruction:
         self.opcode = opcode
         self.arguments = arguments
         self.attributes = attributes
-        self.operands: list[Value] = []
+        self.operands: list[HloValue] = []
         self.uses: dict[int, list[tuple[Instruction, int]]] = {}
         self.parts: dict[int, str] = {}
 
@@ -104,7 +104,7 @@ def sizes_of(text: str) -> tuple[int, ...]:
     return sizes
 
 
-class Value(NamedTuple):
+class HloValue(NamedTuple):
     """The result of an instruction, or an element of it if that is a tuple; -1 for all of it."""
 
     op: Instruction
@@ -124,7 +124,7 @@ class Computation(NamedTuple):
 
     name: str
     ops: list[Instruction]
-    root: Value | None
+    root: HloValue | None
 
 
 class Call(NamedTuple):
@@ -248,7 +248,7 @@ class HloGraph:
                     self._use(value, op, number)
         return Computation(name, ops, root)
 
-    def _use(self, value: Value, user: Instruction, number: int) -> None:
+    def _use(self, value: HloValue, user: Instruction, number: int) -> None:
         """Adds a use, also of the elements of a tuple."""
         pending, seen = [value], {value}
         for item in pending:
@@ -276,13 +276,13 @@ class _Expansion:
         self._started = started
         self._ops: list[Instruction] = []
         self._gone: set[Instruction] = set()
-        self._starts: dict[tuple[str, str, str], Value] = {}
+        self._starts: dict[tuple[str, str, str], HloValue] = {}
         # Calls that start before they have operands.
         self._waiting: dict[Instruction, str] = {}
 
-    def expand(self, name: str, arguments: list[Value] | None) -> Value | None:
+    def expand(self, name: str, arguments: list[HloValue] | None) -> HloValue | None:
         """Appends the instructions of a computation, and returns its result."""
-        known: dict[str, Value] = {}
+        known: dict[str, HloValue] = {}
         text = self._text[name]
         for op in text.ops:
             known[op.name] = self._value(text, op, known, arguments)
@@ -295,8 +295,8 @@ class _Expansion:
         return [op for op in self._ops if op not in self._gone] if self._gone else self._ops
 
     def _value(
-        self, text: _Text, parsed: Instruction, known: dict[str, Value], arguments: list[Value] | None
-    ) -> Value:
+        self, text: _Text, parsed: Instruction, known: dict[str, HloValue], arguments: list[HloValue] | None
+    ) -> HloValue:
         opcode = parsed.opcode
         if opcode == "parameter" and arguments is not None:
             number = (
@@ -326,7 +326,7 @@ class _Expansion:
             if not operands and opcode.endswith("-start"):
                 self._waiting[op] = callee
                 self._ops.append(op)
-                return Value(op)
+                return HloValue(op)
             start = len(self._ops)
             result = self.expand(callee, operands)
             if result is not None:
@@ -345,11 +345,11 @@ class _Expansion:
         elif opcode == "custom-call" and (target := _TARGET.search(op.attributes)) is not None:
             op.opcode = _CALLS.get(target[1], opcode)
         self._ops.append(op)
-        return Value(op)
+        return HloValue(op)
 
-    def _of_start(self, text: _Text, op: Instruction) -> Value:
+    def _of_start(self, text: _Text, op: Instruction) -> HloValue:
         """The collective of which an instruction of a fusion is a part: itself if it is the start."""
-        identity, value = _identity(op), Value(op)
+        identity, value = _identity(op), HloValue(op)
         if text.starts:
             self._starts[identity] = value
         elif identity in self._starts:
@@ -360,7 +360,7 @@ class _Expansion:
         self._ops.append(op)
         return value
 
-    def _of_collective(self, fusion: Instruction, result: Value, start: int) -> Value:
+    def _of_collective(self, fusion: Instruction, result: HloValue, start: int) -> HloValue:
         """The result of a fusion that has collectives; they have its place if they have none themselves."""
         for op in self._ops[start:]:
             if op.opcode in COLLECTIVES and "metadata={" not in op.attributes:
@@ -386,7 +386,7 @@ class _Expansion:
         types = ", ".join(parts[number].type for number in sorted(parts))
         op.opcode, op.type = "reduce-scatter", f"({types})" if is_tuple else types
         self._gone.update(slice.op for slice in slices)
-        values = [Value(op, value.part) for value in sums]
+        values = [HloValue(op, value.part) for value in sums]
         if result.op.opcode != "tuple":
             return values[0]
         result.op.operands = values
@@ -414,7 +414,7 @@ def _inlined_callee(op: Instruction) -> str:
     return next((callees[0] for callees in calleeses if len(callees) == 1), "")
 
 
-def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:
+def without_rearranging(value: HloValue, also: tuple[str, ...] = ()) -> HloValue:
     """The value that a value has the elements of, in another order; looks through opcodes in `also`."""
     for _ in range(_MAX_DEPTH):
         if value.op.opcode not in REARRANGE and value.op.opcode not in also:
@@ -425,12 +425,12 @@ def without_rearranging(value: Value, also: tuple[str, ...] = ()) -> Value:
     return value
 
 
-def uses_of(value: Value, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruction, int]]:
+def uses_of(value: HloValue, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruction, int]]:
     """The uses of a value and of what only rearranges it."""
     pending, seen = [value], {value}
     for item in pending:
         for user, number in item.uses:
-            result = Value(user)
+            result = HloValue(user)
             if not number and (user.opcode in REARRANGE or user.opcode in also):
                 if result not in seen:
                     seen.add(result)
@@ -439,14 +439,14 @@ def uses_of(value: Value, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruct
                 yield user, number
 
 
-def element_of(value: Value, part: int) -> Value:
+def element_of(value: HloValue, part: int) -> HloValue:
     """An element of a tuple; the value itself if `part` is -1."""
     if part < 0:
         return value
     if value.op.opcode == "tuple" and value.part < 0 and part < len(value.op.operands):
         return value.op.operands[part]
     # Tuples within tuples are not distinguished.
-    return Value(value.op, part) if value.part < 0 else value
+    return HloValue(value.op, part) if value.part < 0 else value
 
 
 def _instruction(line: str) -> tuple[Instruction, bool] | None:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import ONCE, Times
+from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand, HloSource, Loop, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import (
@@ -47,8 +47,8 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
     MAX_SIZE,
     REARRANGE,
     HloGraph,
+    HloValue,
     Instruction,
-    Value,
     sizes_of,
     uses_of,
     without_rearranging,
@@ -103,7 +103,7 @@ class CompiledProgram:
     states_devices: bool = False
     slices: int = 1
     not_read: list[tuple[str, str, int]] = field(default_factory=list)
-    times: Mapping[str, Times | None] = field(default_factory=dict)
+    times: Mapping[str, RunTimes | None] = field(default_factory=dict)
     locate: Callable[[str], SourceLocation] = lambda _: NO_LOCATION
     _different: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
@@ -220,7 +220,7 @@ class _Reader:
         compiled_program.locate = self._location
         for name, computation in self._graph.computations.items():
             received = {
-                rendezvous[1]: Value(op, 0)
+                rendezvous[1]: HloValue(op, 0)
                 for op in computation.ops
                 if op.opcode == "recv" and (rendezvous := RENDEZVOUS.search(op.attributes)) is not None
             }
@@ -244,8 +244,8 @@ class _Reader:
         computation: str,
         op: Instruction,
         kind: str,
-        times: Times | None,
-        received: Mapping[str, Value],
+        times: RunTimes | None,
+        received: Mapping[str, HloValue],
     ) -> Iterator[CollectiveOperand]:
         transfer = TRANSFER.search(op.attributes) if op.opcode == "send" else None
         rendezvous = RENDEZVOUS.search(op.attributes)
@@ -277,8 +277,10 @@ class _Reader:
         arrays = [
             _Array(
                 shape,
-                op.operands[number] if number < len(op.operands) else Value(Instruction("", "", "", "", "")),
-                Value(result_op, number if is_tuple else -1),
+                op.operands[number]
+                if number < len(op.operands)
+                else HloValue(Instruction("", "", "", "", "")),
+                HloValue(result_op, number if is_tuple else -1),
                 op.parts.get(number if is_tuple else -1, op.attributes),
             )
             for number, shape in enumerate(shapes)
@@ -348,11 +350,11 @@ class _Reader:
             self._groups[key] = groups
         return self._groups[key]
 
-    def _produced_at(self, operand: Value) -> SourceLocation:
+    def _produced_at(self, operand: HloValue) -> SourceLocation:
         value = without_rearranging(operand, ("convert", "slice"))
         return self._location(value.op.parts.get(value.part, value.op.attributes))
 
-    def _used_at(self, result: Value) -> tuple[SourceLocation, ...]:
+    def _used_at(self, result: HloValue) -> tuple[SourceLocation, ...]:
         """Where the operations are that use a result."""
         texts: dict[str, None] = {}
         for user, _ in uses_of(result, ("convert",)):
@@ -361,7 +363,7 @@ class _Reader:
                 break
         return tuple(dict.fromkeys(map(self._location, texts)))
 
-    def _argument(self, value: Value) -> str:
+    def _argument(self, value: HloValue) -> str:
         """The name of the argument of the program that a value is, or a part or a copy of; else ""."""
         for _ in range(_MAX_STEPS):
             operands = value.op.operands if value.op.opcode in _OF_ARGUMENTS else ()
@@ -381,7 +383,7 @@ class _Reader:
             return bool(operand.sent)
         return operand.group_size > 1
 
-    def _is_sliced(self, result: Value) -> bool:
+    def _is_sliced(self, result: HloValue) -> bool:
         """Whether only slices use an all-gather, and devices take different ones."""
         uses = list(uses_of(result, ("convert",)))
         return bool(uses) and all(
@@ -396,28 +398,28 @@ class _Reader:
 
     # --- Counts -------------------------------------------------------------------------------
 
-    def _times(self) -> dict[str, Times | None]:
+    def _times(self) -> dict[str, RunTimes | None]:
         """The number of times that each computation runs; those that no one calls are left out."""
         graph = self._graph
-        calls: dict[str, list[tuple[str, Times | None, Instruction]]] = {}
+        calls: dict[str, list[tuple[str, RunTimes | None, Instruction]]] = {}
         trips: dict[Instruction, int | None] = {}
         for call in graph.calls:
-            factor: Times | None = ONCE
+            factor: RunTimes | None = ONCE
             if call.role in ("body", "condition"):
                 if call.op not in trips:
                     trips[call.op] = self._indices.trips(call.op)
                 count = trips[call.op]
-                factor = None if count is None else Times(count, count)
+                factor = None if count is None else RunTimes(count, count)
             elif call.role.endswith(("computation", "computations")):
-                factor = Times(0, 1)
+                factor = RunTimes(0, 1)
             calls.setdefault(call.callee, []).append((call.caller, factor, call.op))
         entry = graph.entry
-        times_by_name: dict[str, Times | None] = {entry: ONCE}
+        times_by_name: dict[str, RunTimes | None] = {entry: ONCE}
         # A computation is printed after those that it calls.
         for name in reversed(list(graph.computations)):
             if name == entry or name not in calls:
                 continue
-            total: Times | None = Times(0, 0)
+            total: RunTimes | None = RunTimes(0, 0)
             for caller, factor, op in calls[name]:
                 if caller in times_by_name:
                     times = times_by_name[caller]
@@ -440,8 +442,8 @@ class _Array(NamedTuple):
     """An array of a collective: its shape, its operand and result, and the attributes that have its place."""
 
     shape: Shape
-    operand: Value
-    result: Value
+    operand: HloValue
+    result: HloValue
     attributes: str
 
 
@@ -465,6 +467,6 @@ def _joined_arrays(whole: _Array) -> list[_Array]:
             return [whole]
         attributes = source.op.parts.get(source.part, source.op.attributes)
         place = attributes if "metadata={" in attributes else whole.attributes
-        result.append(_Array((size, type, f"{type}[{size}]"), operand, Value(part), place))
+        result.append(_Array((size, type, f"{type}[{size}]"), operand, HloValue(part), place))
         start += size
     return result if start == elements and len(result) > 1 else [whole]

@@ -17,8 +17,8 @@ from math import prod
 
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     HloGraph,
+    HloValue,
     Instruction,
-    Value,
     called_by,
     element_of,
     without_rearranging,
@@ -70,7 +70,7 @@ class IndexValues:
         self._devices = devices if devices <= _MAX_DEVICES else 1
         self._are_few = devices <= _MAX_DEVICES
         # Parameters of bodies and conditions, and loops: the loop, and what an iteration returns.
-        self._loops: dict[Instruction, tuple[Instruction, Value]] = {}
+        self._loops: dict[Instruction, tuple[Instruction, HloValue]] = {}
         for call in graph.calls:
             body = graph.computations[call.callee]
             is_loop = call.op.opcode == "while" and call.role == "body" and bool(call.op.operands)
@@ -83,15 +83,15 @@ class IndexValues:
                 for op in graph.computations[call.callee].ops:
                     if op.opcode == "parameter":
                         self._loops[op] = self._loops[call.op]
-        self._known: dict[Value, Values | None] = {}
+        self._known: dict[HloValue, Values | None] = {}
         # Fusions repeat the operations that compute indices: equal ones have the same values.
         self._equal: dict[Hashable, Values | None] = {}
         self._total = 0
 
-    def of(self, value: Value) -> Values | None:
+    def of(self, value: HloValue) -> Values | None:
         """The values on each device; None if they are unknown."""
         known = self._known
-        pending, waiting = [value], set[Value]()
+        pending, waiting = [value], set[HloValue]()
         while pending:
             item = pending[-1]
             if item in known:
@@ -111,7 +111,7 @@ class IndexValues:
                 pending += missing
         return known[value]
 
-    def constant(self, value: Value) -> int | None:
+    def constant(self, value: HloValue) -> int | None:
         """The scalar that is equal on all devices; None if it is unknown."""
         values = self.of(value)
         return None if values is None or not values.is_scalar or values.differ else values.arrays[0][0]
@@ -152,7 +152,7 @@ class IndexValues:
             return None
         return _count(direction[1], first, steps[0], limit)
 
-    def kept(self, value: Value) -> Value | None:
+    def kept(self, value: HloValue) -> HloValue | None:
         """What a loop was given for a value that it carries, if no iteration changes it."""
         if value.op not in self._loops:
             return None
@@ -166,7 +166,7 @@ class IndexValues:
 
     # --- Operations ---------------------------------------------------------------------------
 
-    def _inputs(self, value: Value) -> Sequence[Value] | None:
+    def _inputs(self, value: HloValue) -> Sequence[HloValue] | None:
         """The values that a value follows from; None if it is unknown whatever they are."""
         op = value.op
         if op in self._loops:
@@ -176,7 +176,7 @@ class IndexValues:
             return None
         return op.operands
 
-    def _computed(self, value: Value, inputs: Sequence[Values | None]) -> Values | None:
+    def _computed(self, value: HloValue, inputs: Sequence[Values | None]) -> Values | None:
         op = value.op
         if op in self._loops:
             return inputs[0]

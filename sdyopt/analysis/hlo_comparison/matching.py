@@ -15,7 +15,7 @@ from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import joined, sums_of
 from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
-from sdyopt.analysis.hlo_comparison.hlo_graph import Value, without_rearranging
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.pairing import Key, Pairing
 from sdyopt.analysis.hlo_comparison.places import (
@@ -51,7 +51,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     TOP_K,
     TYPE,
     UNROLLED,
-    Match,
+    CollectiveMatch,
     top_k,
     why_differs,
 )
@@ -69,7 +69,7 @@ def match_collectives(
     report: Sequence[CollectiveOperand],
     xla: Sequence[CollectiveOperand],
     program: CompiledProgram,
-) -> list[Match]:
+) -> list[CollectiveMatch]:
     """The pairs, and the collectives without one, in the order of the report, then of XLA.
 
     `program` is that of `xla`.
@@ -146,7 +146,7 @@ _ANYWHERE_EQUAL: tuple[tuple[str, Key], ...] = (
 
 
 class _Matching(Pairing):
-    def matches(self) -> list[Match]:
+    def matches(self) -> list[CollectiveMatch]:
         self.take(HIT, _all, PLACES[0])
         self._take_sums()
         for place in PLACES[1:]:
@@ -185,7 +185,7 @@ class _Matching(Pairing):
         return self._by_result.get(without_rearranging(self.xla[there].source.operand, ("convert",)))
 
     @cached_property
-    def _by_result(self) -> dict[Value, int]:
+    def _by_result(self) -> dict[HloValue, int]:
         return {operand.source.result: number for number, operand in enumerate(self.xla)}
 
     @cached_property
@@ -353,7 +353,7 @@ class _Matching(Pairing):
     @cached_property
     def _sums(self) -> list[list[int]]:
         """The all-reduces whose results XLA adds up."""
-        of: dict[str, dict[int, Value]] = {}
+        of: dict[str, dict[int, HloValue]] = {}
         for number, operand in enumerate(self.xla):
             if operand.kind == "all_reduce":
                 of.setdefault(operand.source.computation, {})[number] = operand.source.result
@@ -452,7 +452,7 @@ class _Matching(Pairing):
 
     # --- Reasons ------------------------------------------------------------------------------
 
-    def _match(self, reason: str, ours: list[int], theirs: list[int], reasons: list[str]) -> Match:
+    def _match(self, reason: str, ours: list[int], theirs: list[int], reasons: list[str]) -> CollectiveMatch:
         why = "; ".join(reasons)
         mine, other = [self.report[number] for number in ours], [self.xla[item] for item in theirs]
         if reason == KIND and other[0].is_sliced:
@@ -464,16 +464,16 @@ class _Matching(Pairing):
             why += (
                 f"; each use of {label(last)} is a slice, and devices take different ones: {REMATERIALIZED}"
             )
-        return Match(reason, tuple(mine), tuple(other), why)
+        return CollectiveMatch(reason, tuple(mine), tuple(other), why)
 
-    def _alone(self, number: int) -> Match:
-        return Match(ONLY_REPORT, (self.report[number],), ())
+    def _alone(self, number: int) -> CollectiveMatch:
+        return CollectiveMatch(ONLY_REPORT, (self.report[number],), ())
 
-    def _extra(self, number: int) -> Match:
+    def _extra(self, number: int) -> CollectiveMatch:
         xla = self.xla[number]
         if xla.is_sliced:
             why = f"each use of {label(xla)} is a slice, and devices take different ones"
-            return Match(REMATERIALIZED, (), (xla,), why)
+            return CollectiveMatch(REMATERIALIZED, (), (xla,), why)
         user = top_k(self.xla, self._by_result, number)
         why = self.parts.get(number) or purpose_of(xla) if user is None else f"the operand of {user[1]}"
-        return Match(ONLY_XLA, (), (xla,), why)
+        return CollectiveMatch(ONLY_XLA, (), (xla,), why)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value, uses_of, without_rearranging
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, uses_of, without_rearranging
 
 _PRODUCTS = ("dot", "convolution")
 # What makes no values of its own.
@@ -56,7 +56,7 @@ def purpose_of(collective: CollectiveOperand) -> str:
     return ""
 
 
-def _what_is_reduced(operand: Value) -> str:
+def _what_is_reduced(operand: HloValue) -> str:
     maker = _maker(operand)
     if maker.opcode == "parameter":
         return "the sum of an argument"
@@ -65,7 +65,7 @@ def _what_is_reduced(operand: Value) -> str:
     return f"the sum of {_SUMS.get(maker.opcode, 'what each device computes of its own part')}: %{maker.name}"
 
 
-def _maker(operand: Value) -> Instruction:
+def _maker(operand: HloValue) -> Instruction:
     """The operation that makes the values of an operand."""
     value = without_rearranging(operand, _PASSED_ON)
     if value.op.opcode in ("multiply", "add") and value.op.operands:
@@ -87,7 +87,7 @@ def _whole_for(user: Instruction | None) -> str:
     return f"whole for %{user.name}{why}"
 
 
-def _what_moves(collective: CollectiveOperand, operand: Value) -> str:
+def _what_moves(collective: CollectiveOperand, operand: HloValue) -> str:
     """Whether shards move, or only the elements at their ends."""
     value = without_rearranging(operand, ("convert",))
     if value.op.opcode in ("slice", "dynamic-slice"):

@@ -16,7 +16,7 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
     own_part,
 )
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.hlo_graph import Value, uses_of, without_rearranging
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, uses_of, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.purposes import label, purpose_of
 from sdyopt.base.dataclasses import dataclass
@@ -62,7 +62,7 @@ REASONS = tuple(MEANINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CollectiveMatch:
     """Collectives of the report and of XLA that correspond, or one that has no counterpart.
 
     `reason` is the class of the difference, `why` what the HLO shows of its cause; "" if it shows nothing.
@@ -132,7 +132,7 @@ def _why_of_type(program: CompiledProgram, ours: CollectiveOperand, xla: Collect
         yield f"as {type} in XLA's program"
 
 
-def _converted_from(operand: Value) -> str | None:
+def _converted_from(operand: HloValue) -> str | None:
     """The type that an operand is converted from."""
     value = without_rearranging(operand, ("slice",))
     if value.op.opcode != "convert" or not value.op.operands:
@@ -141,7 +141,7 @@ def _converted_from(operand: Value) -> str | None:
 
 
 def top_k(
-    xla: Sequence[CollectiveOperand], by_result: Mapping[Value, int], number: int
+    xla: Sequence[CollectiveOperand], by_result: Mapping[HloValue, int], number: int
 ) -> tuple[SourceLocation, str] | None:
     """The place of the call of top-k that is the only use of a gather, and its name.
 
@@ -155,7 +155,7 @@ def top_k(
         if not uses:
             return None
         for user, _ in uses:
-            following = by_result.get(Value(user))
+            following = by_result.get(HloValue(user))
             if following is not None and xla[following].kind == "all_gather":
                 pending += [] if following in pending else [following]
             elif user.opcode == "custom-call" and 'custom_call_target="TopK"' in user.attributes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sdyopt.analysis.hlo_comparison.accelerators import joined
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import Groups
-from sdyopt.analysis.hlo_comparison.hlo_graph import REARRANGE, Instruction, Value
+from sdyopt.analysis.hlo_comparison.hlo_graph import REARRANGE, HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.purposes import label
 from sdyopt.base.dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Whole:
 
 
 def transfers_of(
-    xla: Sequence[CollectiveOperand], numbers: Iterable[int], by_result: Mapping[Value, int]
+    xla: Sequence[CollectiveOperand], numbers: Iterable[int], by_result: Mapping[HloValue, int]
 ) -> list[Transfer]:
     """What some of the collectives send to other slices. `by_result` has the number of each result."""
     free, transfers = dict.fromkeys(numbers), []
@@ -96,7 +96,7 @@ def transfers_of(
     return transfers
 
 
-def _before(operand: Value, by_result: Mapping[Value, int]) -> Iterator[int]:
+def _before(operand: HloValue, by_result: Mapping[HloValue, int]) -> Iterator[int]:
     """The collectives that make an operand."""
     pending = {operand: None}
     steps = 0
@@ -109,7 +109,7 @@ def _before(operand: Value, by_result: Mapping[Value, int]) -> Iterator[int]:
             pending |= dict.fromkeys(value.op.operands[:_MAX_STEPS])
 
 
-def _after(result: Value, by_user: Mapping[tuple[Instruction, int], int]) -> Iterator[int]:
+def _after(result: HloValue, by_user: Mapping[tuple[Instruction, int], int]) -> Iterator[int]:
     """The gathers of a result."""
     pending, seen = [result], {result}
     for value in pending:
@@ -118,6 +118,6 @@ def _after(result: Value, by_user: Mapping[tuple[Instruction, int], int]) -> Ite
             if following is not None:
                 if user.opcode.startswith("all-gather"):
                     yield following
-            elif user.opcode in _BETWEEN and Value(user) not in seen and len(seen) < _MAX_STEPS:
-                seen.add(Value(user))
-                pending.append(Value(user))
+            elif user.opcode in _BETWEEN and HloValue(user) not in seen and len(seen) < _MAX_STEPS:
+                seen.add(HloValue(user))
+                pending.append(HloValue(user))

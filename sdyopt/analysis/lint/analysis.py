@@ -10,7 +10,7 @@ from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
-from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
+from sdyopt.analysis.lint.settings import ALL, LintSettings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import counted
@@ -36,7 +36,7 @@ class Linting(Analysis[Options]):
     def __init__(self, options: Options, run: Run) -> None:
         super().__init__(options, run)
         with identified(LINT_CONFIG_ERROR):
-            self._settings = Settings() if options.config is None else read_settings(*options.config)
+            self._settings = LintSettings() if options.config is None else read_settings(*options.config)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
         if options.lint != (ALL,):

@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.value_names import argument_text, result_text
 
 
-class Annotation(NamedTuple):
+class LocatedSharding(NamedTuple):
     """A sharding at an operation. `what` describes the value of this `type` that it shards.
 
     `steps` lead to the text of the sharding in the statement of `op`.
@@ -29,7 +29,7 @@ class Annotation(NamedTuple):
     steps: tuple[Narrowing, ...] = ()
 
 
-def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:
+def boundary_annotations(functions: list[FuncOp]) -> Iterator[LocatedSharding]:
     """The shardings of the arguments and results of functions."""
     for function in functions:
         lists = (
@@ -41,14 +41,14 @@ def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:
                 sharding = dictionary.get(SHARDING)
                 if isinstance(sharding, TensorSharding):
                     steps = (step(number), attribute(SHARDING))
-                    yield Annotation(function, text(function, number), type, sharding, steps)
+                    yield LocatedSharding(function, text(function, number), type, sharding, steps)
 
 
-def constraints(module: Op) -> Iterator[Annotation]:
+def constraints(module: Op) -> Iterator[LocatedSharding]:
     """The shardings of constraints."""
     for op in module.walk():
         if isinstance(op, ShardingConstraintOp):
-            yield Annotation(op, "the constrained value", op.input.type, op.sharding)
+            yield LocatedSharding(op, "the constrained value", op.input.type, op.sharding)
 
 
 def shardings_in(module: Op) -> Iterator[TensorSharding]:

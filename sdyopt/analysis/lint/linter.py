@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
-from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.settings import LintSettings
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -62,7 +62,7 @@ class Linter:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LintSettings,
         source: Source,
         dialects: DialectTable,
         options: ParseOptions,

@@ -25,7 +25,7 @@ from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials
-from sdyopt.analysis.figures.figures import Collective, Times
+from sdyopt.analysis.figures.figures import Collective, RunTimes
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.totals import along
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
@@ -205,7 +205,7 @@ def collective_text(collective: Collective) -> str:
     return f"{collective.kind} {along(collective.group)} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
-def runs_text(times: Times | None) -> str:
+def runs_text(times: RunTimes | None) -> str:
     """` in 24 runs`; empty for a single run or an unknown number."""
     return "" if times is None or times.high == 1 else f" in {times.high} runs"
 

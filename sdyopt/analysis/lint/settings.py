@@ -41,7 +41,7 @@ _PYPROJECT, _TOOL = "pyproject.toml", "tool.sdy-lint"
 
 
 @dataclass(slots=True)
-class Settings:
+class LintSettings:
     """The rules to run in the order of their ids, and how their findings count.
 
     `allowed` are pairs of a text and the ids that are allowed where the file or the name stack contains it.
@@ -85,7 +85,7 @@ def select(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(id for id in rule_ids() if (ALL in chosen or id in chosen) and id not in dropped)
 
 
-def read_settings(name: str, text: str) -> Settings:
+def read_settings(name: str, text: str) -> LintSettings:
     """The settings of a configuration file. Raises DiagnosticError, located in the file, for invalid ones."""
     return _Reader(TomlFile(name, text)).settings()
 
@@ -102,10 +102,10 @@ class _Reader:
                 if not isinstance(self._values, dict):
                     raise file.error(f"'{part}' is not a table", "", "tool").help(f"write [{_TOOL}]")
 
-    def settings(self) -> Settings:
+    def settings(self) -> LintSettings:
         values = self._values
         self._check(list(values), _KEYS, self._prefix.rstrip("."))
-        settings = Settings()
+        settings = LintSettings()
         chosen = self._ids(values.get("select", [ALL]), "", "select", (ALL, *rule_ids()))
         dropped = self._ids(values.get("ignore", []), "", "ignore", rule_ids())
         settings.selected = tuple(
@@ -126,7 +126,7 @@ class _Reader:
             settings.allowed.append((part, self._ids(ids, "allow", part, rule_ids())))
         return settings
 
-    def _read_limits(self, id: str, settings: Settings) -> None:
+    def _read_limits(self, id: str, settings: LintSettings) -> None:
         table = f"{self._prefix}limits.{id}"
         limits = next(rule for rule in all_rules() if rule.id == id).limits
         values = self._table("limits")[id]

@@ -59,7 +59,7 @@ _SET_HERE = "limit set here"
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class BudgetLimit:
     """A limit, located in the budget, on the wire bytes of some collectives: on their sum or on each."""
 
     what: str
@@ -294,9 +294,9 @@ class Budget:
         self._file = TomlFile(name, text)
         values = self._file.values
         self._file.check_keys(list(values), ("total", "kinds", "axes", "rules"), "")
-        self.limits: list[Limit] = []
+        self.limits: list[BudgetLimit] = []
         self.figure_limits: list[FigureLimit] = []
-        self.rules: list[Limit] = []
+        self.rules: list[BudgetLimit] = []
         self._read_totals(self._table("total"))
         for kind in (kinds := self._table("kinds")):
             self._file.check_keys([kind], KINDS, "kinds")
@@ -343,7 +343,7 @@ class Budget:
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]
     ) -> None:
         most = self._file.quantity(value, BYTES, table, key)
-        self.limits.append(Limit(what, most, self._file.location(table, key), applies))
+        self.limits.append(BudgetLimit(what, most, self._file.location(table, key), applies))
 
     def _read_rule(self, rule: object, number: int) -> None:
         if not isinstance(rule, dict):
@@ -376,7 +376,7 @@ class Budget:
         name = rule.get("name") or " ".join(
             ["a single", kind or "collective", *([f'along "{axis}"'] if axis else [])]
         )
-        self.rules.append(Limit(name, most, self._file.location("rules", "max_bytes", number), applies))
+        self.rules.append(BudgetLimit(name, most, self._file.location("rules", "max_bytes", number), applies))
 
 
 def _is_of_kind(kind: str) -> Callable[[Collective], bool]:

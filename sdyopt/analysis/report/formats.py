@@ -14,7 +14,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # imported only for pages
-    from sdyopt.analysis.report.check.checker import Check
+    from sdyopt.analysis.report.check.checker import CheckResult
 
 # The number of columns of a text report in a file.
 DEFAULT_WIDTH = 100
@@ -31,7 +31,7 @@ class Reported:
     report: Report
     program: Callable[[], str]
     title: str
-    check: Check | None = None
+    check: CheckResult | None = None
     source_root: str | None = None
 
 
@@ -45,10 +45,10 @@ def _html(reported: Reported) -> str:
 
 def _markdown(reported: Reported) -> str:
     from sdyopt.analysis.report.check.check_text import places_table
-    from sdyopt.analysis.report.check.checker import PLACES, Check, places_of
+    from sdyopt.analysis.report.check.checker import PLACES, CheckResult, places_of
 
     report = reported.report
-    check = reported.check or Check(
+    check = reported.check or CheckResult(
         report, places_of(report.collectives)[:PLACES], report.device_memory, True
     )
     return markdown_report(report, places_table(check, reported.check is not None))

@@ -38,7 +38,7 @@ from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.interface.pages.source_files import source_files
 from sdyopt.analysis.report.check.check_text import change_of, has_share, reason_of, reasons_of
-from sdyopt.analysis.report.check.checker import PLACES, Check, Part, kind_of, places_of
+from sdyopt.analysis.report.check.checker import PLACES, CheckResult, PlaceCollectives, kind_of, places_of
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
@@ -78,7 +78,7 @@ _KINDS = 3
 
 
 def html_report(
-    report: Report, program: str, title: str, check: Check | None = None, source_root: str | None = None
+    report: Report, program: str, title: str, check: CheckResult | None = None, source_root: str | None = None
 ) -> str:
     """The page of a report on a program, whose printed text is at its end.
 
@@ -86,7 +86,7 @@ def html_report(
     """
     sizes = axis_sizes(report.mesh)
     page = Page(title, list(sizes))
-    places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
+    places = check or CheckResult(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
     add_figures(page, report, program)
     page.add_data("grouping", grouping_of(report.group_by, report.collectives).name)
     files = source_files(files_of(report), title, source_root)
@@ -153,7 +153,7 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
 # --- Summary ------------------------------------------------------------------------------------------
 
 
-def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node:
+def _summary(page: Page, report: Report, check: CheckResult, is_tried: bool) -> h.Node:
     return h.section("#summary")[
         h.h2(".hidden")["summary"],
         h.div(".cards")[_wire_card(page, report), _memory_card(report, check), _compute_card(report)],
@@ -185,7 +185,7 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     )
 
 
-def _memory_card(report: Report, check: Check) -> h.Node:
+def _memory_card(report: Report, check: CheckResult) -> h.Node:
     memory, device = report.memory, check.device_memory
     where = memory.peak_location.file_text
     if device is None:
@@ -258,7 +258,7 @@ def _bar(page: Page, report: Report) -> h.Node:
     return page.bar(parts, "shares of what is sent, by kind and axes")
 
 
-def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
+def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Node:
     """The place to look at first: a line, what is sent there, why, and what was tried."""
     place = check.places[number]
     largest = place.largest
@@ -286,7 +286,7 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
     ]
 
 
-def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
+def _part(page: Page, part: PlaceCollectives, is_one_of_several: bool) -> h.Node:
     """What is sent at a place in collectives of one kind, and why."""
     reasons = reasons_of(part)
     more = len(reasons) - _REASONS
@@ -307,7 +307,7 @@ def _part(page: Page, part: Part, is_one_of_several: bool) -> h.Node:
     ]
 
 
-def _reason(page: Page, part: Part) -> h.Node:
+def _reason(page: Page, part: PlaceCollectives) -> h.Node:
     """The reason that collectives have in common, and the weights that it does not name."""
     reason = reason_of(part, _NAMES)
     unsaid = [name for name in part.names if name not in reason]

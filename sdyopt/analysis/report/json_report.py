@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import Compiled, Report, TimeEstimate, Times
+from sdyopt.analysis.figures.figures import Compiled, Report, RunTimes, TimeEstimate
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
     """The value in terms of what JSON has: dictionaries, lists, numbers, strings, booleans and None."""
     if isinstance(value, Fraction):
         return round(value)
-    if isinstance(value, Times):
+    if isinstance(value, RunTimes):
         return [value.low, value.high]
     if isinstance(value, SourceLocation):
         point = {name: item for name, item in value._asdict().items() if name not in ("frames", "path")}

@@ -12,10 +12,10 @@ from sdyopt.analysis.figures.figures import (
     LiveGroup,
     Product,
     Report,
+    RunTimes,
     TimedCollective,
     TimedProduct,
     Timeline,
-    Times,
 )
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
 from sdyopt.analysis.figures.totals import Total, along, seconds_of_runs, wire_bytes_of_runs
@@ -23,7 +23,7 @@ from sdyopt.analysis.figures.units import HOISTED, times_text
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.interface.pages.page import Page, Strings
 from sdyopt.analysis.report.check.check_text import reason_of
-from sdyopt.analysis.report.check.checker import Part
+from sdyopt.analysis.report.check.checker import PlaceCollectives
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS
 from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import PHASES, product_text, sharers_of
@@ -156,7 +156,9 @@ def add_figures(page: Page, report: Report, program: str) -> None:
 
 def why_of(collective: Collective) -> str:
     """The reason for a collective of any layer, with shardings as JAX writes them."""
-    reason = reason_of(Part(collective, Total(2), [pattern_of(collective.moved or collective.updated)]))
+    reason = reason_of(
+        PlaceCollectives(collective, Total(2), [pattern_of(collective.moved or collective.updated)])
+    )
     conflict = collective.cause.partition(" this sharding")[2].partition(": ")[2] if collective.change else ""
     text = f"{reason}, because {conflict}" if conflict else reason
     return f"{text}; {HOISTED}" if collective.is_hoisted else text
@@ -189,7 +191,7 @@ def _times(
 
 
 def _per_iteration(
-    figure: Fraction | int | None, times: Times | None, per_iteration: Times | None
+    figure: Fraction | int | None, times: RunTimes | None, per_iteration: RunTimes | None
 ) -> Fraction | int | None:
     """The figure in one iteration of the loops of unknown trip count; None if there are none."""
     if figure is None or times is not None or per_iteration is None:

@@ -13,7 +13,7 @@ from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
-from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
+from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
@@ -63,7 +63,7 @@ class Absence:
         return bool(self.refusals) or self.obstacle is not None
 
 
-def absences(run: Run, subject: Subject) -> Iterator[Absence]:
+def absences(run: PropagationRun, subject: Subject) -> Iterator[Absence]:
     """The axes that a subject lacks, by operation in program order, those without a sharding rule last."""
     for site in run.sites_of.get(subject, ()):
         refusals = site.refusals
@@ -77,7 +77,7 @@ def absences(run: Run, subject: Subject) -> Iterator[Absence]:
         yield from _at_gap(run, gap, subject)
 
 
-def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
+def _at_gap(run: PropagationRun, gap: Gap, subject: Subject) -> Iterator[Absence]:
     own = run.final[subject]
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
     position = gap.subjects.index(subject)
@@ -96,7 +96,7 @@ def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
 
 
 def _at(
-    run: Run, site: Site, refusals: StepRefusals | None, position: int, neighbor_position: int
+    run: PropagationRun, site: Site, refusals: StepRefusals | None, position: int, neighbor_position: int
 ) -> Iterator[Absence]:
     subject, neighbor = site.subjects[position], site.subjects[neighbor_position]
     assert subject is not None and neighbor is not None
@@ -212,7 +212,7 @@ def _is_of(refusal: Refusal, axes: Axes, part: AxisRef, neighbor_position: int) 
     return all(overlap((axis,), axes) for axis in before)
 
 
-class Rule(Enum):
+class AbsenceRule(Enum):
     """The reason for which the axis went to the dimension that has it."""
 
     ANNOTATION = "the tensor is annotated with it"
@@ -229,7 +229,7 @@ class Rule(Enum):
 class Precedence(NamedTuple):
     """The rule that decided, how the axis came to the tensor, and how the refused one to its neighbor."""
 
-    rule: Rule
+    rule: AbsenceRule
     winner: Arrival
     loser: Arrival
 
@@ -238,10 +238,17 @@ class Precedence(NamedTuple):
 _LAST_ROUND = 5
 
 # The rule that decided, by the first field of `Preference` in which two factors differ.
-_RULES = (Rule.MORE_ELEMENTS, Rule.SHARDED_SIZE, Rule.EARLIER_TENSOR, Rule.LOWER_FACTOR)
+_RULES = (
+    AbsenceRule.MORE_ELEMENTS,
+    AbsenceRule.SHARDED_SIZE,
+    AbsenceRule.EARLIER_TENSOR,
+    AbsenceRule.LOWER_FACTOR,
+)
 
 
-def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refusal) -> Precedence | None:
+def precedence(
+    record: ShardingRecord, run: PropagationRun, absence: Absence, refusal: Refusal
+) -> Precedence | None:
     """The reason for the conflicting axes of a refusal's culprit; None without such axes or a culprit."""
     culprit = None if refusal.culprit is None else absence.site.subjects[refusal.culprit]
     overlapping = [axis for axis in refusal.conflicting if axis.overlaps(absence.axis)]
@@ -255,21 +262,21 @@ def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refu
     return Precedence(_rule(absence, refusal, winner, loser), winner, loser)
 
 
-def _rule(absence: Absence, refusal: Refusal, winner: Arrival, loser: Arrival) -> Rule:
+def _rule(absence: Absence, refusal: Refusal, winner: Arrival, loser: Arrival) -> AbsenceRule:
     if winner.step is None:
-        return Rule.ANNOTATION
+        return AbsenceRule.ANNOTATION
     if user_priority(loser) > winner.step.priority:
-        return Rule.USER_PRIORITY
+        return AbsenceRule.USER_PRIORITY
     if loser.number > winner.number and loser.step is not None:
         if loser.step.round > winner.step.round:
-            return Rule.OP_PRIORITY
+            return AbsenceRule.OP_PRIORITY
         if loser.step.strategy is not winner.step.strategy:
-            return Rule.STRATEGY
-        return Rule.ORDER
+            return AbsenceRule.STRATEGY
+        return AbsenceRule.ORDER
     # Both could have propagated when the winner did.
     if winner.step.site is absence.site and winner.step.strategy is Strategy.AGGRESSIVE:
         return _preference_rule(winner.step, winner.factor, absence.factor)
-    return Rule.OP_PRIORITY if _propagates_later(absence.site, winner.step) else Rule.ORDER
+    return AbsenceRule.OP_PRIORITY if _propagates_later(absence.site, winner.step) else AbsenceRule.ORDER
 
 
 def user_priority(arrival: Arrival) -> int:
@@ -279,13 +286,13 @@ def user_priority(arrival: Arrival) -> int:
     return 0 if arrival.annotation is None else arrival.annotation.priority
 
 
-def _preference_rule(step: Step, winner: int, loser: int) -> Rule:
+def _preference_rule(step: Step, winner: int, loser: int) -> AbsenceRule:
     preferences = step.refusals.preference
     if max(winner, loser) < len(preferences):
         for rule, first, second in zip(_RULES, preferences[winner], preferences[loser], strict=True):
             if first != second:
                 return rule
-    return Rule.ORDER
+    return AbsenceRule.ORDER
 
 
 def _propagates_later(site: object, step: Step) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Means, Subject
 
 
-class Kind(Enum):
+class AnnotationKind(Enum):
     """The place of an annotation."""
 
     INPUT = "input"
@@ -27,14 +27,14 @@ class Kind(Enum):
     ATTRIBUTE = "sdy.sharding attribute"
 
 
-class Annotation(NamedTuple):
+class UserAnnotation(NamedTuple):
     """A sharding that the user has written.
 
     `op` has it, `number` is the index of the argument or result that it shards. `means` is how a pass copied
     it to the value that the chain ends at; None if no pass did. `priority` is the user priority.
     """
 
-    kind: Kind
+    kind: AnnotationKind
     op: Op
     number: int
     means: Means | None = None
@@ -42,8 +42,12 @@ class Annotation(NamedTuple):
 
 
 def annotation_on(
-    record: ShardingRecord, run: Run, subject: Subject, priority: int = 0, is_manual_axis: bool = False
-) -> Annotation:
+    record: ShardingRecord,
+    run: PropagationRun,
+    subject: Subject,
+    priority: int = 0,
+    is_manual_axis: bool = False,
+) -> UserAnnotation:
     """The annotation from which a subject got its initial sharding.
 
     `is_manual_axis`: the axis is one of the manual axes of the computation at the data-flow edge.
@@ -53,38 +57,40 @@ def annotation_on(
         kind, index = _KIND_OF_COPY[copies[-1].means], 0
         if copies[-1].means is Means.CALL and isinstance(subject, OpResult):
             index = subject.index
-        return Annotation(kind, copies[-1].op, index, copies[-1].means, priority)
+        return UserAnnotation(kind, copies[-1].op, index, copies[-1].means, priority)
     if isinstance(subject, FunctionResult):
-        return Annotation(Kind.OUTPUT, subject.function, subject.result_index, None, priority)
+        return UserAnnotation(AnnotationKind.OUTPUT, subject.function, subject.result_index, None, priority)
     owner = run.edge_owners.get(subject, subject)
     assert isinstance(owner, OpResult | BlockArgument)
     if owner is not subject:
         # The result of a call had the sharding before the call became a computation with an edge.
         for value in record.values.predecessors(owner):
             if isinstance(value, OpResult) and (earlier := record.copies.get(value)):
-                return Annotation(Kind.OUTPUT, earlier[-1].op, value.index, Means.CALL, priority)
+                return UserAnnotation(
+                    AnnotationKind.OUTPUT, earlier[-1].op, value.index, Means.CALL, priority
+                )
     return _on_value(owner, run, priority)
 
 
 _KIND_OF_COPY = {
-    Means.CONSTRAINT: Kind.CONSTRAINT,
-    Means.MANUAL_INPUT: Kind.MANUAL_INPUT,
-    Means.GROUP: Kind.ATTRIBUTE,
-    Means.CALL: Kind.OUTPUT,
+    Means.CONSTRAINT: AnnotationKind.CONSTRAINT,
+    Means.MANUAL_INPUT: AnnotationKind.MANUAL_INPUT,
+    Means.GROUP: AnnotationKind.ATTRIBUTE,
+    Means.CALL: AnnotationKind.OUTPUT,
 }
 
 
-def _on_value(value: OpResult | BlockArgument, run: Run, priority: int) -> Annotation:
+def _on_value(value: OpResult | BlockArgument, run: PropagationRun, priority: int) -> UserAnnotation:
     is_known = isinstance(value, BlockArgument) and value in run.op_of_argument
     op = run.op_of_argument[value] if is_known and isinstance(value, BlockArgument) else owning_op(value)
     is_argument = isinstance(value, BlockArgument)
-    kind = Kind.ATTRIBUTE
+    kind = AnnotationKind.ATTRIBUTE
     if isinstance(op, ManualComputationOp):
-        kind = Kind.MANUAL_INPUT if is_argument else Kind.MANUAL_OUTPUT
+        kind = AnnotationKind.MANUAL_INPUT if is_argument else AnnotationKind.MANUAL_OUTPUT
     elif is_argument and isinstance(op, FuncOp | NamedComputationOp):
-        kind = Kind.INPUT
+        kind = AnnotationKind.INPUT
     elif isinstance(op, ShardingConstraintOp):
-        kind = Kind.CONSTRAINT
+        kind = AnnotationKind.CONSTRAINT
     elif isinstance(op, DataFlowEdgeOp):
         return _on_value(block_or_result(op.input), run, priority)
-    return Annotation(kind, op, value.index, None, priority)
+    return UserAnnotation(kind, op, value.index, None, priority)

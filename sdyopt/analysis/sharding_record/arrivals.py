@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_on
-from sdyopt.analysis.sharding_record.model import Change, Restored, Run, Site, Step
+from sdyopt.analysis.sharding_record.annotations import UserAnnotation, annotation_on
+from sdyopt.analysis.sharding_record.model import PropagationRun, RecordedChange, Restored, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, difference
@@ -46,7 +46,7 @@ class Arrival:
     factor: int = 0
     group_member: Subject | None = None
     sources: Sequence[Arrival] = ()
-    annotation: Annotation | None = None
+    annotation: UserAnnotation | None = None
 
     def chain(self) -> Iterator[Arrival]:
         """This arrival and those before it, up to the first annotation."""
@@ -58,7 +58,7 @@ class Arrival:
             current = current.sources[0]
 
     @property
-    def origin(self) -> Annotation:
+    def origin(self) -> UserAnnotation:
         """The annotation at the end of the chain."""
         *_, last = self.chain()
         assert last.annotation is not None
@@ -66,11 +66,11 @@ class Arrival:
 
 
 def arrivals(
-    record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, before: int = _NOW
+    record: ShardingRecord, run: PropagationRun, subject: Subject, axis: AxisRef, before: int = _NOW
 ) -> list[Arrival]:
     """The arrival of an axis at a subject; with `before`, of its parts before the cause of this number."""
     roots: list[Arrival] = []
-    pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [
+    pending: list[tuple[PropagationRun, Subject, AxisRef, int, list[Arrival]]] = [
         (run, subject, part, before, roots) for part in _present(run, subject, axis, before)
     ]
     while pending:
@@ -111,7 +111,7 @@ def arrivals(
     return roots
 
 
-def _present(run: Run, subject: Subject, axis: AxisRef, before: int) -> list[AxisRef]:
+def _present(run: PropagationRun, subject: Subject, axis: AxisRef, before: int) -> list[AxisRef]:
     """The parts of an axis that a subject has, major to minor in each dimension."""
     sharding = run.sharding_before(subject, before)
     if sharding is None:
@@ -130,7 +130,9 @@ def dimension_of(sharding: TensorSharding | None, axis: AxisRef) -> int:
 # --- The change that adds an axis -----------------------------------------------------------------
 
 
-def _parts(run: Run, subject: Subject, axis: AxisRef, before: int) -> Iterator[tuple[AxisRef, Change | None]]:
+def _parts(
+    run: PropagationRun, subject: Subject, axis: AxisRef, before: int
+) -> Iterator[tuple[AxisRef, RecordedChange | None]]:
     """The parts of an axis with the last change that added each; None for a part that was there initially."""
     mesh = _mesh(run, subject)
     remaining: Axes = (axis,)
@@ -161,7 +163,9 @@ def intersection(first: AxisRef, second: AxisRef, mesh: Mesh) -> AxisRef | None:
     return AxisRef(first.name, SubAxis(start, end // start))
 
 
-def _earlier_run(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> Run | None:
+def _earlier_run(
+    record: ShardingRecord, run: PropagationRun, subject: Subject, axis: AxisRef
+) -> PropagationRun | None:
     """The last run before this one that left the axis on the subject by a change."""
     for earlier in reversed(record.runs[: record.runs.index(run)]):
         if subject in earlier.final:
@@ -171,7 +175,11 @@ def _earlier_run(record: ShardingRecord, run: Run, subject: Subject, axis: AxisR
 
 
 def _annotated(
-    record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, change: Change | None
+    record: ShardingRecord,
+    run: PropagationRun,
+    subject: Subject,
+    axis: AxisRef,
+    change: RecordedChange | None,
 ) -> Arrival:
     sharding, number, priority = run.initial.get(subject), 0, 0
     if change is not None and isinstance(change.cause, Restored):
@@ -180,7 +188,7 @@ def _annotated(
     return Arrival(subject, axis, dimension_of(sharding, axis), number, annotation=annotation)
 
 
-def _mesh(run: Run, subject: Subject) -> Mesh:
+def _mesh(run: PropagationRun, subject: Subject) -> Mesh:
     sharding = run.final[subject]
     mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
     assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
@@ -192,7 +200,7 @@ def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
     return dimension_of(sharding, axis) >= 0
 
 
-def _direct(run: Run, change: Change) -> Subject:
+def _direct(run: PropagationRun, change: RecordedChange) -> Subject:
     """The operand or result that a step changed; a change may be of another member of its sharding group."""
     if change.position is not None:
         return change.subject
@@ -200,7 +208,7 @@ def _direct(run: Run, change: Change) -> Subject:
     return next(sibling.subject for sibling in siblings if sibling.after is change.after)
 
 
-def axes_added(run: Run, change: Change) -> Iterator[Arrival]:
+def axes_added(run: PropagationRun, change: RecordedChange) -> Iterator[Arrival]:
     """The axes that a change due to a step adds, each with the step only; `sources` are left out."""
     step, mesh = change.cause, _mesh(run, change.subject)
     assert isinstance(step, Step)

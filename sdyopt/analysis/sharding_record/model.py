@@ -120,7 +120,7 @@ class Restored:
 Cause = Step | Restored
 
 
-class Change(NamedTuple):
+class RecordedChange(NamedTuple):
     """A new sharding of a subject.
 
     `position` is that of the subject among the operands and results of a step; None for a member of the
@@ -135,7 +135,7 @@ class Change(NamedTuple):
 
 
 @dataclass(eq=False)
-class Run:
+class PropagationRun:
     """One run of a propagation pass.
 
     `initial` are the shardings that it found, `final` those that it left, `gaps` the operations along which
@@ -149,14 +149,14 @@ class Run:
     subject_of: dict[Value, Subject | None] = field(default_factory=dict)
     initial: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     final: dict[Subject, TensorSharding | None] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[RecordedChange] = field(default_factory=list)
     edge_owners: dict[Subject, Value] = field(default_factory=dict)
     op_of_argument: dict[BlockArgument, Op] = field(default_factory=dict)
 
     @cached_property
-    def history(self) -> dict[Subject, list[Change]]:
+    def history(self) -> dict[Subject, list[RecordedChange]]:
         """The changes of each subject, in order."""
-        history: dict[Subject, list[Change]] = {}
+        history: dict[Subject, list[RecordedChange]] = {}
         for change in self.changes:
             history.setdefault(change.subject, []).append(change)
         return history
@@ -177,9 +177,9 @@ class Run:
         return gaps
 
     @cached_property
-    def changes_of(self) -> dict[Cause, list[Change]]:
+    def changes_of(self) -> dict[Cause, list[RecordedChange]]:
         """The changes due to each cause."""
-        changes: dict[Cause, list[Change]] = {}
+        changes: dict[Cause, list[RecordedChange]] = {}
         for change in self.changes:
             changes.setdefault(change.cause, []).append(change)
         return changes

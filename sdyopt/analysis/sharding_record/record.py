@@ -28,7 +28,16 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 
 from sdyopt.analysis.interface import Program
-from sdyopt.analysis.sharding_record.model import Cause, Change, Copied, Gap, Restored, Run, Site, Step
+from sdyopt.analysis.sharding_record.model import (
+    Cause,
+    Copied,
+    Gap,
+    PropagationRun,
+    RecordedChange,
+    Restored,
+    Site,
+    Step,
+)
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
@@ -62,7 +71,7 @@ class ShardingRecord:
     """Records the passes that run while it is active. `values` tracks values that passes replace or copy."""
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.runs: list[PropagationRun] = []
         self.copies: dict[Subject, list[Copied]] = {}
         self.without_size_one: dict[TensorSharding, TensorSharding] = {}
         self.truncations: dict[Subject, list[tuple[TensorSharding, Truncation]]] = {}
@@ -88,7 +97,7 @@ class ShardingRecord:
 
     def start_run(self, mesh_of: MeshLookup) -> ModelRecorder:
         """Implements `Recorder`."""
-        self.runs.append(Run(mesh_of))
+        self.runs.append(PropagationRun(mesh_of))
         return ModelRecorder(self.runs[-1], self._numbers)
 
     def truncated(
@@ -126,7 +135,7 @@ _WITHOUT_RULE = (CallOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)
 class ModelRecorder:
     """Fills a run. `numbers` continues the sequence of the record. Implements `RunRecorder`."""
 
-    def __init__(self, run: Run, numbers: Iterator[int]) -> None:
+    def __init__(self, run: PropagationRun, numbers: Iterator[int]) -> None:
         self._run = run
         self._numbers = numbers
         # By slot; slot 0 is that of values without a sharding.
@@ -176,7 +185,7 @@ class ModelRecorder:
         subject = self._subjects[slot]
         assert subject is not None
         self._run.final[subject] = new
-        self._run.changes.append(Change(subject, old, new, self._cause, self._positions.get(slot)))
+        self._run.changes.append(RecordedChange(subject, old, new, self._cause, self._positions.get(slot)))
 
     def finish(
         self,

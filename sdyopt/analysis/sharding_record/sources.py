@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_on
+from sdyopt.analysis.sharding_record.annotations import UserAnnotation, annotation_on
 from sdyopt.analysis.sharding_record.arrivals import arrivals, dimension_of
-from sdyopt.analysis.sharding_record.model import Restored, Run, Site
+from sdyopt.analysis.sharding_record.model import PropagationRun, Restored, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
@@ -28,16 +28,18 @@ from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepR
 MAX_VALUES = 4_000
 
 
-class Source(NamedTuple):
+class AnnotationSource(NamedTuple):
     """An annotation, and the subject that has the axis from it."""
 
     subject: Subject
-    annotation: Annotation
+    annotation: UserAnnotation
 
 
-def sources(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> list[Source]:
+def sources(
+    record: ShardingRecord, run: PropagationRun, subject: Subject, axis: AxisRef
+) -> list[AnnotationSource]:
     """The annotations that an axis comes from: those of the recorded steps first, then the closest ones."""
-    result: dict[tuple[object, ...], Source] = {}
+    result: dict[tuple[object, ...], AnnotationSource] = {}
     for arrival in arrivals(record, run, subject, axis):
         *_, last = arrival.chain()
         _add(result, last.subject, arrival.origin)
@@ -57,9 +59,11 @@ def sources(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -
     return list(result.values())
 
 
-def _add(result: dict[tuple[object, ...], Source], subject: Subject, annotation: Annotation) -> None:
+def _add(
+    result: dict[tuple[object, ...], AnnotationSource], subject: Subject, annotation: UserAnnotation
+) -> None:
     key = annotation.kind, annotation.op, annotation.number
-    result.setdefault(key, Source(subject, annotation))
+    result.setdefault(key, AnnotationSource(subject, annotation))
 
 
 def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
@@ -71,7 +75,9 @@ def _is_where(new: TensorSharding | None, current: TensorSharding | None, axis: 
     return _has(new, axis) and dimension_of(new, axis) == dimension_of(current, axis)
 
 
-def _annotations(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Annotation]:
+def _annotations(
+    record: ShardingRecord, run: PropagationRun, subject: Subject, axis: AxisRef
+) -> Iterator[UserAnnotation]:
     """The annotation of a subject itself, if it has the axis."""
     if _has(run.initial.get(subject), axis) and not list(_earlier_runs(record, run, subject, axis)):
         yield annotation_on(record, run, subject)
@@ -84,7 +90,9 @@ def _annotations(record: ShardingRecord, run: Run, subject: Subject, axis: AxisR
             yield annotation_on(record, run, subject, change.cause.priority)
 
 
-def _earlier_runs(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Run]:
+def _earlier_runs(
+    record: ShardingRecord, run: PropagationRun, subject: Subject, axis: AxisRef
+) -> Iterator[PropagationRun]:
     """The last run before this one, if a step of it left the axis on the subject."""
     for earlier in reversed(record.runs[: record.runs.index(run)]):
         if subject in earlier.final:
@@ -112,7 +120,7 @@ class _Steps:
         return self._updated[key]
 
 
-def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Subject]:
+def _givers(steps: _Steps, run: PropagationRun, subject: Subject, axis: AxisRef) -> Iterator[Subject]:
     """The subjects from each of which alone the subject, or its sharding group, gets the axis."""
     for change in run.history.get(subject, ()):
         if change.position is None or len(run.changes_of[change.cause]) > 1:

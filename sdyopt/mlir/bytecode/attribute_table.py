@@ -128,7 +128,7 @@ class AttributeTable:
         offsets.position = at
         return position
 
-    # --- `Table` ----------------------------------------------------------------------------------
+    # --- `EncodingTable` ----------------------------------------------------------------------------------
 
     def attribute(self, number: int, reader: ByteReader) -> Attribute:
         """The attribute of this number, to which `reader` has just read a reference."""

@@ -35,10 +35,10 @@ class Advice(Generic[T]):
 
     __slots__ = ("ir", "module")
 
-    ir: found.Advice
+    ir: found.AdviceResult
     module: T
 
-    def __init__(self, ir: found.Advice, module: T) -> None:
+    def __init__(self, ir: found.AdviceResult, module: T) -> None:
         self.ir = ir
         self.module = module
 

@@ -78,11 +78,11 @@ class Check:
 
     __slots__ = ("_module", "_program", "_title", "_topology", "ir")
 
-    ir: checker.Check
+    ir: checker.CheckResult
 
     def __init__(
         self,
-        ir: checker.Check,
+        ir: checker.CheckResult,
         title: str,
         program: str,
         module: Module,

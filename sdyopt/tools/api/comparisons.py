@@ -65,9 +65,9 @@ class Comparison:
 
     __slots__ = ("ir",)
 
-    ir: comparison.Comparison
+    ir: comparison.ProgramComparison
 
-    def __init__(self, ir: comparison.Comparison) -> None:
+    def __init__(self, ir: comparison.ProgramComparison) -> None:
         self.ir = ir
 
     @property

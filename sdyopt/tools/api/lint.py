@@ -65,11 +65,11 @@ def findings_of(program: IrProgram, rules: Sequence[str], config: str | PathLike
     """The findings in a program, whose text is what excerpts show."""
     from sdyopt.analysis.lint.analysis import summary_text
     from sdyopt.analysis.lint.linter import Linter
-    from sdyopt.analysis.lint.settings import Settings, read_settings, select
+    from sdyopt.analysis.lint.settings import LintSettings, read_settings, select
 
     with as_parse_error(LINT_CONFIG_ERROR):
         name = None if config is None else path_text("config", config)
-        settings = Settings() if name is None else read_settings(name, read_settings_file(Path(name)))
+        settings = LintSettings() if name is None else read_settings(name, read_settings_file(Path(name)))
     for rule in rules:
         require_text("a rule", rule)
     if rules:

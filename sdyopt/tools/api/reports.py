@@ -51,7 +51,7 @@ from sdyopt.tools.api.program import IrProgram
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.hlo_comparison import comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-    from sdyopt.analysis.report.check.checker import Check
+    from sdyopt.analysis.report.check.checker import CheckResult
 
 # What notebooks show of each table, and the largest page that is part of a notebook.
 MAX_ROWS = 10
@@ -260,7 +260,9 @@ class Report:
 
     ir: figures.Report
 
-    def __init__(self, ir: figures.Report, title: str, program: str, check: Check | None = None) -> None:
+    def __init__(
+        self, ir: figures.Report, title: str, program: str, check: CheckResult | None = None
+    ) -> None:
         self.ir = ir
         self._check = check
         self._title = title
@@ -478,7 +480,7 @@ def explanation(
     `is_assumed`: the passes are those that `sdy-opt` assumes if none are given. Raises PassError if a pass
     fails, and ParseError, located in `what`, if `what` names nothing.
     """
-    from sdyopt.analysis.explain.explainer import Explainer
+    from sdyopt.analysis.explain.explainer import ShardingExplainer
     from sdyopt.analysis.explain.recorded_program import RecordedProgram
 
     require_text("what is explained", what, "such as \"params['w']\", 'train.py:12' or '#3'")
@@ -495,7 +497,7 @@ def explanation(
         module = parsed(parse_record)
         try:
             recorded = RecordedProgram(source, module, program.dialects, parse_record)
-            explainer = Explainer(recorded)
+            explainer = ShardingExplainer(recorded)
             explainer.advice.is_assumed = is_assumed
             target = explainer.target(what)
             with recorded.recording():

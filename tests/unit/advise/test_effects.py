@@ -7,11 +7,11 @@ from typing import Any, cast
 import pytest
 
 import sdyopt
-from sdyopt.analysis.advise.advice import Advice
+from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.advise.advice_text import advice_text
-from sdyopt.analysis.changes.edits import Change, Edit
-from sdyopt.analysis.changes.effect import Effect, Figures, Measure, Reshard, best_of
-from sdyopt.analysis.changes.names import Names, help_text
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
+from sdyopt.analysis.changes.names import ChangeNames, help_text
 from sdyopt.analysis.changes.order import surest_first, without_equals
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
@@ -42,7 +42,9 @@ def figures(sent: int, peak: int = 10, conflicts: int = 0, moved: int = 0, carri
         0,
         carried,
         zero,
-        (Reshard("all_to_all", "x", (), Fraction(conflicts), Fraction(moved)),) if conflicts else (),
+        (ActivationReshard("all_to_all", "x", (), Fraction(conflicts), Fraction(moved)),)
+        if conflicts
+        else (),
     )
 
 
@@ -73,7 +75,7 @@ def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
 
 
 def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
-    names = cast(Names, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
+    names = cast(ChangeNames, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))
     after = figures(60, conflicts=10, moved=50, carried=5)
     assert help_text(Trial(change, figures(100), after, text="write P('x')"), names).split("\n  ") == [
@@ -138,7 +140,9 @@ def test_what_only_loses_axes_turns_sharding_off() -> None:
 
     def change(*dims: tuple[str, ...]) -> Change:
         shardings = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in dims)
-        return Change((Edit(weight, TensorSharding(SymbolRef(mesh.sym_name), shardings), mesh.mesh),))
+        return Change(
+            (AnnotationEdit(weight, TensorSharding(SymbolRef(mesh.sym_name), shardings), mesh.mesh),)
+        )
 
     assert change((), ()).turns_sharding_off
     assert change((), ("y",)).turns_sharding_off
@@ -256,10 +260,10 @@ def test_a_new_constraint_constrains_the_gradient_as_in_jax() -> None:
     assert isinstance(z.defining_op, ShardingConstraintOp)
     assert isinstance(y, OpResult) and isinstance(z, OpResult)
     gradients = Gradients(module)
-    new = Edit(y, z.defining_op.sharding, mesh)
+    new = AnnotationEdit(y, z.defining_op.sharding, mesh)
     assert [each.subject for each in gradients.constrained([new])] == [y, d]
     # The constraint of the gradient is in the program, and changes with the one of the same statement.
-    written = Edit(z, z.defining_op.sharding, mesh)
+    written = AnnotationEdit(z, z.defining_op.sharding, mesh)
     assert gradients.constrained([written]) == (written,)
 
 
@@ -296,7 +300,7 @@ def test_what_sends_more_says_so_first_and_comes_after_what_is_nearly_as_fast() 
     ordered = surest_first(changes, moves_whole=True)
     # The last is not nearly as fast as the first.
     assert [each.text for each in ordered] == ["90 bytes", "1300 bytes", "80 bytes", "104 bytes"]
-    advice = Advice(module, ordered)
+    advice = AdviceResult(module, ordered)
     assert "2. 1300 bytes; sends 13.0 × as much, saves latency\n" in advice_text(advice, ".txt")
 
 
@@ -306,7 +310,7 @@ def _of(text: str, how: str = "", result: str = "", is_new: bool = True) -> Tria
         subject=text, sharding="P('x')", how=how, is_new_constraint=is_new, is_removal=False
     )
     results = (Annotation(result, "P('x')", "[]"),) if result else ()
-    return _change(90, 94)._replace(text=text, change=Change((cast(Edit, edit),)), results=results)
+    return _change(90, 94)._replace(text=text, change=Change((cast(AnnotationEdit, edit),)), results=results)
 
 
 def test_of_constraints_with_one_effect_the_easiest_is_left() -> None:
@@ -326,7 +330,7 @@ def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
     saved = [round(100 * each.saved(True)) for each in changes]
     assert saved == [6, 8, 2]
     assert [round(100 * each.saved(False)) for each in changes] == [6, 10, 20]
-    text = advice_text(Advice(sdyopt.parse("module {}").ir, changes), ".txt", 200)
+    text = advice_text(AdviceResult(sdyopt.parse("module {}").ir, changes), ".txt", 200)
     assert "in the order of what is saved at least: of the time or, with resharded activations moved" in text
     assert "time 100.0 us → 90.0 us (−10.0%), at most 100.0 us → 92.0 us (−8.0%)" in text
 
@@ -374,7 +378,7 @@ def test_a_constraint_of_a_gradient_says_where_it_is_written(number: int, how: s
     mesh = next(op for op in module.walk() if isinstance(op, MeshOp))
     value = [op.results[0] for op in module.walk() if op.results][number]
     dims = (DimensionSharding(()), DimensionSharding(()))
-    change = Edit(value, TensorSharding(SymbolRef(mesh.sym_name), dims), mesh.mesh)
+    change = AnnotationEdit(value, TensorSharding(SymbolRef(mesh.sym_name), dims), mesh.mesh)
     found = Gradients(module).constrained([change])
     assert [each.how for each in found] == ([] if how is None else [how])
     if how:
@@ -387,5 +391,5 @@ def test_a_constraint_of_a_statement_is_written_with_that_of_the_gradient() -> N
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     for value in first, gradient:
         assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
-        changes = Gradients(module).constrained([Edit(value, value.op.sharding, mesh)])
+        changes = Gradients(module).constrained([AnnotationEdit(value, value.op.sharding, mesh)])
         assert {each.subject for each in changes} == {first, gradient}

@@ -9,7 +9,7 @@ from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes import trials
 from sdyopt.analysis.changes.edits import annotation_of
 from sdyopt.analysis.changes.proposals import proposals
-from sdyopt.analysis.changes.search import Budget, Search
+from sdyopt.analysis.changes.search import Search, TrialBudget
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
@@ -61,7 +61,7 @@ func.func @main(%x: tensor<64x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d
 
 
 def search_of(name: str) -> Search:
-    budget = Budget(0, PROGRAMS[name], PROGRAMS[name])
+    budget = TrialBudget(0, PROGRAMS[name], PROGRAMS[name])
     return Search(adviser_on((EXAMPLES / f"{name}.mlir").read_text(), 1).search.trials, budget)
 
 

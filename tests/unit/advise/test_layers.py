@@ -6,8 +6,8 @@ import sdyopt
 from sdyopt.analysis.advise import Options, adviser
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
-from sdyopt.analysis.changes.layers import Run, runs_of, with_fewer_layers
-from sdyopt.analysis.changes.search import Budget
+from sdyopt.analysis.changes.layers import LayerRun, runs_of, with_fewer_layers
+from sdyopt.analysis.changes.search import TrialBudget
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.func import FuncOp
@@ -56,7 +56,7 @@ def layered(count: int) -> str:
 
 def test_runs_are_found_after_what_differs() -> None:
     layer = list("abcdefgh")
-    assert list(runs_of(["x", *layer * 5, *"ab", "y", *layer * 2])) == [Run(1, 8, 5)]
+    assert list(runs_of(["x", *layer * 5, *"ab", "y", *layer * 2])) == [LayerRun(1, 8, 5)]
 
 
 def test_two_layers_are_left_with_their_updates() -> None:
@@ -92,7 +92,7 @@ def test_strategies_are_searched_with_fewer_layers() -> None:
 def test_changes_are_ranked_with_fewer_layers_if_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sdyopt.parse(layered(12).replace('[{"data"}, {}]', "[{}, {}]")).ir
     advice = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
-    monkeypatch.setattr(adviser, "ADVISE", Budget(0, 16, 16))
+    monkeypatch.setattr(adviser, "ADVISE", TrialBudget(0, 16, 16))
     few = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
     assert not advice.reduced
     assert 0 < few.reduced <= 32

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import sdyopt
-from sdyopt.analysis.changes.edits import Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.processes import TrialProcesses
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, pipeline_of
@@ -92,5 +92,5 @@ def test_a_location_that_is_read_later_is_no_error() -> None:
     # The offset in the text becomes a line.
     assert tanh.location is not None
     result = tanh.results[0]
-    edit = Edit(result, TensorSharding(mesh, (DimensionSharding(),) * 2), mesh)
+    edit = AnnotationEdit(result, TensorSharding(mesh, (DimensionSharding(),) * 2), mesh)
     assert search.program.alike(edit).edits == (edit,)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from sdyopt.analysis.changes.search import Budget
+from sdyopt.analysis.changes.search import TrialBudget
 from sdyopt.analysis.report.check import checker
 
 PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
@@ -105,7 +105,7 @@ def test_options_of_advice_are_checked() -> None:
 
 def test_a_check_of_a_large_program_says_what_it_has_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     program = PROGRAM.parents[3] / "examples" / "transformer_train.mlir"
-    monkeypatch.setattr(checker, "CHECK", Budget(0, 2, 2))
+    monkeypatch.setattr(checker, "CHECK", TrialBudget(0, 2, 2))
     places = sdyopt.check(program).places
     texts = [place.change for place in places if "helps here" in place.change]
     assert texts

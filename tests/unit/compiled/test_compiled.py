@@ -11,7 +11,7 @@ import pytest
 
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.hlo_comparison.compiled import ahead_of_time
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, Target
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, CompileTarget
 from sdyopt.analysis.hlo_comparison.compiled.buffers import (
     ARGUMENT,
     RESULT,
@@ -69,7 +69,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiler(kind: str = "v5e:2x2") -> Compiler:
-    return Compiler(Worker(str(INPUTS / "compiler"), 60, 0), Target("tpu", kind))
+    return Compiler(Worker(str(INPUTS / "compiler"), 60, 0), CompileTarget("tpu", kind))
 
 
 def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,5 +163,5 @@ def test_without_the_compiler_the_help_says_what_to_install(tmp_path: Path) -> N
     python.write_text(f"#!/bin/sh\ncat > /dev/null\necho sdyopt:\necho 'sdyopt:{answer}'\n", encoding="utf-8")
     python.chmod(0o755)
     with pytest.raises(NoJax, match="has no libtpu") as raised:
-        Compiler(Worker(str(python)), Target("tpu", "v5e:2x2")).compile(TEXT, [4], 4)
+        Compiler(Worker(str(python)), CompileTarget("tpu", "v5e:2x2")).compile(TEXT, [4], 4)
     assert raised.value.help == ("pip install 'sdy-opt[tpu]', or name a Python that has it with --jax-python")

@@ -21,20 +21,20 @@ from typing import Any
 from unittest.mock import patch
 
 import sdyopt
-from sdyopt.analysis.changes.edits import Change, Edit, annotation_of, copy_of, place_of
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, place_of
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.explain import collective_answers
-from sdyopt.analysis.explain.advice import Advice, _shardings
+from sdyopt.analysis.explain.advice import ExplainedChanges, _shardings
 from sdyopt.analysis.explain.arrival_text import Sentence
-from sdyopt.analysis.explain.explainer import Explainer
+from sdyopt.analysis.explain.explainer import ShardingExplainer
 from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.sharding_record.annotations import Kind
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind
 from sdyopt.analysis.sharding_record.arrivals import Arrival, dimension_of
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.func import FuncOp
@@ -78,14 +78,17 @@ class Claims:
 def claims_of(program: str | Path, claims: Claims, most: int = _MOST_OF_A_PROGRAM) -> None:
     """Executes the claims of the answers about collectives of a program."""
 
-    def answer(explainer: Explainer, _: object, __: int) -> str:
+    def answer(explainer: ShardingExplainer, _: object, __: int) -> str:
         _Executed(explainer, claims).run(most)
         return ""
 
     def nothing(*_: object) -> None:
         pass
 
-    with patch.object(Explainer, "answer", answer), patch.object(Advice, "add_for_collective", nothing):
+    with (
+        patch.object(ShardingExplainer, "answer", answer),
+        patch.object(ExplainedChanges, "add_for_collective", nothing),
+    ):
         module = sdyopt.parse(program)
         if module.report().collectives:
             module.explain("#0")
@@ -94,7 +97,7 @@ def claims_of(program: str | Path, claims: Claims, most: int = _MOST_OF_A_PROGRA
 class _Executed:
     """One program after its passes, with the record of what they did."""
 
-    def __init__(self, explainer: Explainer, claims: Claims) -> None:
+    def __init__(self, explainer: ShardingExplainer, claims: Claims) -> None:
         self._module: Op = explainer._module
         self._record: ShardingRecord = explainer.record
         self._advice = explainer.advice
@@ -104,12 +107,12 @@ class _Executed:
         self._report = report_on(self._module)
         written = self._advice._module
         self._trials = Trials(written, completing_pipeline(written, has_passes=False))
-        self._without: dict[tuple[Edit, ...], tuple[ShardingRecord, dict[Op, Op]] | None] = {}
+        self._without: dict[tuple[AnnotationEdit, ...], tuple[ShardingRecord, dict[Op, Op]] | None] = {}
 
     def run(self, most: int) -> None:
         ops = collective_answers.collectives_of(self._module)
         for number in range(0, len(ops), max(1, len(ops) // most)):
-            came: list[tuple[Run, Arrival]] = []
+            came: list[tuple[PropagationRun, Arrival]] = []
             original = vars(collective_answers)["add_sides"]
 
             def sides(*arguments: Any, found: list[Any] = came, add: Callable[..., Any] = original) -> Any:
@@ -125,7 +128,9 @@ class _Executed:
 
     # --- One answer -----------------------------------------------------------------------------------
 
-    def _check(self, op: Op, number: int, tree: Sentence, came: Sequence[tuple[Run, Arrival]]) -> None:
+    def _check(
+        self, op: Op, number: int, tree: Sentence, came: Sequence[tuple[PropagationRun, Arrival]]
+    ) -> None:
         where = f"{tree.text}"
         for text in _sentences(tree):
             for pattern, check in _CHECKS:
@@ -191,7 +196,7 @@ class _Executed:
         if isinstance(written[0], ShardingConstraintOp) and isinstance(written[0].output, OpResult):
             mesh = find_mesh(written[0].sharding.mesh_or_ref, written[0])
             assert mesh is not None
-            edit = Edit(written[0].output, written[0].sharding, mesh, is_removal=True)
+            edit = AnnotationEdit(written[0].output, written[0].sharding, mesh, is_removal=True)
             after = self._trials.partitioned(Change((edit,)))
             place = place_of_collective(self._report.collectives[number])
             after_all = after.report.collectives if after is not None else []
@@ -269,7 +274,7 @@ class _Executed:
 
     # --- Where an axis comes from ---------------------------------------------------------------------
 
-    def _arrival(self, run: Run, arrival: Arrival) -> Iterator[tuple[bool, str]]:
+    def _arrival(self, run: PropagationRun, arrival: Arrival) -> Iterator[tuple[bool, str]]:
         """Whether a value has an axis, and has it from these annotations.
 
         It does not have the axis without them, or has it with them only: others may take their place.
@@ -282,7 +287,11 @@ class _Executed:
         places = []
         for source in sources(self._record, run, arrival.subject, arrival.axis):
             place = self._advice.subject(source.subject, self._record, run)
-            if place is None or source.annotation.kind not in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT):
+            if place is None or source.annotation.kind not in (
+                AnnotationKind.INPUT,
+                AnnotationKind.OUTPUT,
+                AnnotationKind.CONSTRAINT,
+            ):
                 return
             # A constraint may be followed by another one.
             places.append(place if annotation_of(place) is not None else place_of(place))
@@ -325,7 +334,7 @@ class _Executed:
                 places += [FunctionResult(op, number) for number in range(len(op.result_attributes))]
         return [place for place in places if annotation_of(place) is not None]
 
-    def _edit_without(self, place: Subject, arrival: Arrival) -> Edit | None:
+    def _edit_without(self, place: Subject, arrival: Arrival) -> AnnotationEdit | None:
         sharding = annotation_of(place)
         if sharding is None:
             return None
@@ -336,7 +345,7 @@ class _Executed:
             )
             for dim in sharding.dims
         ]
-        return None if mesh is None else Edit(place, sharding.with_dims(tuple(dims)), mesh)
+        return None if mesh is None else AnnotationEdit(place, sharding.with_dims(tuple(dims)), mesh)
 
 
 _CHECKS: tuple[tuple[str, Callable[..., Iterator[bool]]], ...] = (

@@ -3,12 +3,12 @@
 import pytest
 import yaml
 
-from sdyopt.analysis.explain.remarks.remark import Kind, Remark, RemarkFilter, remark_text, remark_yaml
+from sdyopt.analysis.explain.remarks.remark import Remark, RemarkFilter, RemarkKind, remark_text, remark_yaml
 from sdyopt.base.diagnostics.location import FileLoc, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 
 REMARK = Remark(
-    *(Kind.MISSED, "propagation", "axis-not-propagated", "main", FileLoc("train.py", 12, 4)),
+    *(RemarkKind.MISSED, "propagation", "axis-not-propagated", "main", FileLoc("train.py", 12, 4)),
     (("Value", "%0"), ("Axis", '"x"'), ("Reason", "dimension 0 is closed")),
 )
 
@@ -53,8 +53,8 @@ def test_an_unknown_location_is_line_0() -> None:
 
 
 def test_a_filter_matches_whole_names() -> None:
-    assert RemarkFilter({"remarks-filter": "prop.*"}).shows(Kind.MISSED, "propagation")
-    assert not RemarkFilter({"remarks-filter": "prop"}).shows(Kind.MISSED, "propagation")
+    assert RemarkFilter({"remarks-filter": "prop.*"}).shows(RemarkKind.MISSED, "propagation")
+    assert not RemarkFilter({"remarks-filter": "prop"}).shows(RemarkKind.MISSED, "propagation")
 
 
 def test_flags_that_exclude_each_other_are_invalid() -> None:
@@ -68,8 +68,8 @@ def test_a_filter_matches_in_bounded_time() -> None:
 
 
 def test_a_filter_is_of_one_kind() -> None:
-    assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(Kind.MISSED, "propagation")
-    assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(Kind.MISSED, "propagation")
+    assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(RemarkKind.MISSED, "propagation")
+    assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(RemarkKind.MISSED, "propagation")
 
 
 def test_filters_without_a_category_are_known() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import sdyopt
 from benchmarks.calibration.check_bytes import differences
-from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import (
@@ -17,7 +17,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
     groups_of_axes,
     groups_of_hlo,
 )
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.base.dataclasses import replace
@@ -148,7 +148,7 @@ def in_hlo(*operands: CollectiveOperand) -> tuple[list[CollectiveOperand], Compi
     found = []
     for operand in operands:
         op, value = (Instruction(operand.name, "", operand.kind, "", "") for _ in range(2))
-        source = HloSource("main", op, 0, 1, Value(value), Value(op), "", (), NO_LOCATION, ())
+        source = HloSource("main", op, 0, 1, HloValue(value), HloValue(op), "", (), NO_LOCATION, ())
         found.append(replace(operand, hlo=source))
     program = compiled("%a = f32[4] parameter(0)")
     program.operands = found
@@ -227,7 +227,7 @@ def test_loops_and_call_stacks() -> None:
     program = read_hlo("loop", LOOP)
     assert program.devices == 8
     reduced, gathered = program.operands
-    assert reduced.times == Times(3, 3)
+    assert reduced.times == RunTimes(3, 3)
     assert reduced.wire_bytes_of_runs == 3 * 2 * 16
     frames = Frame("block", "/home/me/model.py", 30, 4), Frame("step", "/home/me/train.py", 7, 2)
     assert reduced.location.frames == frames
@@ -254,7 +254,7 @@ def test_the_result_of_a_collective_that_starts_follows_its_operand(type: str) -
 def test_collectives_of_one_line_that_run_as_often_correspond_first() -> None:
     here = Frame("f", "a.py", 3, 0)
     placed = replace(REDUCED, location=REDUCED.location.at(here)._replace(frames=(here,)), name="placed")
-    often = replace(REDUCED, times=Times(3, 3), name="often")
+    often = replace(REDUCED, times=RunTimes(3, 3), name="often")
     theirs = replace(often, name="3 times"), replace(REDUCED, name="else"), replace(placed, name="a.py:3")
     found = [
         (match.ours[0].name, match.theirs[0].name)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups, groups_of_axes
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.index_values import Values
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
@@ -34,7 +34,7 @@ def instruction(found: CompiledProgram, name: str) -> Instruction:
 
 
 def values(found: CompiledProgram, name: str) -> Values | None:
-    return found.indices.of(Value(instruction(found, name)))
+    return found.indices.of(HloValue(instruction(found, name)))
 
 
 def calls(function: Callable[[], object]) -> int:
@@ -121,7 +121,7 @@ def test_a_copy_without_operands_is_unknown() -> None:
     lines = "%p = (s32[]) parameter(0)", "%w = (s32[]) while(%p), condition=%b, body=%b"
     more = "%i = s32[] get-tuple-element(%w), index=0", "ROOT %ar = f32[8] all-reduce(%i), replica_groups={}"
     [found] = program(*lines, *more, before=body).operands
-    assert found.times == Times(1, 1)
+    assert found.times == RunTimes(1, 1)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def reported(count: int, kind: str, axes: str, is_one_line: bool = False) -> lis
         name = f"jit(f)/layer{line}/dot"
         location = SourceLocation("a.py", line, 0, name, (Frame("f", "a.py", line, 0),), name)
         groups = groups_of_axes(axes, MESH)
-        found.append(CollectiveOperand(kind, groups, 64, 32, location, f"#{n}", Times(1, 1)))
+        found.append(CollectiveOperand(kind, groups, 64, 32, location, f"#{n}", RunTimes(1, 1)))
     return found
 
 

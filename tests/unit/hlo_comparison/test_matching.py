@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.analysis.figures.figures import ONCE, Times
+from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import NARROWED, SCATTERED, on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
@@ -12,7 +12,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import Groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.reasons import (
-    Match,
+    CollectiveMatch,
 )
 
 # Devices of <["x"=2, "y"=2]>.
@@ -90,7 +90,9 @@ def reported(
 ) -> CollectiveOperand:
     frame = Frame("step", "a.py", line, 1)
     location = SourceLocation("a.py", line, 1, name, (frame,), name)
-    return CollectiveOperand(kind, groups, elements, bits, location, "#0", Times(times, times), moved=moved)
+    return CollectiveOperand(
+        kind, groups, elements, bits, location, "#0", RunTimes(times, times), moved=moved
+    )
 
 
 REDUCED = reported("all_reduce", X, 32, 1)
@@ -125,7 +127,7 @@ def in_loop(line: str) -> str:
     return LOOP.replace("BODY", line.rstrip("\n"))
 
 
-def classes(found: list[Match]) -> list[tuple[str, int, int]]:
+def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
     return [(match.reason, len(match.ours), len(match.theirs)) for match in found]
 
 
@@ -451,7 +453,7 @@ def test_a_gather_in_a_loop_is_at_the_operation_that_uses_it() -> None:
 def test_runs_of_loops_are_part_of_being_the_same() -> None:
     program = compiled(WHILE, in_loop(reduce("r", "%v", X, place(1))))
     [operand] = program.operands
-    assert operand.times == Times(5, 5)
+    assert operand.times == RunTimes(5, 5)
     [loop] = operand.source.loops
     assert (loop.name, loop.location.line, loop.trips) == ("jit(step)/while", 9, 5)
     assert classes(match_collectives([reported("all_reduce", X, 32, 1, times=5)], [operand], program)) == [
@@ -477,13 +479,13 @@ def test_runs_of_loops_are_part_of_being_the_same() -> None:
 def test_the_trip_count_follows_from_the_condition(old: str, new: str, trips: int | None) -> None:
     before = in_loop(reduce("r", "%v", X, place(1))).replace(old, new)
     [operand] = compiled(WHILE, before).operands
-    assert operand.times == (None if trips is None else Times(trips, trips))
+    assert operand.times == (None if trips is None else RunTimes(trips, trips))
 
 
 def test_slices_of_too_many_devices_are_not_computed() -> None:
     text = f"{HEAD}{in_loop(reduce('r', '%v', X, place(1)))}{ENTRY}{WHILE}}}\n"
     program = read_hlo("step", text, 1 << 13)
-    assert program.operands[0].times == Times(5, 5)
+    assert program.operands[0].times == RunTimes(5, 5)
     sliced = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}{SLICED}}}\n"
     assert on_accelerators(read_hlo("step", sliced, 1 << 13)).changes == []
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of
 from sdyopt.analysis.hlo_comparison.device_groups import groups_across_slices, groups_of_axes, slices_of
-from sdyopt.analysis.hlo_comparison.hlo_graph import Instruction, Value, element_of, uses_of
+from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, element_of, uses_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.index_values import Values
 from sdyopt.analysis.hlo_comparison.slices import Transfer, Whole
@@ -27,7 +27,7 @@ def instruction(found: CompiledProgram, name: str) -> Instruction:
 def values(name: str, *lines: str, devices: int = 4) -> list[tuple[int, ...]] | None:
     """The values of an instruction on each device, or on all of them."""
     found = program(*lines, devices=devices)
-    known = found.indices.of(Value(instruction(found, name)))
+    known = found.indices.of(HloValue(instruction(found, name)))
     return None if known is None else list(known.arrays)
 
 
@@ -144,7 +144,7 @@ def test_the_number_of_iterations(
 ) -> None:
     before = LOOP.format(step=step, update="add(%step, %i)", direction=direction, limit=limit)
     [operand] = program(*(line.replace("FIRST", str(first)) for line in ENTRY), before=before).operands
-    assert operand.times == (None if trips is None else Times(trips, trips))
+    assert operand.times == (None if trips is None else RunTimes(trips, trips))
 
 
 @pytest.mark.parametrize("update", ["add(%i, %i)", "add(%step, %step)", "multiply(%i, %step)", "copy(%i)"])
@@ -164,7 +164,7 @@ def test_runs_beyond_any_number_are_unknown() -> None:
     # 2^31 iterations of 2^31.
     assert program(*lines, before=inner + outer).operands[0].times is None
     once = program(lines[0], f"%w = f32[8] while(%p), body=%b, {known}", before=inner)
-    assert once.operands[0].times == Times(1 << 31, 1 << 31)
+    assert once.operands[0].times == RunTimes(1 << 31, 1 << 31)
 
 
 @pytest.mark.parametrize(("limit", "expected"), [("5", 5 * 2 * 8 * 8 * 8), ("%x", None)])
@@ -186,9 +186,9 @@ def test_what_a_loop_keeps_is_what_it_was_given() -> None:
     carried = instruction(found, "r").operands[0]
     assert found.indices.kept(carried) == instruction(found, "init").operands[1]
     # The counter changes, and so does the tuple as a whole.
-    assert found.indices.kept(Value(carried.op, 0)) is None
-    assert found.indices.kept(Value(carried.op)) is None
-    assert found.indices.kept(Value(instruction(found, "z"))) is None
+    assert found.indices.kept(HloValue(carried.op, 0)) is None
+    assert found.indices.kept(HloValue(carried.op)) is None
+    assert found.indices.kept(HloValue(instruction(found, "z"))) is None
 
 
 # --- Computations ---------------------------------------------------------------------------
@@ -199,24 +199,24 @@ def test_the_entry_is_the_computation_that_says_so() -> None:
     after = f"%other (p: f32[8]) -> f32[8] {{\n  %p = f32[8] parameter(0)\n  {reduce}\n}}\n"
     entry = f"ENTRY %main (p: f32[8]) -> f32[8] {{\n  %p = f32[8] parameter(0)\n  {reduce}\n}}\n"
     found = read_hlo("m", f"HloModule m, num_partitions=4\n\n{entry}\n{after}")
-    assert [operand.times for operand in found.operands] == [Times(1, 1), None]
+    assert [operand.times for operand in found.operands] == [RunTimes(1, 1), None]
 
 
 def test_elements_of_tuples_are_looked_through() -> None:
     found = program(
         "%p = f32[8] parameter(0)", "%q = f32[4] parameter(1)", "%t = (f32[8], f32[4]) tuple(%p, %q)"
     )
-    p, q, t = (Value(instruction(found, name)) for name in "pqt")
+    p, q, t = (HloValue(instruction(found, name)) for name in "pqt")
     assert [element_of(t, part) for part in (-1, 0, 1)] == [t, p, q]
     # Of another instruction, an element has a number; a tuple in it has none of its own.
-    assert element_of(p, 1) == Value(p.op, 1)
-    assert element_of(Value(p.op, 1), 2) == Value(p.op, 1)
+    assert element_of(p, 1) == HloValue(p.op, 1)
+    assert element_of(HloValue(p.op, 1), 2) == HloValue(p.op, 1)
 
 
 def test_uses_are_those_of_what_only_rearranges_a_value() -> None:
     lines = "%p = f32[8] parameter(0)", "%b = f32[2,4] bitcast(%p)", "%c = bf16[2,4] convert(%b)"
     found = program(*lines, "%x = f32[2,4] tanh(%b)", "%y = bf16[2,4] tanh(%c)")
-    value = Value(instruction(found, "p"))
+    value = HloValue(instruction(found, "p"))
     assert [user.name for user, _ in uses_of(value)] == ["c", "x"]
     assert [user.name for user, _ in uses_of(value, ("convert",))] == ["x", "y"]
 
@@ -274,7 +274,7 @@ def test_groups_across_slices_name_devices_or_ranges() -> None:
 
 def collective(elements: int, axes: str = '{"x"}') -> CollectiveOperand:
     groups = groups_of_axes(axes, '<["x"=4, "y"=2]>')
-    return CollectiveOperand("all_reduce", groups, elements, 32, times=Times(1, 1))
+    return CollectiveOperand("all_reduce", groups, elements, 32, times=RunTimes(1, 1))
 
 
 def test_a_transfer_is_a_part_of_the_nearest_collective() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.device_groups import (
@@ -15,7 +15,7 @@ from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.places import place_of
-from sdyopt.analysis.hlo_comparison.reasons import Match
+from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch
 from sdyopt.base.dataclasses import replace
 
 MESH = '<["x"=4]>'
@@ -42,10 +42,10 @@ def reported(
 ) -> CollectiveOperand:
     name = "jit(f)/dot_general"
     location = SourceLocation("a.py", line, 0, name, (Frame("f", "a.py", line, 0),), name)
-    return CollectiveOperand(kind, groups, elements, bits, location, "#0", Times(times, times))
+    return CollectiveOperand(kind, groups, elements, bits, location, "#0", RunTimes(times, times))
 
 
-def match(program: CompiledProgram, *ours: CollectiveOperand) -> list[Match]:
+def match(program: CompiledProgram, *ours: CollectiveOperand) -> list[CollectiveMatch]:
     return match_collectives(ours, program.operands, program)
 
 

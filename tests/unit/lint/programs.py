@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.settings import LintSettings
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -21,16 +21,16 @@ def program(text: str) -> LintedProgram:
     return LintedProgram(op)
 
 
-def lint(text: str, settings: Settings | None = None) -> LintResult:
+def lint(text: str, settings: LintSettings | None = None) -> LintResult:
     """What lint finds in a text, without passes on the command line."""
     module = program(text).module
-    linter = Linter(settings or Settings(), Source("program.mlir", text), DIALECTS, ParseOptions())
+    linter = Linter(settings or LintSettings(), Source("program.mlir", text), DIALECTS, ParseOptions())
     return linter.run(module, module)
 
 
-def only(rule: str, **limits: int) -> Settings:
+def only(rule: str, **limits: int) -> LintSettings:
     """Settings that run a single rule, with these limits."""
-    return Settings(
+    return LintSettings(
         selected=(rule,), limits={(rule, name): Fraction(value) for name, value in limits.items()}
     )
 

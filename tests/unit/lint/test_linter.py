@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.changes.edits import Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.search import LINT, Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
-from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.settings import LintSettings
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.mlir.ir.value import OpResult
@@ -117,7 +117,7 @@ class _Limited:
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
 def test_rules_look_at_nothing_that_their_page_does_not_name(rule: type[Rule]) -> None:
-    [instance] = Settings(selected=(rule.id,)).rules()
+    [instance] = LintSettings(selected=(rule.id,)).rules()
     with handling(lambda _: None):
         list(instance.check(_Limited(rule.looks_at)))
 
@@ -149,7 +149,8 @@ def test_a_gradient_is_constrained_with_its_value_or_by_the_name_of_its_weight()
     sharding = search.mesh.sharding((("x",), ()))
     # JAX constrains the gradient of an activation with it, and that of a weight, which the step gets, alone.
     texts = [
-        search.names.text(search.program.change([Edit(each, sharding, search.mesh.mesh)])) for each in (h, dw)
+        search.names.text(search.program.change([AnnotationEdit(each, sharding, search.mesh.mesh)]))
+        for each in (h, dw)
     ]
     assert texts == [
         "jax.lax.with_sharding_constraint(the dot_general at model.py:6, P('x')), which constrains its "

@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.lint.rule import all_rules, rule_ids
-from sdyopt.analysis.lint.settings import Settings, read_settings, select
+from sdyopt.analysis.lint.settings import LintSettings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, Severity
 from sdyopt.base.diagnostics.usage import UsageError
 
 
 def test_without_settings_all_rules_run_with_their_defaults() -> None:
-    settings = Settings()
+    settings = LintSettings()
     assert [rule.id for rule in settings.rules()] == list(rule_ids())
     assert [settings.severity(rule) for rule in all_rules()] == [rule.severity for rule in all_rules()]
     assert settings.fail_on == "error"

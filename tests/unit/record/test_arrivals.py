@@ -1,9 +1,9 @@
 """The way of an axis to a value: its steps, the closest first, and its annotation."""
 
-from sdyopt.analysis.sharding_record.absences import Obstacle, Rule, absences, precedence
-from sdyopt.analysis.sharding_record.annotations import Kind
+from sdyopt.analysis.sharding_record.absences import AbsenceRule, Obstacle, absences, precedence
+from sdyopt.analysis.sharding_record.annotations import AnnotationKind
 from sdyopt.analysis.sharding_record.arrivals import arrivals
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
@@ -16,7 +16,7 @@ X, Y = AxisRef("x"), AxisRef("y")
 MESH = 'sdy.mesh @mesh = <["x"=4, "y"=2]>\n'
 
 
-def of_op(record: ShardingRecord, name: str) -> tuple[Run, Subject]:
+def of_op(record: ShardingRecord, name: str) -> tuple[PropagationRun, Subject]:
     """The first result of the first operation with this name."""
     (run,) = record.runs
     site = next(site for site in run.sites if site.op_name == f"stablehlo.{name}")
@@ -42,7 +42,7 @@ def test_a_chain_leads_to_the_annotation() -> None:
         "stablehlo.negate",
     ]
     assert last.step is None
-    assert (arrival.origin.kind, arrival.origin.number) == (Kind.INPUT, 0)
+    assert (arrival.origin.kind, arrival.origin.number) == (AnnotationKind.INPUT, 0)
 
 
 def test_parts_of_an_axis_may_come_on_different_ways() -> None:
@@ -87,7 +87,7 @@ def test_the_larger_tensor_wins_an_axis() -> None:
     assert (absence.axis, absence.dim, refusal.reason) == (X, 0, Reason.OTHER_FACTOR)
     found = precedence(record, run, absence, refusal)
     assert found is not None
-    assert found.rule is Rule.MORE_ELEMENTS
+    assert found.rule is AbsenceRule.MORE_ELEMENTS
 
 
 def test_contracted_dimensions_are_not_in_the_result() -> None:

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 import sdyopt
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import Annotation, Trial
 from sdyopt.analysis.report.check import checker
@@ -23,7 +23,7 @@ from sdyopt.analysis.report.check.check_text import (
     together_text,
     trial_text,
 )
-from sdyopt.analysis.report.check.checker import Check, Place
+from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 
@@ -83,7 +83,7 @@ FIGURES = Figures(Fraction(4), _NONE, _NONE, Fraction(2), 0, None, _NONE, _NONE,
 
 def trial_of(after: Figures, *annotations: Annotation, is_removal: bool = False) -> Trial:
     """A trial of one edit for each annotation."""
-    edit = cast(Edit, SimpleNamespace(is_removal=is_removal, replaced=None))
+    edit = cast(AnnotationEdit, SimpleNamespace(is_removal=is_removal, replaced=None))
     return Trial(Change((edit,) * len(annotations)), *Effect(FIGURES, after), annotations=annotations)
 
 
@@ -152,7 +152,7 @@ def test_a_change_that_sends_more_says_why_it_pays() -> None:
 def test_changes_that_send_more_together_are_said_to_be_fast(sent: int, expected: str) -> None:
     after = FIGURES._replace(wire_bytes=Fraction(sent), seconds=Fraction(3))
     trial = trial_of(after)._replace(change=Change((), parts=(Change(()), Change(()))))
-    assert together_text(cast(Check, SimpleNamespace(together=trial))) == expected
+    assert together_text(cast(CheckResult, SimpleNamespace(together=trial))) == expected
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_changes_that_send_more_together_are_said_to_be_fast(sent: int, expected
     ],
 )
 def test_a_place_names_the_change_of_another_one(saved: int, expected: str) -> None:
-    place = cast(Place, SimpleNamespace(shared=1, shared_bytes=Fraction(saved)))
-    assert change_of(cast(Check, None), place, 80) == expected
+    place = cast(CostlyPlace, SimpleNamespace(shared=1, shared_bytes=Fraction(saved)))
+    assert change_of(cast(CheckResult, None), place, 80) == expected
 
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"

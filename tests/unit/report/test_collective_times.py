@@ -8,7 +8,7 @@ import pytest
 
 from sdyopt.analysis.figures.collective_times import interpolated, smoothed
 from sdyopt.analysis.figures.machines import machine_data
-from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, Part
+from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, AxisPart
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
 
 MACHINES = ("b200", "gb200", "h100", "h200", "mi300", "tpu-v7x")
@@ -73,7 +73,7 @@ def test_slices_are_linked_by_the_network() -> None:
 
 def test_cores_share_the_links_of_their_chip() -> None:
     # Two dimensions of one link each, 200 GB/s in all, for two groups of one core each.
-    parts = [Part("x", 2, 1, 2, False), Part("y", 2, 1, 2, False)]
+    parts = [AxisPart("x", 2, 1, 2, False), AxisPart("y", 2, 1, 2, False)]
     times = built_in_topology("tpu-v7x:2x2x1").on(mesh(a=8)).times
     assert times is not None
     # Measured: 2252 us.
@@ -83,7 +83,7 @@ def test_cores_share_the_links_of_their_chip() -> None:
 def test_a_part_of_a_value_goes_through_the_network() -> None:
     times = built_in_topology("h100:4x8").on(mesh(a=4, b=8)).times
     assert times is not None
-    node, network = Part(NODE, 8, 1, 8, False), Part(NETWORK, 4, 1, 4, False)
+    node, network = AxisPart(NODE, 8, 1, 8, False), AxisPart(NETWORK, 4, 1, 4, False)
     size = 1 << 30
     within = times.seconds("all_reduce", size, [node])
     # An eighth, 2 · 3/4 of it at 47 GB/s; less than within the node, at the same time.
@@ -110,14 +110,14 @@ def test_times_below_measured_ones_fall_with_the_bytes_to_the_least_of_other_gro
 def test_pairs_that_exchange_values_and_devices_that_only_send_have_times_of_their_own() -> None:
     times = built_in_topology("b200").on(mesh(a=8)).times
     assert times is not None
-    ring, pair = ([Part(NODE, size, 1, 8, False)] for size in (8, 2))
+    ring, pair = ([AxisPart(NODE, size, 1, 8, False)] for size in (8, 2))
     size = 128 << 20
     # Measured: 861, 863 and 555 us.
     assert times.seconds("collective_permute", size, ring) == pytest.approx(861e-6, rel=0.05)
     assert times.seconds("collective_permute", size, pair) == pytest.approx(863e-6, rel=0.05)
     assert times.seconds("one_way_permute", size, pair) == pytest.approx(555e-6, rel=0.05)
     # Four devices are a ring, as eight are.
-    four = [Part(NODE, 4, 1, 8, False)]
+    four = [AxisPart(NODE, 4, 1, 8, False)]
     assert times.seconds("collective_permute", size, four) == times.seconds("collective_permute", size, ring)
 
 
@@ -133,7 +133,7 @@ def test_a_machine_without_measured_times_is_like_another() -> None:
     # Links of two thirds of the bandwidth.
     a100, h100 = (built_in_topology(name).on(mesh(a=8)).times for name in ("a100", "h100"))
     assert a100 is not None and h100 is not None
-    node = [Part(NODE, 8, 1, 8, False)]
+    node = [AxisPart(NODE, 8, 1, 8, False)]
     assert a100.seconds("all_gather", 2e8, node) == h100.seconds("all_gather", 3e8, node)
 
 
@@ -151,13 +151,13 @@ def errors(machine: str) -> list[float]:
     return found
 
 
-def _parts(machine: str, group: int | str) -> list[Part]:
+def _parts(machine: str, group: int | str) -> list[AxisPart]:
     if isinstance(group, str):
         # Groups of four chips of a plane.
-        return [Part("x", 2, 1, 2, False), Part("y", 2, 1, 2, False)]
+        return [AxisPart("x", 2, 1, 2, False), AxisPart("y", 2, 1, 2, False)]
     node = machine_data()["machines"][machine]["node"]
-    within = [Part(NODE, min(group, node), 1, node, False)]
-    return within if group <= node else [*within, Part(NETWORK, group // node, 1, group // node, False)]
+    within = [AxisPart(NODE, min(group, node), 1, node, False)]
+    return within if group <= node else [*within, AxisPart(NETWORK, group // node, 1, group // node, False)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

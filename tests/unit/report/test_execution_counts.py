@@ -3,12 +3,12 @@
 import pytest
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count
-from sdyopt.analysis.figures.figures import ONCE, Times
+from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.mlir.dialects.stablehlo.elementwise import NegOp
 from tests.unit.report.programs import module
 
 
-def times(text: str) -> list[Times | None]:
+def times(text: str) -> list[RunTimes | None]:
     """How often each `stablehlo.negate` of a program runs."""
     root = module(text)
     counts = ExecutionCounts(root)
@@ -72,11 +72,11 @@ func.func @main(%a: tensor<f32>) -> tensor<f32> {{
 
 
 def test_loop_with_a_bound_that_is_carried_unchanged() -> None:
-    assert times(LOOP.format(compare="LT, %i, %n", n="%n")) == [Times(7, 7)]
+    assert times(LOOP.format(compare="LT, %i, %n", n="%n")) == [RunTimes(7, 7)]
 
 
 def test_a_loop_may_have_its_counter_on_the_right() -> None:
-    assert times(LOOP.format(compare="GT, %n, %i", n="%n")) == [Times(7, 7)]
+    assert times(LOOP.format(compare="GT, %n, %i", n="%n")) == [RunTimes(7, 7)]
 
 
 def test_a_loop_with_a_bound_that_changes_has_no_known_count() -> None:
@@ -99,7 +99,7 @@ def test_function_runs_as_often_as_it_is_called() -> None:
       return %0 : tensor<f32>
     }
     """
-    assert times(text) == [Times(2, 2), Times(0, 0)]
+    assert times(text) == [RunTimes(2, 2), RunTimes(0, 0)]
 
 
 def test_branch_runs_at_most_as_often_as_the_enclosing_operation() -> None:
@@ -114,7 +114,7 @@ def test_branch_runs_at_most_as_often_as_the_enclosing_operation() -> None:
       return %0 : tensor<f32>
     }
     """
-    assert times(text) == [Times(0, 1)]
+    assert times(text) == [RunTimes(0, 1)]
 
 
 def test_without_main_every_public_function_is_an_entry() -> None:
@@ -175,4 +175,4 @@ def test_a_constant_bound_is_found_through_many_calls() -> None:
       return %0 : tensor<i32>
     }}
     """
-    assert times(text) == [Times(3 * 2**40, 3 * 2**40)]
+    assert times(text) == [RunTimes(3 * 2**40, 3 * 2**40)]

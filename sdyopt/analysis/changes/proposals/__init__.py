@@ -17,14 +17,14 @@ from itertools import islice
 from pkgutil import iter_modules
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
-from sdyopt.analysis.changes.edits import Change, Edit, written
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.originals import Gradients, Originals
-from sdyopt.analysis.changes.outcome import Outcome
-from sdyopt.analysis.changes.roles import Place, Role, ValueClass
+from sdyopt.analysis.changes.outcome import PipelineOutcome
+from sdyopt.analysis.changes.roles import Place, RoleGroup, ValueClass
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import Subject
@@ -40,9 +40,9 @@ class ProposedOn:
         self,
         module: Op,
         mesh: MeshOfProgram,
-        outcome: Outcome,
-        run: Run | None,
-        roles: Sequence[Role],
+        outcome: PipelineOutcome,
+        run: PropagationRun | None,
+        roles: Sequence[RoleGroup],
         made: Sequence[Change] = (),
     ) -> None:
         self.module, self.mesh, self.outcome, self.run = module, mesh, outcome, run
@@ -85,7 +85,7 @@ class ProposedOn:
         return Gradients(self.module)
 
     @cached_property
-    def _role_of(self) -> dict[Subject, Role]:
+    def _role_of(self) -> dict[Subject, RoleGroup]:
         return {place.subject: role for role in self.roles for place in role.places}
 
     @cached_property
@@ -96,7 +96,7 @@ class ProposedOn:
                 results.setdefault(_key_of_result(result), []).append(result)
         return results
 
-    def alike(self, edit: Edit) -> Change:
+    def alike(self, edit: AnnotationEdit) -> Change:
         """The change of all that is like a subject: the places of its role, or a line's in all layers."""
         subject = edit.subject
         role = self._role_of.get(subject)
@@ -108,7 +108,7 @@ class ProposedOn:
         subjects = same if subject in same else [subject, *same]
         return self.change([edit._replace(subject=subject) for subject in subjects])
 
-    def change(self, edits: Iterable[Edit], title: str = "") -> Change:
+    def change(self, edits: Iterable[AnnotationEdit], title: str = "") -> Change:
         """A change as JAX makes it: a statement constrains a value and its gradient."""
         return Change(self.gradients.constrained(edits), title)
 
@@ -116,7 +116,9 @@ class ProposedOn:
         """The change to these axes of all places that have others."""
         changed = [place for place in places if place.axes not in (None, axes)]
         sharding = self.mesh.sharding(axes)
-        return self.change([Edit(place.subject, sharding, self.mesh.mesh) for place in changed], title)
+        return self.change(
+            [AnnotationEdit(place.subject, sharding, self.mesh.mesh) for place in changed], title
+        )
 
 
 Proposal = Callable[[ProposedOn], Iterable[Change]]
@@ -168,7 +170,7 @@ def _key_of_result(result: OpResult) -> tuple[object, ...]:
     return type(op), op.location, result.index, result.type
 
 
-def _after(role: Role, edits: dict[Subject, Edit]) -> Role:
+def _after(role: RoleGroup, edits: dict[Subject, AnnotationEdit]) -> RoleGroup:
     """A role with the shardings that edits write."""
     if not any(place.subject in edits for place in role.places):
         return role
@@ -193,4 +195,4 @@ def _after(role: Role, edits: dict[Subject, Edit]) -> Role:
         if not one.places and value_class.first in edits:
             one.constraints = placed([Place(value_class.first, value_class.shape, None)])
         classes.append(one)
-    return Role(tuple(classes))
+    return RoleGroup(tuple(classes))

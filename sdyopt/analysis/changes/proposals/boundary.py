@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from sdyopt.analysis.changes.axes import Axes, with_axis
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place
 from sdyopt.analysis.figures.local_shapes import bytes_of
@@ -49,7 +49,7 @@ def state(program: ProposedOn) -> Iterator[Change]:
         if most is not None and len(set(axes)) > 1 and program.mesh.fits(most, same[0].shape):
             sharding = program.mesh.sharding(most)
             others = (place.subject for place in same if place.axes not in (None, most))
-            edits += [Edit(subject, sharding, program.mesh.mesh) for subject in others]
+            edits += [AnnotationEdit(subject, sharding, program.mesh.mesh) for subject in others]
             parameters.add(same[0].subject)
     if edits:
         # A moment or a gradient may have the sharding that a parameter lacks.
@@ -83,7 +83,7 @@ def results(program: ProposedOn) -> Iterator[Change]:
                 fitting = (with_axis(axes, dim, name) for *_, dim in sorted(order))
                 axes = next((names for names in fitting if program.mesh.fits(names, place.shape)), axes)
             if any(axes):
-                edits.append(Edit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
+                edits.append(AnnotationEdit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
         if edits:
             listed = ", ".join(f'"{name}"' for name in names)
             yield program.change(edits, f"give the results out_shardings along {listed}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, zip_longest
 
-from sdyopt.analysis.changes.edits import Change, Edit, place_of
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, place_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import functions_in
@@ -54,7 +54,7 @@ def _in_turns(changes: Iterable[Iterable[Change]]) -> Iterator[Change]:
     return (change for change in chain.from_iterable(zip_longest(*changes)) if change is not None)
 
 
-def _for_collective(program: ProposedOn, op: Op) -> Iterator[Edit]:
+def _for_collective(program: ProposedOn, op: Op) -> Iterator[AnnotationEdit]:
     """Edits that may make a collective unnecessary or smaller, the most likely ones first."""
     if not isinstance(op, CollectiveOp):
         return
@@ -68,7 +68,9 @@ def _for_collective(program: ProposedOn, op: Op) -> Iterator[Edit]:
         yield from _for_reshard(program, op, source, before, after)
 
 
-def _for_reduction(program: ProposedOn, op: Op, source: Value, after: TensorSharding) -> Iterator[Edit]:
+def _for_reduction(
+    program: ProposedOn, op: Op, source: Value, after: TensorSharding
+) -> Iterator[AnnotationEdit]:
     """The result sharded along the axes, too, so that it is reduce-scattered; or the operands not.
 
     If the result is a gradient, so is the argument that it updates, or what jax.grad returns.
@@ -94,7 +96,7 @@ def _for_reduction(program: ProposedOn, op: Op, source: Value, after: TensorShar
 
 def _for_reshard(
     program: ProposedOn, op: CollectiveOp, source: Value, before: TensorSharding, after: TensorSharding
-) -> Iterator[Edit]:
+) -> Iterator[AnnotationEdit]:
     """The sharding that is needed, at the value itself; or the one that it has, where it is needed."""
     argument, written = program.origins.argument(source), program.originals.value(source)
     is_view = argument is not None
@@ -144,7 +146,9 @@ def _updated(program: ProposedOn, gradient: Value) -> OpResult | BlockArgument |
     return program.originals.value(argument)
 
 
-def _for_result(program: ProposedOn, user: Op, op: CollectiveOp, before: TensorSharding) -> Iterator[Edit]:
+def _for_result(
+    program: ProposedOn, user: Op, op: CollectiveOp, before: TensorSharding
+) -> Iterator[AnnotationEdit]:
     """A result of the program with the sharding that the returned value has."""
     function = user.parent_op
     if not isinstance(function, FuncOp):
@@ -157,7 +161,9 @@ def _for_result(program: ProposedOn, user: Op, op: CollectiveOp, before: TensorS
                 yield from _change(program, FunctionResult(item, use.index), before, _dims(before))
 
 
-def _without(program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRef]) -> Iterator[Edit]:
+def _without(
+    program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRef]
+) -> Iterator[AnnotationEdit]:
     """An argument that is not sharded along axes; or sharded along them in another dimension."""
     sharding, place = program.shapes.sharding(argument), program.originals.value(argument)
     if sharding is None or place is None:
@@ -176,7 +182,7 @@ def _without(program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRe
 
 def _change(
     program: ProposedOn, place: Subject, like: TensorSharding, dims: Sequence[tuple[AxisRef, ...]]
-) -> Iterator[Edit]:
+) -> Iterator[AnnotationEdit]:
     """The change to these axes, on the mesh of another sharding, if they divide the dimensions."""
     mesh = find_mesh(like.mesh_or_ref, program.originals.module)
     type = place.type
@@ -186,7 +192,7 @@ def _change(
         return
     new = [DimensionSharding(axes) for axes in dims]
     if all(size % dim.sharded_size(mesh) == 0 for size, dim in zip(type.shape, new, strict=True)):
-        yield Edit(place, TensorSharding(like.mesh_or_ref, tuple(new)), mesh)
+        yield AnnotationEdit(place, TensorSharding(like.mesh_or_ref, tuple(new)), mesh)
 
 
 def _sum_of(place: Subject) -> Subject:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sdyopt.analysis.changes.axes import Axes, first_dimensions_first, neighbours
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
@@ -32,7 +32,7 @@ def removed(program: ProposedOn) -> Iterator[Change]:
             mesh = find_mesh(output.op.sharding.mesh_or_ref, program.module)
             # With explicit axes, the result of each operation has a sharding.
             if mesh is not None and is_auto(output.op):
-                edits.append(Edit(output, output.op.sharding, mesh, is_removal=True))
+                edits.append(AnnotationEdit(output, output.op.sharding, mesh, is_removal=True))
         if edits:
             yield Change(tuple(edits))
 
@@ -49,7 +49,7 @@ def opened(program: ProposedOn) -> Iterator[Change]:
             dims = [dim if dim.axes and is_jax else dim.opened() for dim in sharding.dims]
             mesh = find_mesh(sharding.mesh_or_ref, program.module)
             if mesh is not None and is_auto(output.op) and any(dim.is_closed for dim in sharding.dims):
-                edits.append(Edit(output, sharding.with_dims(tuple(dims)), mesh))
+                edits.append(AnnotationEdit(output, sharding.with_dims(tuple(dims)), mesh))
         if edits:
             yield Change(tuple(edits))
 

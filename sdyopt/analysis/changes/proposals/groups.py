@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from sdyopt.analysis.changes.axes import Axes, neighbours, with_axis, without_axis
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
-from sdyopt.analysis.changes.roles import Place, Role
+from sdyopt.analysis.changes.roles import Place, RoleGroup
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult
@@ -19,7 +19,7 @@ def batch(program: ProposedOn) -> Iterator[Change]:
     """Shards the first dimension of the inputs that are not kept, of one size, along an axis."""
     mesh = program.mesh
     for name in mesh.sizes:
-        sizes: dict[int, list[Role]] = {}
+        sizes: dict[int, list[RoleGroup]] = {}
         for role in program.roles:
             if role.is_input and not role.is_kept:
                 sizes.setdefault(role.shape[0], []).append(role)
@@ -31,7 +31,7 @@ def batch(program: ProposedOn) -> Iterator[Change]:
                     None if axes is None or name in axes[0] else with_axis(without_axis(axes, name), 0, name)
                 )
                 if new is not None and mesh.fits(new, place.shape):
-                    edits.append(Edit(place.subject, mesh.sharding(new), mesh.mesh))
+                    edits.append(AnnotationEdit(place.subject, mesh.sharding(new), mesh.mesh))
             if edits and len(of_size) > 1:
                 title = f'shard the first dimension of inputs, of size {size}, along "{name}"'
                 yield program.change(edits, title)
@@ -52,7 +52,7 @@ def parameters(program: ProposedOn) -> Iterator[Change]:
             fitting = (with_axis(axes, dim, name) for dim in dims)
             new = next((names for names in fitting if mesh.fits(names, place.shape)), None)
             if new is not None:
-                edits.append(Edit(place.subject, mesh.sharding(new), mesh.mesh))
+                edits.append(AnnotationEdit(place.subject, mesh.sharding(new), mesh.mesh))
         if edits:
             yield program.change(edits, f'shard all parameters and their state along "{name}"')
 
@@ -81,5 +81,5 @@ def line_of(value: OpResult | BlockArgument) -> str:
     return location.file_text if location.line else ""
 
 
-def _elements(of_size: Iterable[Role]) -> int:
+def _elements(of_size: Iterable[RoleGroup]) -> int:
     return sum(prod(role.shape) * len(role.classes) for role in of_size)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.changes.axes import axes_of_sharding
-from sdyopt.analysis.changes.edits import Change, Edit, is_input, place_of
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, is_input, place_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.sharding_record.absences import absences
@@ -52,7 +52,7 @@ def missing_axes(program: ProposedOn) -> Iterator[Change]:
             kept[absence.dim] = tuple(like)
             if program.mesh.mesh is mesh and program.mesh.fits(tuple(kept), written.type.shape):  # type: ignore[attr-defined]
                 sharding = TensorSharding(neighbour.mesh_or_ref, program.mesh.sharding(tuple(kept)).dims)
-                change = program.alike(Edit(place_of(written), sharding, mesh))
+                change = program.alike(AnnotationEdit(place_of(written), sharding, mesh))
                 changes.setdefault(change.key, change)
         if changes:
             seen[key] = _ALIKE

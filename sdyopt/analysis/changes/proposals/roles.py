@@ -14,7 +14,7 @@ from fractions import Fraction
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, first_dimensions_first, neighbours, pairs
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
-from sdyopt.analysis.changes.roles import Role, is_uniform
+from sdyopt.analysis.changes.roles import RoleGroup, is_uniform
 
 # Values without annotations: so many roles are looked at, those for which most is sent.
 _MAX_OTHERS = 16
@@ -71,15 +71,15 @@ def constraints(program: ProposedOn) -> Iterator[Change]:
                     yield program.at(places, axes)
 
 
-def _by_bytes(program: ProposedOn) -> list[Role]:
+def _by_bytes(program: ProposedOn) -> list[RoleGroup]:
     return sorted(program.roles, key=lambda role: -program.outcome.wire_bytes(role))
 
 
-def _is_annotated(role: Role) -> bool:
+def _is_annotated(role: RoleGroup) -> bool:
     return role.is_input or any(place.sharding is not None for place in role.places)
 
 
-def _computed(role: Role, program: ProposedOn) -> list[Axes]:
+def _computed(role: RoleGroup, program: ProposedOn) -> list[Axes]:
     """What the values of a role have after propagation: that may differ from a constraint in several axes."""
     shardings = filter(None, map(program.outcome.sharding, role.classes))
     return [
@@ -87,7 +87,7 @@ def _computed(role: Role, program: ProposedOn) -> list[Axes]:
     ]
 
 
-def _near(role: Role, program: ProposedOn) -> Iterator[Axes]:
+def _near(role: RoleGroup, program: ProposedOn) -> Iterator[Axes]:
     """The shardings that are near to those of the places of a role."""
     sizes = program.mesh.sizes
     lent = [

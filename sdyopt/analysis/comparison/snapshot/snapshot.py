@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
+from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -26,7 +26,7 @@ ShardingData = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Entry:
+class SnapshotEntry:
     """An argument or result of this name, or `count` values whose name stack or operation is `name`.
 
     `inside` is the user's function and file of the values. `location` is that of the first value; `path` is
@@ -50,8 +50,8 @@ class Entry:
 class FunctionEntries:
     """The arguments and the results of a public function."""
 
-    arguments: list[Entry] = field(default_factory=list)
-    results: list[Entry] = field(default_factory=list)
+    arguments: list[SnapshotEntry] = field(default_factory=list)
+    results: list[SnapshotEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Snapshot:
     places: tuple[str, ...] = ()
     meshes: dict[str, str] = field(default_factory=dict)
     functions: dict[str, FunctionEntries] = field(default_factory=dict)
-    values: list[Entry] = field(default_factory=list)
+    values: list[SnapshotEntry] = field(default_factory=list)
 
 
 def snapshot_of(program: ProgramValues, places: Sequence[str] = ()) -> Snapshot:
@@ -97,7 +97,7 @@ def _function_entries(function: FunctionValues, program: ProgramValues) -> Funct
 
 def _value_entries(
     values: Iterable[ProgramValue], program: ProgramValues, places: Sequence[str]
-) -> Iterator[Entry]:
+) -> Iterator[SnapshotEntry]:
     """The tensors that have a location, except constants and scalars."""
     for value in values:
         if not value.is_located or value.rank < 1 or value.is_constant:
@@ -106,13 +106,13 @@ def _value_entries(
         if places and not any(text in label_and_file for text in places):
             continue
         name = value.label or value.op
-        if value.role is Role.MANUAL_INPUT:
+        if value.role is ValueRole.MANUAL_INPUT:
             name = f"{name} input"
         yield _entry(value, name, value.code, program)
 
 
-def _entry(value: ProgramValue, name: str, inside: str, program: ProgramValues) -> Entry:
-    return Entry(
+def _entry(value: ProgramValue, name: str, inside: str, program: ProgramValues) -> SnapshotEntry:
+    return SnapshotEntry(
         _utf8(name), _utf8(inside), value.type, sharding_data(value, program), location=value.location
     )
 
@@ -122,9 +122,9 @@ def _utf8(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _counted(entries: Iterable[Entry]) -> list[Entry]:
+def _counted(entries: Iterable[SnapshotEntry]) -> list[SnapshotEntry]:
     """One entry for all with the same key and sharding, sorted."""
-    result: dict[tuple[object, ...], Entry] = {}
+    result: dict[tuple[object, ...], SnapshotEntry] = {}
     for entry in entries:
         key = (*entry.key, repr(entry.sharding))
         if key in result:
@@ -218,12 +218,12 @@ def _block(opening: str, items: Sequence[str], closing: str) -> Iterator[str]:
     yield indent + closing
 
 
-def _function_entry(entry: Entry) -> str:
+def _function_entry(entry: SnapshotEntry) -> str:
     name = {"name": entry.name} if entry.name else {}
     return _json({**name, "type": entry.type, **entry.sharding})
 
 
-def _value_entry(entry: Entry) -> str:
+def _value_entry(entry: SnapshotEntry) -> str:
     inside = {"in": entry.inside} if entry.inside else {}
     count = {"count": entry.count} if entry.count > 1 else {}
     return _json({"at": entry.name, **inside, "type": entry.type, **entry.sharding, **count})
@@ -261,13 +261,13 @@ class _SnapshotReader(JsonReader):
         snapshot.values = [self._value_entry(path) for path in self.entries(("values",))]
         return snapshot
 
-    def _function_entry(self, path: Path) -> Entry:
+    def _function_entry(self, path: Path) -> SnapshotEntry:
         name = self._optional_text((*path, "name"))
-        return Entry(name, "", self.text((*path, "type")), self._sharding(path), path=path)
+        return SnapshotEntry(name, "", self.text((*path, "type")), self._sharding(path), path=path)
 
-    def _value_entry(self, path: Path) -> Entry:
+    def _value_entry(self, path: Path) -> SnapshotEntry:
         count = self.integer((*path, "count")) if self.has((*path, "count")) else 1
-        return Entry(
+        return SnapshotEntry(
             self.text((*path, "at")),
             self._optional_text((*path, "in")),
             self.text((*path, "type")),

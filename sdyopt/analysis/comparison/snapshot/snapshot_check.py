@@ -8,10 +8,10 @@ from sdyopt.analysis.comparison.comparison import NamedModule
 from sdyopt.analysis.comparison.matching import Tokens, align, pair_anywhere
 from sdyopt.analysis.comparison.program_values import values_of
 from sdyopt.analysis.comparison.snapshot.snapshot import (
-    Entry,
     FunctionEntries,
     ShardingData,
     Snapshot,
+    SnapshotEntry,
     read_snapshot,
     snapshot_of,
     snapshot_text,
@@ -41,8 +41,8 @@ class _Difference:
     """
 
     message: str
-    now: Entry | None
-    recorded: Entry | None
+    now: SnapshotEntry | None
+    recorded: SnapshotEntry | None
     path: Path = ()
 
 
@@ -114,14 +114,14 @@ def _function_differences(name: str, old: FunctionEntries, new: FunctionEntries)
         ("result", old.results, new.results),
     ):
 
-        def described(number: int, entry: Entry, what: str = what) -> str:
+        def described(number: int, entry: SnapshotEntry, what: str = what) -> str:
             return f"{what} {number}{f' {entry.name}' if entry.name else ''} of @{name}"
 
         yield from _aligned_differences(before, after, described)
 
 
 def _aligned_differences(
-    old: Sequence[Entry], new: Sequence[Entry], described: Callable[[int, Entry], str]
+    old: Sequence[SnapshotEntry], new: Sequence[SnapshotEntry], described: Callable[[int, SnapshotEntry], str]
 ) -> Iterator[_Difference]:
     tokens, other_tokens = list(map(_tokens, old)), list(map(_tokens, new))
     pairs = align(tokens, other_tokens)
@@ -144,19 +144,19 @@ def _aligned_differences(
             yield _Difference(f"{described(number, entry)}, {_text(entry)}: {_GONE}", None, entry)
 
 
-def _tokens(entry: Entry) -> Tokens:
+def _tokens(entry: SnapshotEntry) -> Tokens:
     name = entry.name or None
     return name and (name, entry.type), name, (entry.type, repr(entry.sharding)), entry.type
 
 
-def _value_differences(old: Sequence[Entry], new: Sequence[Entry]) -> Iterator[_Difference]:
+def _value_differences(old: Sequence[SnapshotEntry], new: Sequence[SnapshotEntry]) -> Iterator[_Difference]:
     """Differences by key. Of the values with one key, some may have another sharding than before."""
     before, after = _by_key(old), _by_key(new)
     for key in sorted({*before, *after}):
         yield from _key_differences(before.get(key, {}), after.get(key, {}))
 
 
-def _key_differences(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[_Difference]:
+def _key_differences(old: dict[str, SnapshotEntry], new: dict[str, SnapshotEntry]) -> Iterator[_Difference]:
     """The differences of values with one key; their entries are given by sharding."""
     total = sum([entry.count for entry in new.values()])
     fewer = [(old[name], old[name].count - _count(new, name)) for name in old]
@@ -178,35 +178,35 @@ def _key_differences(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[_
         yield _Difference(f"{_values(count, entry)}: {_GONE}", new.get(repr(entry.sharding)), entry)
 
 
-def _by_key(entries: Sequence[Entry]) -> dict[tuple[str, str, str], dict[str, Entry]]:
-    entries_by_key: dict[tuple[str, str, str], dict[str, Entry]] = {}
+def _by_key(entries: Sequence[SnapshotEntry]) -> dict[tuple[str, str, str], dict[str, SnapshotEntry]]:
+    entries_by_key: dict[tuple[str, str, str], dict[str, SnapshotEntry]] = {}
     for entry in entries:
         entries_by_key.setdefault(entry.key, {})[repr(entry.sharding)] = entry
     return entries_by_key
 
 
-def _count(entries: dict[str, Entry], sharding: str) -> int:
+def _count(entries: dict[str, SnapshotEntry], sharding: str) -> int:
     return entries[sharding].count if sharding in entries else 0
 
 
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def _value(entry: Entry) -> str:
+def _value(entry: SnapshotEntry) -> str:
     return f"{entry.name} ({entry.inside})" if entry.inside else entry.name
 
 
-def _values(count: int, entry: Entry) -> str:
+def _values(count: int, entry: SnapshotEntry) -> str:
     number = f"{count} values " if count > 1 else ""
     return f"{number}{_value(entry)}, {_text(entry)}"
 
 
-def _change(before: Entry, after: Entry, share: str = "") -> str:
+def _change(before: SnapshotEntry, after: SnapshotEntry, share: str = "") -> str:
     old, new = specs_or_dims(sharding_text_of(before.sharding), sharding_text_of(after.sharding))
     return f"{jax_type(after.type)}: sharding{share} changed from {old} to {new}"
 
 
-def _text(entry: Entry) -> str:
+def _text(entry: SnapshotEntry) -> str:
     text = sharding_text_of(entry.sharding)
     return f"{jax_type(entry.type)} {specs_or_dims(text, 'none')[0]}"
 

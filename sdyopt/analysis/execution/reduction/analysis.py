@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.verify import Verifier
 _SHOWN = 1000
 
 
-class Reduction(Analysis[Options]):
+class ProgramReduction(Analysis[Options]):
     """The reduction of one run, whose program becomes the small one."""
 
     phase = "Reduction"

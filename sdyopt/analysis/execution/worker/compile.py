@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from sdyopt.analysis.execution.worker.devices import Program
+from sdyopt.analysis.execution.worker.devices import DeviceProgram
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]
 
 def _compiled(text: str, devices: int) -> dict[str, Any]:
     try:
-        return {"hlo": Program(text, 1, devices).hlo}
+        return {"hlo": DeviceProgram(text, 1, devices).hlo}
     except (jax.errors.JaxRuntimeError, NotImplementedError, ValueError, TypeError) as error:
         return {"cannot": f"XLA: {str(error).strip().partition(chr(10))[0][:300]}"}
     except MemoryError:

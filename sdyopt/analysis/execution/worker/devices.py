@@ -37,7 +37,7 @@ Shards = Sequence[Sequence[Array]]
 _WITHOUT_KNOWN_MISTAKES = [("xla_disable_hlo_passes", "algsimp"), ("xla_cpu_use_fusion_emitters", "False")]
 
 
-class Program:
+class DeviceProgram:
     """A program compiled for a number of replicas and partitions; if `careful`, without known mistakes."""
 
     def __init__(self, text: str, replicas: int, partitions: int, careful: bool = False) -> None:

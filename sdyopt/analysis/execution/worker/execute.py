@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from sdyopt.analysis.execution.worker.comparison import reduced
-from sdyopt.analysis.execution.worker.devices import Program
+from sdyopt.analysis.execution.worker.devices import DeviceProgram
 from sdyopt.analysis.execution.worker.inputs import Array, DType, Placement, cut, numpy_type, slices
 
 
@@ -30,7 +30,7 @@ def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]
 def _run(request: Mapping[str, Any]) -> list[list[str]]:
     devices: int = request["devices"]
     is_manual = request["mode"] == "manual" and devices > 1
-    program = Program(request["text"], *((1, devices) if is_manual else (devices, 1)))
+    program = DeviceProgram(request["text"], *((1, devices) if is_manual else (devices, 1)))
     placements: Sequence[Placement] = request["arguments"]
     values = [
         _decoded(data, placement) for data, placement in zip(request["values"], placements, strict=True)

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from sdyopt.analysis.execution.worker.comparison import Difference, relative_distance
-from sdyopt.analysis.execution.worker.devices import Program
+from sdyopt.analysis.execution.worker.devices import DeviceProgram
 from sdyopt.analysis.execution.worker.inputs import (
     RANGES,
     Array,
@@ -54,13 +54,13 @@ class _Validation:
         self._global, self._local = self._programs(careful=False)
         self._is_careful = False
 
-    def _programs(self, careful: bool) -> tuple[Program, Program]:
+    def _programs(self, careful: bool) -> tuple[DeviceProgram, DeviceProgram]:
         """Both programs, compiled."""
         devices = self._devices if self._has_oracle else 1
         counts = (1, self._devices) if self._is_manual else (self._devices, 1)
         return (
-            Program(self._request["global"], 1, devices, careful),
-            Program(self._request["local"], *counts, careful),
+            DeviceProgram(self._request["global"], 1, devices, careful),
+            DeviceProgram(self._request["local"], *counts, careful),
         )
 
     def run(self) -> list[dict[str, Any]]:

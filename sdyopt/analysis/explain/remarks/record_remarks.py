@@ -11,19 +11,19 @@ from collections.abc import Iterator
 
 from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
 from sdyopt.analysis.explain.arrival_text import annotation_text, dimension_of_factor, direction, site_text
-from sdyopt.analysis.explain.names import Names, axis_text, function_of, sharding_text
+from sdyopt.analysis.explain.names import ExplanationNames, axis_text, function_of, sharding_text
 from sdyopt.analysis.explain.remarks.remark import (
     ANNOTATION,
     PROPAGATION,
     RESHARD,
-    Kind,
     Remark,
     RemarkFilter,
+    RemarkKind,
 )
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.annotations import annotation_on
 from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added
-from sdyopt.analysis.sharding_record.model import Restored, Run, Step
+from sdyopt.analysis.sharding_record.model import PropagationRun, Restored, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
@@ -39,7 +39,7 @@ class RecordRemarks:
     """
 
     def __init__(
-        self, record: ShardingRecord, names: Names, selected: RemarkFilter, is_final: bool = False
+        self, record: ShardingRecord, names: ExplanationNames, selected: RemarkFilter, is_final: bool = False
     ) -> None:
         self._record = record
         self._names = names
@@ -48,16 +48,16 @@ class RecordRemarks:
 
     def __iter__(self) -> Iterator[Remark]:
         for run in self._runs:
-            if self._shows(Kind.ANALYSIS, ANNOTATION):
+            if self._shows(RemarkKind.ANALYSIS, ANNOTATION):
                 yield from self._annotations(run)
-            if self._shows(Kind.PASSED, PROPAGATION):
+            if self._shows(RemarkKind.PASSED, PROPAGATION):
                 yield from self._arrivals(run)
-            if self._shows(Kind.MISSED, PROPAGATION) or self._shows(Kind.FAILED, PROPAGATION):
+            if self._shows(RemarkKind.MISSED, PROPAGATION) or self._shows(RemarkKind.FAILED, PROPAGATION):
                 yield from (remark for _, remark in self._absences(run))
-        if self._shows(Kind.ANALYSIS, RESHARD):
+        if self._shows(RemarkKind.ANALYSIS, RESHARD):
             yield from self._reshards()
 
-    def _shows(self, kind: Kind, category: str) -> bool:
+    def _shows(self, kind: RemarkKind, category: str) -> bool:
         return self._selected.shows(kind, category)
 
     def absences(self) -> Iterator[tuple[Op, Remark]]:
@@ -67,7 +67,7 @@ class RecordRemarks:
 
     # --- Annotations ------------------------------------------------------------------------------
 
-    def _annotations(self, run: Run) -> Iterator[Remark]:
+    def _annotations(self, run: PropagationRun) -> Iterator[Remark]:
         for subject, sharding in run.initial.items():
             if sharding is not None and any(dim.axes for dim in sharding.dims):
                 yield self._annotation(run, subject, sharding_text(sharding), 0)
@@ -76,7 +76,7 @@ class RecordRemarks:
                 text = sharding_text(change.after)
                 yield self._annotation(run, change.subject, text, change.cause.priority)
 
-    def _annotation(self, run: Run, subject: Subject, sharding: str, priority: int) -> Remark:
+    def _annotation(self, run: PropagationRun, subject: Subject, sharding: str, priority: int) -> Remark:
         annotation = annotation_on(self._record, run, subject, priority)
         names = self._names.within(run, subject)
         value, source = names.subject(run, subject), annotation_text(annotation, names)
@@ -88,17 +88,19 @@ class RecordRemarks:
             ("Priority", str(priority)),
         )
         function = self._names.function_of(run, subject)
-        return Remark(Kind.ANALYSIS, ANNOTATION, "annotation", function, annotation.op.location, arguments)
+        return Remark(
+            RemarkKind.ANALYSIS, ANNOTATION, "annotation", function, annotation.op.location, arguments
+        )
 
     # --- Axes that propagated ---------------------------------------------------------------------
 
-    def _arrivals(self, run: Run) -> Iterator[Remark]:
+    def _arrivals(self, run: PropagationRun) -> Iterator[Remark]:
         for change in run.changes:
             if isinstance(change.cause, Step):
                 for arrival in axes_added(run, change):
                     yield self._arrival(run, change.subject, arrival, change.cause)
 
-    def _arrival(self, run: Run, subject: Subject, arrival: Arrival, step: Step) -> Remark:
+    def _arrival(self, run: PropagationRun, subject: Subject, arrival: Arrival, step: Step) -> Remark:
         names = self._names.within(run, subject)
         source = step.site.subjects[arrival.source_position]
         assert source is not None, "an axis comes from a sharding"
@@ -128,11 +130,13 @@ class RecordRemarks:
             ("Round", str(step.round)),
         )
         function = self._names.function_of(run, subject)
-        return Remark(Kind.PASSED, PROPAGATION, "axis-propagated", function, step.site.op.location, arguments)
+        return Remark(
+            RemarkKind.PASSED, PROPAGATION, "axis-propagated", function, step.site.op.location, arguments
+        )
 
     # --- Axes that did not ------------------------------------------------------------------------
 
-    def _absences(self, run: Run) -> Iterator[tuple[Op, Remark]]:
+    def _absences(self, run: PropagationRun) -> Iterator[tuple[Op, Remark]]:
         for subject in list(run.final):
             names = self._names.within(run, subject)
             groups: dict[tuple[str, int, object], list[Absence]] = {}
@@ -144,7 +148,7 @@ class RecordRemarks:
             for group in groups.values():
                 yield group[0].site.op, self._absence(run, names, group)
 
-    def _absence(self, run: Run, names: Names, result: list[Absence]) -> Remark:
+    def _absence(self, run: PropagationRun, names: ExplanationNames, result: list[Absence]) -> Remark:
         first = result[0]
         value, axis = names.subject(run, first.subject), axis_text(first.axis)
         reasons = reasons_of(first, self._record, run, names)
@@ -161,7 +165,7 @@ class RecordRemarks:
             ("Operation", first.site.op_name),
         )
         kind = _kind(first)
-        name = "no-sharding-rule" if kind is Kind.FAILED else "axis-not-propagated"
+        name = "no-sharding-rule" if kind is RemarkKind.FAILED else "axis-not-propagated"
         function = self._names.function_of(run, first.subject)
         return Remark(kind, PROPAGATION, name, function, first.site.op.location, arguments)
 
@@ -183,11 +187,11 @@ class RecordRemarks:
                 ("Operation", op.signature.name),
                 ("Position", position),
             )
-            yield Remark(Kind.ANALYSIS, RESHARD, "reshard-inserted", function, op.location, arguments)
+            yield Remark(RemarkKind.ANALYSIS, RESHARD, "reshard-inserted", function, op.location, arguments)
 
 
-def _kind(absence: Absence) -> Kind:
-    return Kind.FAILED if absence.obstacle is Obstacle.NO_RULE else Kind.MISSED
+def _kind(absence: Absence) -> RemarkKind:
+    return RemarkKind.FAILED if absence.obstacle is Obstacle.NO_RULE else RemarkKind.MISSED
 
 
 def _required_by(cause: InsertedReshard | Required) -> tuple[Op, str, Value]:

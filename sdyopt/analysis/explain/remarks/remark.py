@@ -24,7 +24,7 @@ CATEGORIES = (ANNOTATION, PROPAGATION, RESHARD)
 _QUOTED = frozenset(" ,{}")
 
 
-class Kind(Enum):
+class RemarkKind(Enum):
     """The kind of a remark, as text and YAML spell it."""
 
     PASSED = "Passed"
@@ -36,7 +36,7 @@ class Kind(Enum):
 class Remark(NamedTuple):
     """One decision of a pass. `arguments` are names and values."""
 
-    kind: Kind
+    kind: RemarkKind
     category: str
     name: str
     function: str
@@ -58,11 +58,11 @@ def _quoted(value: str) -> str:
 
 
 ALL_FLAG = "remarks-filter"
-KIND_OF_FLAG: Mapping[str, Kind] = {
-    "remarks-filter-passed": Kind.PASSED,
-    "remarks-filter-missed": Kind.MISSED,
-    "remarks-filter-analyse": Kind.ANALYSIS,
-    "remarks-filter-failed": Kind.FAILED,
+KIND_OF_FLAG: Mapping[str, RemarkKind] = {
+    "remarks-filter-passed": RemarkKind.PASSED,
+    "remarks-filter-missed": RemarkKind.MISSED,
+    "remarks-filter-analyse": RemarkKind.ANALYSIS,
+    "remarks-filter-failed": RemarkKind.FAILED,
 }
 
 # For all categories, which are a few short names.
@@ -77,16 +77,16 @@ class RemarkFilter:
     """
 
     def __init__(self, filters: Mapping[str, str]) -> None:
-        self._shown: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+        self._shown: dict[RemarkKind, set[str]] = {kind: set() for kind in RemarkKind}
         self.unmatched: list[str] = []
         for flag, text in filters.items():
             categories = _matching(flag, text)
-            for kind in Kind if flag == ALL_FLAG else (KIND_OF_FLAG[flag],):
+            for kind in RemarkKind if flag == ALL_FLAG else (KIND_OF_FLAG[flag],):
                 self._shown[kind] |= categories
             if not categories:
                 self.unmatched.append(flag)
 
-    def shows(self, kind: Kind, category: str) -> bool:
+    def shows(self, kind: RemarkKind, category: str) -> bool:
         """Whether remarks of a kind and category are shown."""
         return category in self._shown[kind]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.names import InputNames, Names, sharding_text
+from sdyopt.analysis.explain.names import ExplanationNames, InputNames, sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.explain.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.explain.remarks.remark import RemarkFilter
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.interface.pages.source_files import source_files
-from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
+from sdyopt.analysis.sharding_record.model import Cause, PropagationRun, RecordedChange, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import replace_unprintable
@@ -34,7 +34,7 @@ MAX_MISSED = 500
 Changed = tuple[int, int, int]
 
 
-class Table:
+class Numbering:
     """Numbers equal items in the order in which they are first used."""
 
     def __init__(self) -> None:
@@ -81,15 +81,17 @@ def step_data(program: RecordedProgram) -> StepData:
 
 
 class _Builder:
-    def __init__(self, record: ShardingRecord, inputs: InputNames, names: Names, lines: UserLines) -> None:
+    def __init__(
+        self, record: ShardingRecord, inputs: InputNames, names: ExplanationNames, lines: UserLines
+    ) -> None:
         self._record = record
         self._inputs = inputs
         self._names = names
         self._lines = lines
         # The lines of files that sites are at.
         self._places: dict[str, dict[int, None]] = {}
-        self._shardings, self._values, self._sites = Table(), Table(), Table()
-        self._phases, self._tables = Table(), Table()
+        self._shardings, self._values, self._sites = Numbering(), Numbering(), Numbering()
+        self._phases, self._tables = Numbering(), Numbering()
         self._axes: dict[str, None] = {}
         # The sharding that each value is shown with.
         self._current: dict[int, int] = {}
@@ -115,7 +117,7 @@ class _Builder:
             data.code[replace_unprintable(name)] = names_of_lines
         return data
 
-    def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
+    def _steps_of(self, run: PropagationRun, run_text: str, has_room: bool) -> Iterator[object]:
         for sharding in run.initial.values():
             self._note_axes(run, sharding)
         start = [
@@ -132,7 +134,9 @@ class _Builder:
             room -= 1
             yield self._step(run, run_text, cause, changes) if room > 0 else []
 
-    def _step(self, run: Run, run_text: str, cause: Cause, changes: list[Change]) -> object:
+    def _step(
+        self, run: PropagationRun, run_text: str, cause: Cause, changes: list[RecordedChange]
+    ) -> object:
         changed = [row for change in changes for row in self._changed(run, change.subject, change.after)]
         if not isinstance(cause, Step):
             text = f"{run_text}user priority p{cause.priority}: its dimension shardings are restored"
@@ -152,7 +156,7 @@ class _Builder:
             self._tables.items[known] = _table_data(factor_table(step))
         return known
 
-    def _site(self, run: Run, site: Site) -> int:
+    def _site(self, run: PropagationRun, site: Site) -> int:
         values = [-1 if subject is None else self._value(run, subject) for subject in site.subjects]
         first = next((subject for subject in reversed(site.subjects) if subject is not None), None)
         function = "" if first is None else self._names.function_of(run, first)
@@ -167,7 +171,9 @@ class _Builder:
             [line, replace_unprintable(function), replace_unprintable(site_text(run, site)), values, *place],
         )
 
-    def _changed(self, run: Run, subject: Subject, sharding: TensorSharding | None) -> Iterator[Changed]:
+    def _changed(
+        self, run: PropagationRun, subject: Subject, sharding: TensorSharding | None
+    ) -> Iterator[Changed]:
         """The change of a value to a sharding, if it is shown with another one."""
         after = self._sharding(sharding)
         if after < 0 and subject not in run.history:
@@ -184,7 +190,7 @@ class _Builder:
         text = replace_unprintable(sharding_text(sharding))
         return self._shardings.number(text, text)
 
-    def _value(self, run: Run, subject: Subject) -> int:
+    def _value(self, run: PropagationRun, subject: Subject) -> int:
         key: Hashable = subject
         if not isinstance(subject, FunctionResult):
             owner = block_or_result(run.edge_owners.get(subject, subject))
@@ -195,7 +201,7 @@ class _Builder:
 
     # --- Lines ------------------------------------------------------------------------------------
 
-    def _line_of(self, run: Run, subject: Subject) -> int:
+    def _line_of(self, run: PropagationRun, subject: Subject) -> int:
         if isinstance(subject, FunctionResult):
             function = subject.function
             terminator = None if function.is_declaration else function.entry.last
@@ -220,7 +226,7 @@ class _Builder:
                 texts = (arguments.get(name, "") for name in ("Remark", "Reason"))
                 data.missed.append([*line_and_function, *map(replace_unprintable, texts)])
 
-    def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
+    def _note_axes(self, run: PropagationRun, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
         for axis in () if mesh is None else mesh.axes:
             self._axes.setdefault(replace_unprintable(axis.name))

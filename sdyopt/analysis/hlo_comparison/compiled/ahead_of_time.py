@@ -39,7 +39,7 @@ _INSTALL = {
 
 
 @dataclass(frozen=True)
-class Target:
+class CompileTarget:
     """What is compiled for: `topology` is that of a TPU, such as `v5e:4x4`, `device` the name of a GPU."""
 
     platform: str
@@ -65,7 +65,7 @@ class CompiledText:
 class Compiler:
     """Compiles for one target. `compile` raises NoJax without the compiler, NotValidated if it fails."""
 
-    def __init__(self, worker: Worker, target: Target) -> None:
+    def __init__(self, worker: Worker, target: CompileTarget) -> None:
         self._worker = worker
         self.target = target
         self._known_versions: list[str] = []

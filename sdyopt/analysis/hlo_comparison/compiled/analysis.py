@@ -14,7 +14,7 @@ from sdyopt.analysis.figures.figures import Compiled, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.hlo_comparison.compiled import Options
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Target
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompileTarget
 from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation, compilation_error
 from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS, sections_of
 from sdyopt.analysis.interface import Analysis, Program, Run
@@ -69,7 +69,7 @@ class Compiling(Analysis[Options]):
 
 
 @contextmanager
-def _progress(target: Target) -> Iterator[None]:
+def _progress(target: CompileTarget) -> Iterator[None]:
     """Shows on a terminal what is compiled, and for how long."""
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield

@@ -13,7 +13,7 @@ from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compare_hlo, compiled_report
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompiledText, Compiler, Target
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompiledText, Compiler, CompileTarget
 from sdyopt.analysis.hlo_comparison.compiled.buffers import ARGUMENT, CONSTANT, RESULT, Buffers, read_buffers
 from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data, different_sections
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
@@ -41,7 +41,7 @@ class Compilation:
         self.text: CompiledText | None = None
         self.comparison: HloComparison | None = None
 
-    def target(self, report: Report) -> Target:
+    def target(self, report: Report) -> CompileTarget:
         """What is compiled for: the machine in the shape that the mesh needs."""
         return target_of(self._topology, report.mesh)
 
@@ -76,15 +76,15 @@ def compilation_error(program: Op, failure: NoJax | NotValidated) -> DiagnosticE
     return error
 
 
-def target_of(topology: Topology, mesh: str) -> Target:
+def target_of(topology: Topology, mesh: str) -> CompileTarget:
     """What the compiler of a topology's machine calls it, in the shape that the mesh needs."""
     machine = topology.on(mesh)
     if machine.compiler == "gpu":
-        return Target("cuda", device=machine.kind.upper())
+        return CompileTarget("cuda", device=machine.kind.upper())
     if machine.compiler != "tpu":
-        return Target("cpu")
+        return CompileTarget("cpu")
     shape = "x".join(map(str, machine.shape or (1,)))
-    return Target("tpu", f"{_KINDS_OF_TPU.get(machine.kind, machine.kind)}:{shape}", machine.slices)
+    return CompileTarget("tpu", f"{_KINDS_OF_TPU.get(machine.kind, machine.kind)}:{shape}", machine.slices)
 
 
 def _memory(buffers: Buffers, program: CompiledProgram) -> Memory:

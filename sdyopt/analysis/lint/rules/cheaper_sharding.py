@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import dims_text
 from sdyopt.analysis.changes.effect import Measure
-from sdyopt.analysis.changes.names import Names, inputs_first
+from sdyopt.analysis.changes.names import ChangeNames, inputs_first
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding
@@ -73,7 +73,7 @@ class CheaperSharding(Rule):
                 yield Finding(op, "another collective saves {saved}", cost=cost, proposals=(trial.change,))
 
 
-def _finding(trial: Trial, names: Names) -> Finding:
+def _finding(trial: Trial, names: ChangeNames) -> Finding:
     edit = inputs_first(trial.change.edits)[0] if trial.change.title else trial.change.edits[0]
     subject = edit.subject
     what, message = "this value", ""

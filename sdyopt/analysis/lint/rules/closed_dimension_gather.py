@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.changes.edits import Change, Edit, dims_text
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, dims_text
 from sdyopt.analysis.changes.effect import CostedProgram, Measure, bytes_of_runs
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
@@ -148,5 +148,5 @@ def _opened(dimensions: Iterable[tuple[ShardingConstraintOp, int]], module: Op) 
     for op, sharding in shardings.items():
         output, mesh = op.output, find_mesh(sharding.mesh_or_ref, module)
         assert isinstance(output, OpResult) and mesh is not None
-        edits.append(Edit(output, sharding, mesh))
+        edits.append(AnnotationEdit(output, sharding, mesh))
     return Change(tuple(edits))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sdyopt.analysis.changes.edits import Change, Edit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_statement
@@ -83,7 +83,7 @@ def _removing(constraints: Iterable[Op]) -> Change:
         assert isinstance(op, ShardingConstraintOp) and isinstance(op.output, OpResult)
         mesh = find_mesh(op.sharding.mesh_or_ref, op)
         assert mesh is not None
-        edits.append(Edit(op.output, op.sharding, mesh, is_removal=True))
+        edits.append(AnnotationEdit(op.output, op.sharding, mesh, is_removal=True))
     return Change(tuple(edits))
 
 

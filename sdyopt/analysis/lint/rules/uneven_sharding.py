@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, constraints
+from sdyopt.analysis.lint.annotations import LocatedSharding, boundary_annotations, constraints
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
@@ -42,7 +42,9 @@ class UnevenSharding(Rule):
                     yield _finding(annotation, number, dim, size, mesh)
 
 
-def _finding(annotation: Annotation, number: int, dim: DimensionSharding, size: int, mesh: Mesh) -> Finding:
+def _finding(
+    annotation: LocatedSharding, number: int, dim: DimensionSharding, size: int, mesh: Mesh
+) -> Finding:
     shards = dim.sharded_size(mesh)
     rows = -(-size // shards)
     used = -(-size // rows)

@@ -11,12 +11,12 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # every run imports the declarations of flags
-    from sdyopt.analysis.report.check.checker import Check
+    from sdyopt.analysis.report.check.checker import CheckResult
 
 SUFFIXES = (".json", ".txt")
 
 
-def checks_of(_: Program) -> list[Check]:
+def checks_of(_: Program) -> list[CheckResult]:
     """The checks of a program, to be shared: its check once it is done."""
     return []
 

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total
 from sdyopt.analysis.report.check.check_text import why
-from sdyopt.analysis.report.check.checker import Check, Place
+from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
 from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA, VERSION = "sdy-opt-check", 1
@@ -21,7 +21,7 @@ SCHEMA, VERSION = "sdy-opt-check", 1
 _NAMES = 6
 
 
-def check_json(check: Check) -> str:
+def check_json(check: CheckResult) -> str:
     """The figures of a check, its places, and their changes. Bytes and FLOPs are those of one device."""
     report, known = check.report, check.report.best_known
     share, compiled = useful_share(report), report.compiled
@@ -65,7 +65,7 @@ def _text(value: object) -> str:
     return printable_json(json.dumps(value, ensure_ascii=False))
 
 
-def _place(check: Check, place: Place) -> dict[str, object]:
+def _place(check: CheckResult, place: CostlyPlace) -> dict[str, object]:
     # What costs most is the first place; a place whose change is that of an earlier one names that.
     location = place.largest.location
     names = list(dict.fromkeys(name for part in place.parts for name in part.names))

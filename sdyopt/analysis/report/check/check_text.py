@@ -31,7 +31,14 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.interface.pages.section import ReportTable
-from sdyopt.analysis.report.check.checker import PLACES, Check, Part, Place, kind_of, part_of
+from sdyopt.analysis.report.check.checker import (
+    PLACES,
+    CheckResult,
+    CostlyPlace,
+    PlaceCollectives,
+    kind_of,
+    part_of,
+)
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.base.patterns import constant_pattern
@@ -78,7 +85,9 @@ _NO_ARGUMENTS = (
 _UNVERIFIED = "not verified with XLA"
 _PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
 _NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
-_SEVERAL = constant_pattern(rf"(\w+…?(?:{_PART.pattern})*), \w+…?(?:{_PART.pattern})* and (\d+) more\b")
+_SEVERAL = constant_pattern(
+    rf"(?<![\w.])(\w+…?(?:{_PART.pattern})*), \w+…?(?:{_PART.pattern})* and (\d+) more\b"
+)
 # What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
 # subject, its results and its figures.
 _SHORTER_TRIAL = (
@@ -104,7 +113,7 @@ _LEAST_OF_SUBJECT = 16
 _SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
-def check_text(check: Check, width: int) -> str:
+def check_text(check: CheckResult, width: int) -> str:
     """The text of a check, in lines of at most `width` columns.
 
     Reasons and changes are folded, not cut, in fewer than 100 columns.
@@ -204,14 +213,14 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: Check, width: int, kinds: bool = True) -> Iterator[str]:
+def _figures(check: CheckResult, width: int, kinds: bool = True) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
     room = width - len("communication  ")
     yield f"memory         {memory_of(check, room, kinds)}"
     yield f"compute        {compute_of(check, room)}"
 
 
-def communication_of(check: Check) -> str:
+def communication_of(check: CheckResult) -> str:
     """The bytes that a device sends, and what most of them are."""
     report, wire = check.report.best_known, wire_total(check.report.best_known)
     devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
@@ -229,7 +238,7 @@ def communication_of(check: Check) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
+def memory_of(check: CheckResult, width: int = 1000, kinds: bool = True) -> str:
     """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
     memory, fits = check.report.best_known.memory, ""
     if check.device_memory is not None:
@@ -248,7 +257,7 @@ def memory_of(check: Check, width: int = 1000, kinds: bool = True) -> str:
     return text + most if len(text + most) <= width else text
 
 
-def compute_of(check: Check, width: int = 1000) -> str:
+def compute_of(check: CheckResult, width: int = 1000) -> str:
     """The FLOPs, the useful and the recomputed share of them, and estimated times."""
     report = check.report
     flops, share, recomputed = flop_totals(report)[0], useful_share(report), recomputed_share(report)
@@ -267,7 +276,7 @@ def compute_of(check: Check, width: int = 1000) -> str:
     return text
 
 
-def title_of(check: Check, place: Place, width: int = 1000) -> str:
+def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
     """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
     share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
     # The compiler's figure is that of the whole program.
@@ -288,13 +297,13 @@ def title_of(check: Check, place: Place, width: int = 1000) -> str:
     return text if len(text) <= width else start + _part_text(place.parts[0], False)
 
 
-def _part_text(part: Part, is_one_of_several: bool) -> str:
+def _part_text(part: PlaceCollectives, is_one_of_several: bool) -> str:
     """`2 all_gather along x`, and what they send if others are at the same line."""
     count = f"{part.total.count} " if part.total.count > 1 else ""
     return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
 
 
-def places_table(check: Check, is_tried: bool) -> ReportTable | None:
+def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
     """The places as a table, with what was tried there; None without places."""
     columns = ("bytes", "share", "where", "what", "why", *(("change",) if is_tried else ()))
     rows = [
@@ -311,17 +320,17 @@ def places_table(check: Check, is_tried: bool) -> ReportTable | None:
     return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 
-def has_share(check: Check, place: Place) -> bool:
+def has_share(check: CheckResult, place: CostlyPlace) -> bool:
     """Whether the share of a place is known."""
     return bool(check.wire.high) and not place.total.per_iteration
 
 
-def why(place: Place, width: int = 1000) -> str:
+def why(place: CostlyPlace, width: int = 1000) -> str:
     """What causes the collectives of a place."""
     return _tight(place.blocker, width) if place.blocker else reasons_text(place.parts[0], width)
 
 
-def reasons_text(part: Part, width: int = 1000) -> str:
+def reasons_text(part: PlaceCollectives, width: int = 1000) -> str:
     """The reason for the collectives of a part or, if they differ in it, for those that send most.
 
     The reason for the others follows if it is one, and there is room.
@@ -339,7 +348,7 @@ def reasons_text(part: Part, width: int = 1000) -> str:
     return _tight(text, width)
 
 
-def reasons_of(part: Part) -> list[Part]:
+def reasons_of(part: PlaceCollectives) -> list[PlaceCollectives]:
     """The collectives of a part in groups of the same reason, those that send most first."""
     groups: dict[str, list[Collective]] = {}
     for collective in part.collectives:
@@ -350,10 +359,10 @@ def reasons_of(part: Part) -> list[Part]:
 
 def _reason(collective: Collective) -> str:
     """What is equal if two collectives have the same reason, for whichever layers, weights and other uses."""
-    return re.sub(r" and \d+ more", "", reason_of(Part(collective, Total(2), ["*"])))
+    return re.sub(r" and \d+ more", "", reason_of(PlaceCollectives(collective, Total(2), ["*"])))
 
 
-def reason_of(part: Part, most_names: int = 1) -> str:
+def reason_of(part: PlaceCollectives, most_names: int = 1) -> str:
     """The reason for the largest collective of a part of a place, with shardings as JAX writes them."""
     collective, names = part.largest, part.names
     more = len(names) - most_names
@@ -384,7 +393,7 @@ def _unquoted(kind: str) -> str:
     return kind.replace('"', "")
 
 
-def change_of(check: Check, place: Place, width: int) -> str:
+def change_of(check: CheckResult, place: CostlyPlace, width: int) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared and place.shared_bytes <= 0:
         return f"see the change of {place.shared}: it saves the largest of these, but not in all"
@@ -408,7 +417,7 @@ def change_of(check: Check, place: Place, width: int) -> str:
     return f"{none} that {'was' if check.tried == 1 else 'were'} tried {helps} here{more}"
 
 
-def together_text(check: Check) -> str:
+def together_text(check: CheckResult) -> str:
     """`the best 2 changes together: -1.41 MiB sent, -45% time`; those that send more are said to be fast."""
     trial = check.together
     assert trial is not None

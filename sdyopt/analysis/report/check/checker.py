@@ -31,7 +31,7 @@ from sdyopt.mlir.value_names import grouped_names, pattern_of
 PLACES = 3
 
 
-class Part(NamedTuple):
+class PlaceCollectives(NamedTuple):
     """The collectives of a place that have one kind and axes.
 
     `largest` is the one that sends most in all of its runs, `names` are the arguments that they move or
@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 @dataclass(slots=True)
-class Place:
+class CostlyPlace:
     """The collectives of one line.
 
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
@@ -60,7 +60,7 @@ class Place:
     here. `further` is the number of other lines that are the same, and that are counted here.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[PlaceCollectives]
     total: Total
     phases: Sequence[Phase]
     best: Trial | None = None
@@ -85,7 +85,7 @@ class Place:
         """Whether the program itself has the collective, so that no annotation changes it."""
         return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
 
-    def is_like(self, other: Place) -> bool:
+    def is_like(self, other: CostlyPlace) -> bool:
         """Whether another line has the same collectives, for the same reasons."""
         return [_alike(part) for part in self.parts] == [_alike(part) for part in other.parts]
 
@@ -102,7 +102,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Check:
+class CheckResult:
     """A report, and the places that cost most, those that annotations change first.
 
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
@@ -113,7 +113,7 @@ class Check:
     """
 
     report: Report
-    places: list[Place]
+    places: list[CostlyPlace]
     device_memory: int | None
     can_try: bool
     tried: int = 0
@@ -186,13 +186,13 @@ class Checker:
             speeds="",
         )
 
-    def check(self, report: Report, memory: int | None = None) -> Check:
+    def check(self, report: Report, memory: int | None = None) -> CheckResult:
         """The check of the program after the passes, on which a report was made."""
         everywhere = places_of(report.collectives)
         places = costliest(everywhere)
         memory = report.device_memory if memory is None else memory
         search = Search(self._trials, CHECK, jobs=self._jobs)
-        check = Check(report, places, memory, search.trials.can_try)
+        check = CheckResult(report, places, memory, search.trials.can_try)
         if not search.can_try:
             return check
         places = check.places = _merged(places, everywhere, search)
@@ -228,10 +228,12 @@ class Checker:
         return check
 
 
-def _merged(places: Sequence[Place], everywhere: Sequence[Place], search: Search) -> list[Place]:
+def _merged(
+    places: Sequence[CostlyPlace], everywhere: Sequence[CostlyPlace], search: Search
+) -> list[CostlyPlace]:
     """The places to show; lines that are the same, and that no change helps, are one place."""
     least = sum(map(_cost, everywhere), Fraction(0)) / 100
-    result: list[list[Place]] = []
+    result: list[list[CostlyPlace]] = []
     for place in [*places, *(place for place in everywhere if place not in places and _cost(place) >= least)]:
         same = next((group for group in result if group[0].is_like(place)), None)
         if same is not None and search.at_line(place.key) is search.at_line(same[0].key) is None:
@@ -241,7 +243,7 @@ def _merged(places: Sequence[Place], everywhere: Sequence[Place], search: Search
     return [_joined(group) for group in result]
 
 
-def _joined(group: Sequence[Place]) -> Place:
+def _joined(group: Sequence[CostlyPlace]) -> CostlyPlace:
     """Places that are the same as one."""
     if len(group) == 1:
         return group[0]
@@ -250,7 +252,7 @@ def _joined(group: Sequence[Place]) -> Place:
     return place
 
 
-def _alike(part: Part) -> object:
+def _alike(part: PlaceCollectives) -> object:
     """What is equal in lines that are the same."""
     cause = pattern_of(part.largest.cause) if part.largest.cause else ""
     return part.kind, part.total, cause, part.largest.change
@@ -261,7 +263,7 @@ def _keys(trials: Iterable[Trial | None]) -> set[object]:
     return {trial.change.key for trial in trials if trial is not None}
 
 
-def costliest(places: Sequence[Place]) -> list[Place]:
+def costliest(places: Sequence[CostlyPlace]) -> list[CostlyPlace]:
     """The places to show: first those that annotations change; what sends most is one of them."""
     least = sum(map(_cost, places), Fraction(0)) / 100
     chosen = sorted(places, key=lambda place: place.is_written or _cost(place) < least)[:PLACES]
@@ -270,7 +272,7 @@ def costliest(places: Sequence[Place]) -> list[Place]:
     return chosen
 
 
-def places_of(collectives: Sequence[Collective]) -> list[Place]:
+def places_of(collectives: Sequence[Collective]) -> list[CostlyPlace]:
     """The places of collectives, those that send most first."""
     lines: dict[str, list[Collective]] = {}
     for collective in collectives:
@@ -279,7 +281,7 @@ def places_of(collectives: Sequence[Collective]) -> list[Place]:
     return [place for place in result if place.total.high or place.total.unknown]
 
 
-def _place(collectives: Sequence[Collective]) -> Place:
+def _place(collectives: Sequence[Collective]) -> CostlyPlace:
     parts = [
         part_of([collective for collective in collectives if kind_of(collective) == kind], total)
         for kind, total in wire_totals(collectives, kind_of).items()
@@ -289,7 +291,7 @@ def _place(collectives: Sequence[Collective]) -> Place:
     in_parts = (collective for collective in collectives if kind_of(collective) in shown)
     phases = list(dict.fromkeys(collective.location.phase for collective in in_parts))
     total = wire_totals(collectives, lambda _: "")[""]
-    return Place(sorted(parts, key=_cost, reverse=True), total, phases)
+    return CostlyPlace(sorted(parts, key=_cost, reverse=True), total, phases)
 
 
 def _key(collective: Collective) -> str:
@@ -302,14 +304,14 @@ def kind_of(collective: Collective) -> str:
     return f"{collective.kind} {along(collective.group)}"
 
 
-def part_of(group: Sequence[Collective], total: Total) -> Part:
+def part_of(group: Sequence[Collective], total: Total) -> PlaceCollectives:
     """A part of a place: collectives of one kind, and what they send."""
     largest = max(group, key=lambda item: wire_bytes_of_runs(item) or Fraction(0))
-    return Part(
+    return PlaceCollectives(
         largest, total, grouped_names(collective.moved or collective.updated for collective in group), group
     )
 
 
-def _cost(place: Place | Part) -> Fraction:
+def _cost(place: CostlyPlace | PlaceCollectives) -> Fraction:
     """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count."""
     return place.total.high + place.total.per_iteration

@@ -22,7 +22,7 @@ from sdyopt.mlir.registry import dialects_of_run, register
 
 
 @register("sdy-report")
-class Report(Pass):
+class ReportPass(Pass):
     file: str = option(default="", help="file of the report (.html, .json, .md or .txt); stderr without one")
     rows: int = option(default=5, help="number of rows of each table on stderr; 0 for all")
     topology: str = option(default="", help="TOML file of speeds, which adds estimated times")

@@ -42,7 +42,7 @@ AXIS = INDEX_ATTR
 DEVICE = I64_ARRAY
 
 
-def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
+def _fold_empty_mesh_axes(op: MeshCollective, rewriter: Rewriter) -> bool:
     """Replaces a collective along no axes, whose groups are single devices, with its operand.
 
     The collective remains if the types of its operand and its result differ.
@@ -57,7 +57,7 @@ def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
 EMPTY_MESH_AXES = Pattern(_fold_empty_mesh_axes, "mesh-collective-without-axes")
 
 
-class Collective(Op):
+class MeshCollective(Op):
     """Base of the collectives: communication within each device group along `mesh_axes` of a mesh."""
 
     mesh = attr(FLAT_SYMBOL_ATTR)
@@ -105,7 +105,7 @@ def check_size(op: Op, axis: int, expected: int, got: int) -> None:
         raise op.error(_WRONG_SIZE(axis=axis, word=word, got=got))
 
 
-def check_unchanged_sizes(op: Collective, *changed: int) -> None:
+def check_unchanged_sizes(op: MeshCollective, *changed: int) -> None:
     """Raises unless operand and result have the same sizes, except in the `changed` dimensions."""
     operand_shape, result_shape = op.shapes()
     for axis, (expected, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
@@ -113,14 +113,14 @@ def check_unchanged_sizes(op: Collective, *changed: int) -> None:
             check_size(op, axis, expected, got)
 
 
-def check_axis(op: Collective, word: str, axis: int) -> None:
+def check_axis(op: MeshCollective, word: str, axis: int) -> None:
     """Raises unless the result has this dimension; `word` names the axis in the message."""
     rank = len(op.shapes()[1])
     if not 0 <= axis < rank:
         raise op.error(f"{word} axis {axis} is out of bounds [0, {rank}).")
 
 
-def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
+def check_gathered_shape(op: MeshCollective, mesh_op: MeshOp, gather_axis: int) -> None:
     """Raises unless the result has the operand's sizes, multiplied along `gather_axis` by the group size."""
     check_axis(op, "Gather", gather_axis)
     operand_shape, result_shape = op.shapes()
@@ -129,7 +129,7 @@ def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> N
         check_size(op, axis, gathered_size(size, count) if axis == gather_axis else size, got)
 
 
-def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
+def check_sliced_shape(op: MeshCollective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
     """Raises unless the result has the operand's sizes, divided along `slice_axis` by the group size."""
     check_axis(op, word, slice_axis)
     check_unchanged_sizes(op, slice_axis)
@@ -148,7 +148,7 @@ def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -
     )
 
 
-def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
+def check_device(op: MeshCollective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
     """Raises unless `device`, the attribute `name`, has an index per mesh axis, less than the axis size."""
     axes: Axes = op.mesh_axes
     if len(device) != len(axes):
@@ -198,7 +198,7 @@ ATTRIBUTES_AND_RANKED_TYPES = (
 
 
 @mesh.op("all_gather", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
-class AllGatherOp(Collective):
+class AllGatherOp(MeshCollective):
     """Concatenates the tensors of each device group along `gather_axis`, on every device.
 
     %1 = mesh.all_gather %0 on @grid mesh_axes = [1] gather_axis = 0
@@ -220,7 +220,7 @@ class AllGatherOp(Collective):
         check_gathered_shape(self, mesh_op, self.gather_axis)
 
 
-class AllReduceOp(Collective):
+class AllReduceOp(MeshCollective):
     """Reduces the tensors of each device group elementwise, on every device.
 
         %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] reduction = <max>
@@ -246,7 +246,7 @@ class AllReduce19Op(AllReduceOp):
 
 
 @mesh.op("all_slice", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
-class AllSliceOp(Collective):
+class AllSliceOp(MeshCollective):
     """Slices the tensor of each device along `slice_axis`: the inverse of all_gather.
 
     %1 = mesh.all_slice %0 on @grid mesh_axes = [1] slice_axis = 0
@@ -269,7 +269,7 @@ class AllSliceOp(Collective):
 
 
 @mesh.op("all_to_all", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
-class AllToAllOp(Collective):
+class AllToAllOp(MeshCollective):
     """Splits each tensor along `split_axis`, exchanges the slices within the device group, and
     concatenates the received slices along `concat_axis`.
 
@@ -303,7 +303,7 @@ class AllToAllOp(Collective):
         check_size(self, split, shard_size(operand_shape[split], count), result_shape[split])
 
 
-class ReduceScatterOp(Collective):
+class ReduceScatterOp(MeshCollective):
     """Reduces the tensors of each device group elementwise, and slices the result along `scatter_axis`.
 
     %1 = mesh.reduce_scatter %0 on @grid mesh_axes = [1] reduction = <max> scatter_axis = 0

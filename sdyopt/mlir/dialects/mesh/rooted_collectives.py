@@ -24,7 +24,7 @@ from sdyopt.mlir.dialects.mesh.collectives import (
     NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
-    Collective,
+    MeshCollective,
     check_device,
     check_gathered_shape,
     check_sliced_shape,
@@ -42,7 +42,7 @@ _SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")
 ATTRIBUTES_AND_TYPES = "attr-dict `:` custom<OperandsAndResultsType>"
 
 
-class RootedCollective(Collective):
+class RootedCollective(MeshCollective):
     """Base of the collectives with a root device: `root` has the root's index along each of `mesh_axes`."""
 
     @staticmethod
@@ -186,7 +186,7 @@ class _OptionalSource(FormatElement):
 
 
 @mesh.op("send", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
-class SendOp(Collective):
+class SendOp(MeshCollective):
     """Sends the tensor of every device to one device of its group; the result is the operand.
 
     %1 = mesh.send %0 on @grid mesh_axes = [1, 0] destination = [%i, 1]
@@ -214,7 +214,7 @@ class SendOp(Collective):
 
 
 @mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
-class RecvOp(Collective):
+class RecvOp(MeshCollective):
     """Receives a tensor from the device `source` of the group or, without `source`, from any device.
 
         %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
@@ -242,7 +242,7 @@ class RecvOp(Collective):
 
 
 @mesh.op("shift", PURE, SAME_ELEMENT_TYPE, SAME_SHAPE)
-class ShiftOp(Collective):
+class ShiftOp(MeshCollective):
     """Moves tensors along one mesh axis, by `offset` devices towards higher indices.
 
         %1 = mesh.shift %0 on @grid mesh_axes = [1] shift_axis = 1 offset = 1 rotate

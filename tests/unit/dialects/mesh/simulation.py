@@ -21,7 +21,7 @@ from sdyopt.mlir.dialects.mesh.collectives import (
     AllReduce19Op,
     AllSliceOp,
     AllToAllOp,
-    Collective,
+    MeshCollective,
     ReduceScatter19Op,
 )
 from sdyopt.mlir.dialects.mesh.rooted_collectives import (
@@ -167,7 +167,7 @@ def run(function: FuncOp, shape: Shape, arguments: list[Arrays]) -> list[Arrays]
 def _execute(op: Op, shape: Shape, values: Arrays) -> Arrays:
     if isinstance(op, CastOp | ShardOp):
         return values
-    assert isinstance(op, Collective)
+    assert isinstance(op, MeshCollective)
     execute = SEMANTICS[type(op)]
     devices = device_groups.multi_indices(shape)
     results = {device: execute(op, Group(op.mesh_axes, shape, values, device)) for device in devices}
