@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sdyopt.mlir.registry import discovery
+from sdyopt.mlir.registry import forgotten_dialects
 from tests.harness import reference
 
 
@@ -22,12 +22,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol() -> Iterator[None]:
     """Forgets the dialects that a test has loaded: lists of dialects are the same in each order of tests."""
-    dialects = dict(discovery._added_dialects)
-    try:
+    with forgotten_dialects():
         return (yield)
-    finally:
-        discovery._added_dialects.clear()
-        discovery._added_dialects.update(dialects)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,7 +21,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -179,6 +179,17 @@ def add_dialect(dialect: Dialect) -> None:
     if existing is not None and existing is not dialect:
         raise UsageError(f"dialect '{dialect.name}' is defined twice")
     _added_dialects[dialect.name] = dialect
+
+
+@contextmanager
+def forgotten_dialects() -> Iterator[None]:
+    """Forgets the dialects that are added within, as at the end of a process."""
+    before = dict(_added_dialects)
+    try:
+        yield
+    finally:
+        _added_dialects.clear()
+        _added_dialects.update(before)
 
 
 def all_dialects() -> list[str]:

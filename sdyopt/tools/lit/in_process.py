@@ -1,6 +1,6 @@
 """Runs the tools of RUN lines in this process, for systems that cannot start processes, such as WebAssembly.
 
-Runs share state such as caches; each has its own streams, arguments and environment.
+Runs share state such as caches; each has its own streams, arguments, environment and dialects of plugins.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import IO, Any
 from unittest.mock import patch
 
+from sdyopt.mlir.registry import forgotten_dialects
 from sdyopt.tools.lit.forkserver import TOOLS, TRACEBACK_STATUS, exit_status
 from sdyopt.tools.lit.shell import Stage
 from sdyopt.tools.lit.tools import SHOW_TRACEBACKS
@@ -38,6 +39,7 @@ class InProcess:
     ) -> int:
         """Runs a program and returns its exit status."""
         with (
+            forgotten_dialects(),
             self._streams(stdin, stdout, stderr, words[0] == "sdy-opt"),
             patch.object(sys, "argv", list(words)),
             patch.dict(os.environ, {**SHOW_TRACEBACKS, **environment}),
