@@ -17,10 +17,10 @@ import json
 import sys
 import jax
 jax.config.update("jax_num_cpu_devices", 8)
-from sdyopt.analysis.execution.worker.devices import Program
+from sdyopt.analysis.execution.worker.devices import DeviceProgram
 for name, text in json.load(sys.stdin).items():
     try:
-        Program(text, 8, 1)
+        DeviceProgram(text, 8, 1)
     except Exception as error:
         print(name, error)
 """
