@@ -24,12 +24,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, module_from_spec, spec_from_file_location, spec_from_loader
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sdyopt.base.context import ContextPart
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -45,6 +44,11 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import MODULE
 from sdyopt.mlir.pipeline.tree import Pipeline, add_entry, parse_passes, parse_pipeline
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader as _Loader
+else:
+    _Loader = object  # from Python 3.13 on, `importlib.abc` imports `inspect`, in every run
 
 # Help for the name of a pass that resembles no other.
 LIST_PASSES: Final = "--list-passes lists the passes"
@@ -520,7 +524,7 @@ def _module_of_file(name: str, failure: str) -> ModuleType:
     return _file_modules[path]
 
 
-class _LoadedFiles(MetaPathFinder, Loader):
+class _LoadedFiles(_Loader):
     """Finds a module whose file is a plugin already, as the same module: a file is executed once."""
 
     def find_spec(
