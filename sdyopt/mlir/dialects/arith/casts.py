@@ -89,13 +89,9 @@ def _is_index_and_integer(source: Type, target: Type) -> bool:
     return isinstance(element_of(source), IndexType) is not isinstance(element_of(target), IndexType)
 
 
-class IntegerExtension(CastOp):
-    """Base of the extensions of integers."""
+class IntegerCast(CastOp):
+    """Base of the conversions between integers that read the operand as signed or as unsigned."""
 
-    in_ = operand(FIXED_WIDTH_INTEGER_LIKE)
-    out = result(FIXED_WIDTH_INTEGER_LIKE)
-
-    is_compatible = staticmethod(_is_wider)
     # The number that an integer of the type of the operand is.
     read: ClassVar[Callable[..., int]]
 
@@ -103,8 +99,17 @@ class IntegerExtension(CastOp):
         type, read = element_type(constants[0]), self.__class__.read
         if type is None:
             return None
-        value = fold_integers(constants, lambda number: read(number, type), element_of(self.out.type))
+        value = fold_integers(constants, lambda number: read(number, type), element_of(self.results[0].type))
         return None if value is None else [value]
+
+
+class IntegerExtension(IntegerCast):
+    """Base of the extensions of integers."""
+
+    in_ = operand(FIXED_WIDTH_INTEGER_LIKE)
+    out = result(FIXED_WIDTH_INTEGER_LIKE)
+
+    is_compatible = staticmethod(_is_wider)
 
 
 @arith.op("extsi", *CAST_TRAITS)
@@ -136,7 +141,7 @@ class TruncIOp(CastOp):
         inner = self.in_.defining_op
         if isinstance(inner, IntegerExtension) and inner.in_.type is self.out.type:
             return [inner.in_]
-        value = fold_integers(constants, lambda number: number, element_of(self.out.type))
+        value = fold_integers(constants, lambda number: number, element_of(self.results[0].type))
         return None if value is None else [value]
 
 
@@ -187,21 +192,13 @@ _declare("fptosi", "Rounds towards zero to a signed integer.", FLOAT_LIKE, FIXED
 _declare("fptoui", "Rounds towards zero to an unsigned integer.", FLOAT_LIKE, FIXED_WIDTH_INTEGER_LIKE)
 
 
-class IndexCast(CastOp):
+class IndexCast(IntegerCast):
     """Base of the conversions between integers and indices."""
 
     in_ = operand(INTEGER_OR_MEMREF)
     out = result(INTEGER_OR_MEMREF)
 
     is_compatible = staticmethod(_is_index_and_integer)
-    read: ClassVar[Callable[..., int]]
-
-    def fold(self, constants: Constants) -> FoldResult:
-        type, read = element_type(constants[0]), self.__class__.read
-        if type is None:
-            return None
-        value = fold_integers(constants, lambda number: read(number, type), element_of(self.out.type))
-        return None if value is None else [value]
 
 
 @arith.op("index_cast", *CAST_TRAITS)
