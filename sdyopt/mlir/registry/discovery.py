@@ -347,7 +347,7 @@ def load_irdl_file(path: str) -> None:
 
     Raises DiagnosticError if it is invalid, and UsageError.
     """
-    module = import_module("sdyopt.mlir.registry.irdl_files")
+    module = import_module("sdyopt.mlir.dialects.irdl.loading")
     dialects: list[Dialect] = module.read_dialects(path, dialect_table())
     for dialect in dialects:
         if find_dialect(dialect.name) is not None:

@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
 from sdyopt.base.diagnostics.error_kind import ErrorKind
-from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import Location, Source
+from sdyopt.base.diagnostics.text import native_path
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute, plain_type
 from sdyopt.mlir.dialects.irdl import constraints as irdl
 from sdyopt.mlir.dialects.irdl.definitions import (
@@ -44,11 +49,12 @@ from sdyopt.mlir.ir.attribute import (
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr, IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE
-from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.op_fields import operands, regions, results
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify import Verifier
 
 # The names of the builtin types and attributes in C++.
 _BUILTIN: dict[type[Attribute], str] = {
@@ -355,6 +361,24 @@ _UNKNOWN_ATTRIBUTE = ErrorKind("expected dynamic attribute")
 
 
 # --- Dialects ---------------------------------------------------------------------------------
+
+
+def read_dialects(path: str, dialects: DialectTable) -> list[Dialect]:
+    """The dialects that a file defines. Raises DiagnosticError if it is invalid, or UsageError."""
+    try:
+        source = Source(path, read_settings_file(native_path(path)))
+    except OSError as error:
+        raise UsageError(f"cannot open input file '{path}': {error.strerror}") from None
+    problems: list[Diagnostic] = []
+    try:
+        module, _ = parse_module(source, dialects, ParseOptions())
+    except DiagnosticError as error:
+        raise error.within(source) from None
+    with handling(problems.append):
+        Verifier(dialects, AttributePrinter().type, print_for_note).verify(module)
+    if problems:
+        raise DiagnosticError(problems[0]).within(source)
+    return dialects_of(module)
 
 
 def dialects_of(module: Op) -> list[Dialect]:
