@@ -61,7 +61,7 @@ class _Item(NamedTuple):
     """An operation, or a reshard of a value on its way into or out of a region or the program.
 
     What a loop computes or reshards may be done once, before or after it: `least_runs` is 1 if the operation
-    may, and `invariant` has the operands whose reshard may.
+    may, and `once` has the operands whose reshard may.
     """
 
     priced: Priced
@@ -71,7 +71,7 @@ class _Item(NamedTuple):
     runs: int
     is_predicted: bool
     least_runs: int
-    invariant: frozenset[Value]
+    once: frozenset[Value]
 
 
 class Estimate:
@@ -195,7 +195,7 @@ class Estimate:
         floats_by_sharding: dict[TensorSharding, float] = {}
         for number in self._users[value]:
             item = self._items[number]
-            runs = 1 if at_least and value in item.invariant else item.runs
+            runs = 1 if at_least and value in item.once else item.runs
             for position, target, seconds in self._price(keys.get(number, before[number])).reshards:
                 if item.operands[position] is value:
                     floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), runs * seconds)
@@ -231,13 +231,14 @@ class Estimate:
             is_predicted = _is_predicted(op)
             if isinstance(op, DataFlowEdgeOp):
                 for use in sources_of_edge(op) or ():
-                    yield self._reshard(use.value, slot(op.result), runs, is_predicted)
+                    yield self._reshard(use.value, slot(op.result), runs, is_predicted, is_once=True)
             elif isinstance(op, ReturnOp):
                 yield from self._returned(op)
             elif isinstance(op, _UNPRICED) or not _is_of_program(op):
                 continue
             elif isinstance(op, ShardingConstraintOp):
-                yield self._reshard(op.input, slot(op.results[0]), runs, is_predicted)
+                is_once = op.input in self._done_once(op)
+                yield self._reshard(op.input, slot(op.results[0]), runs, is_predicted, is_once=is_once)
             else:
                 yield self._item(op, runs, is_predicted)
 
@@ -248,21 +249,24 @@ class Estimate:
         values = (*op.operands, *op.results)
         slots = tuple(map(self._program.again.slot, values))
         priced = Priced(op, self._program.again.rule(op), constants, values[-1].type)
-        loop = loop_around(op, self._counts)
-        invariant, least_runs = frozenset[Value](), runs
-        if loop is not None:
-            invariant = frozenset(value for value in op.operands if is_invariant(value, loop, self._counts))
-            is_done_once = all(value in invariant for value in op.operands) or any(
-                sum_over_iterations(result, loop) is not None for result in op.results
-            )
-            least_runs = 1 if is_done_once else runs
-        operands = tuple(op.operands)
-        return _Item(priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, invariant)
+        operands, once = tuple(op.operands), self._done_once(op)
+        least_runs = 1 if all(value in once for value in operands) else runs
+        return _Item(priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, once)
 
-    def _reshard(self, value: Value, target: int, runs: int, is_predicted: bool) -> _Item:
+    def _reshard(self, value: Value, target: int, runs: int, is_predicted: bool, *, is_once: bool) -> _Item:
         slots = self._program.again.slot(value), target
         priced = Priced(None, None, (None,), value.type)
-        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted, 1, frozenset((value,)))
+        once, least_runs = (frozenset((value,)), 1) if is_once else (frozenset[Value](), runs)
+        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted, least_runs, once)
+
+    def _done_once(self, op: Op) -> frozenset[Value]:
+        """The operands whose reshard may leave a loop: those that do not change, or all for a sum."""
+        loop = loop_around(op, self._counts)
+        if loop is None:
+            return frozenset()
+        if any(sum_over_iterations(result, loop) is not None for result in op.results):
+            return frozenset(op.operands)
+        return frozenset(value for value in op.operands if is_invariant(value, loop, self._counts))
 
     def _returned(self, op: ReturnOp) -> Iterator[_Item]:
         function = op.parent_op
@@ -270,7 +274,7 @@ class Estimate:
             return
         for index, value in enumerate(op.operands):
             if target := self._program.again.slot(FunctionResult(function, index)):
-                yield self._reshard(value, target, 1, True)
+                yield self._reshard(value, target, 1, True, is_once=True)
 
     def _key(self, item: _Item, shardings: Shardings) -> Key:
         normal = self._normal
