@@ -35,7 +35,7 @@ def main() -> int:
     tree = Tree(ROOT, options.folder / "tree")
     tree.update()
     reach = Reach(options.folder / "reach")
-    reach.update(tree, options.tests)
+    reach.update(tree, options.tests, [mutant.path for mutant in mutants])
     session = Session(
         tree, reach, options.folder / f"results-{options.seed}.jsonl", options.seconds, options.forks
     )

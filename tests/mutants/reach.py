@@ -80,8 +80,10 @@ class Reach:
 
     # --- Recording --------------------------------------------------------------------------------
 
-    def update(self, tree: Tree, folders: Sequence[str] = ("tests",)) -> None:
-        """Records the tests of files in some folders that are new or changed."""
+    def update(self, tree: Tree, folders: Sequence[str] = ("tests",), targets: Sequence[str] = ()) -> None:
+        """Records the tests of files in some folders that are new or changed; all if `targets` are others."""
+        if not self._hashes.keys() >= set(targets):
+            self._hashes, self._records = {}, []
         tests = _test_files(tree.folder)
         hashes = {path: _hash(tree.folder / path) for path in tests}
         changed = [path for path in tests if self._hashes.get(path) != hashes[path]]
@@ -89,7 +91,7 @@ class Reach:
         stale = [path for path in changed if path in wanted]
         sources = {path: value for path, value in self._hashes.items() if not path.startswith("tests/")}
         if not self._records:
-            sources = {path: _hash(tree.folder / path) for path in all_files()}
+            sources = {path: _hash(tree.folder / path) for path in sorted({*all_files(), *targets})}
         current = set(tests).difference(changed)
         self._records = [each for each in self._records if _file_of(each["test"]) in current]
         self.unstable = [test for test in self.unstable if _file_of(test) in current]
@@ -98,7 +100,7 @@ class Reach:
         for start in range(0, len(stale), _SAVED_FILES):
             print(f"recording the lines of test files: {start} of {len(stale)}", flush=True)
             files = stale[start : start + _SAVED_FILES]
-            self._records += _record(tree, files, self._folder / "new.jsonl")
+            self._records += _record(tree, [*sources, *files], self._folder / "new.jsonl")
             self._hashes |= {path: hashes[path] for path in files}
             self.save()
         self.save()

@@ -1,10 +1,10 @@
 """Runs each test function in a child process of its own, and records which lines of the targets it executes.
 
-    python -m tests.mutants.recorder TESTS.jsonl FILE…
+    python -m tests.mutants.recorder TESTS.jsonl TARGET… TEST…
 
-runs in the copy of the project. In a process of its own a test finds no caches filled by other tests. All
-parameters of a test function share a process and its lines. Lines that run during the import of a module are
-not recorded.
+runs in the copy of the project; those in `tests` are files of tests. In a process of its own a test finds no
+caches filled by other tests. All parameters of a test function share a process and its lines. Lines that run
+during the import of a module are not recorded.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from _pytest.runner import runtestprotocol
 
 from tests.fuzz.batch import preload
 from tests.mutants import in_process_lit
-from tests.mutants.targets import all_files, function_of
+from tests.mutants.targets import function_of
 
 
 class Recorder:
     """The hook of pytest that replaces the loop over the tests."""
 
-    def __init__(self, output: IO[str]) -> None:
+    def __init__(self, output: IO[str], targets: list[str]) -> None:
         self._output = output
         self._root = Path.cwd()
-        self._tracer = coverage.Coverage(data_file=None, config_file=False, include=all_files())
+        self._tracer = coverage.Coverage(data_file=None, config_file=False, include=targets)
         self._tracer.set_option("run:disable_warnings", ["no-data-collected"])
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -89,7 +89,9 @@ def main(arguments: Sequence[str]) -> int:
     output, *files = arguments
     in_process_lit.install()
     with Path(output).open("w", encoding="utf-8") as stream:
-        status = pytest.main(["-q", "-p", "no:xdist", *files], plugins=[Recorder(stream)])
+        tests = [path for path in files if path.startswith("tests/")]
+        recorder = Recorder(stream, [path for path in files if not path.startswith("tests/")])
+        status = pytest.main(["-q", "-p", "no:xdist", *tests], plugins=[recorder])
     return 0 if status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1
 
 

@@ -25,7 +25,7 @@ GROUPS = {
         "passes/exporting/reshard_to_collectives.py",
     ),
     "partitioning": ("sdyopt/shardy/partition/**/*.py", "passes/partitioning/**/*.py"),
-    "comparison with HLO": ("sdyopt/analysis/hlo_comparison/*.py",),
+    "comparison with HLO": ("sdyopt/analysis/hlo_comparison/**/*.py",),
     "merging": ("sdyopt/mlir/ir/cse.py",),
     "inlining and dead values": (
         "passes/common/inline.py",

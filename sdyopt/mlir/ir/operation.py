@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Never, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.base.diagnostics.location import FusedParts, Location, Source, UnknownLoc
@@ -128,6 +128,10 @@ class Op(metaclass=OpMeta):
     prev: Op | None
     next: Op | None
     order: int
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        """Each refers to the next one, to the end of the program: too deep for `pickle`."""
+        raise TypeError(f"an operation of the IR cannot be pickled ({self.signature.name}): pass its module")
 
     # --- Parts ----------------------------------------------------------------------
 

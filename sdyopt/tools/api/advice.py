@@ -17,7 +17,7 @@ from sdyopt.tools.api.errors import as_parse_error
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.machines import topology_of
-from sdyopt.tools.api.program import IrProgram
+from sdyopt.tools.api.program import IrProgram, OfProgram
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
@@ -27,13 +27,14 @@ if TYPE_CHECKING:  # the search imports rich and all of stablehlo
 T = TypeVar("T")
 
 
-class Advice(Generic[T]):
+class Advice(OfProgram, Generic[T]):
     """The advice of `sdy-opt --advise`. `str` is its text.
 
     `module` is the program with the best change, or with all of several changes, before passes.
     """
 
     __slots__ = ("ir", "module")
+    _passed = 'its module, or as_text(".json")'
 
     ir: found.AdviceResult
     module: T

@@ -29,7 +29,7 @@ from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, 
 from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
-from sdyopt.tools.api.program import discard
+from sdyopt.tools.api.program import OfProgram, discard
 from sdyopt.tools.api.reports import Explanation, Report
 
 if TYPE_CHECKING:  # imported only for checks
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # imported only for checks
 
 
 @dataclass(frozen=True, slots=True)
-class CostlyPlace:
+class CostlyPlace(OfProgram):
     """A place of the program that communicates: the collectives of one line.
 
     `wire_bytes` is what a device sends there in a run of the program, and `kinds` the bytes of each kind and
@@ -55,10 +55,11 @@ class CostlyPlace:
     reason: str
     change: str
     best: TriedChange | None = None
+    _passed = "its fields without best"
 
 
 @dataclass(frozen=True, slots=True)
-class TriedChange:
+class TriedChange(OfProgram):
     """A change of annotations that was tried: `text` says what to write, `annotations` what is where.
 
     Each annotation has its `place`, `spec` and `sdy`.
@@ -67,16 +68,18 @@ class TriedChange:
     text: str
     annotations: tuple[Annotation, ...]
     _apply: Callable[[], Module] = field(repr=False, compare=False)
+    _passed = "its text and its annotations"
 
     def apply(self) -> Module:
         """The program with the change, before passes, which is checked again by `sdyopt.check(…)`."""
         return self._apply()
 
 
-class Check:
+class Check(OfProgram):
     """The check of `sdy-opt --check`. `str` is its text, in at most 13 lines. Figures are of one device."""
 
     __slots__ = ("_module", "_program", "_title", "_topology", "ir")
+    _passed = "its text, or report.to_dict()"
 
     ir: checker.CheckResult
 

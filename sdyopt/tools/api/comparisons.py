@@ -23,6 +23,7 @@ from sdyopt.tools.api.errors import (
     path_text,
 )
 from sdyopt.tools.api.html import coloured, html_fragment, sections
+from sdyopt.tools.api.program import OfProgram
 
 if TYPE_CHECKING:  # imported only for comparisons, because importing rich is slow
     from sdyopt.analysis.comparison import comparison
@@ -60,10 +61,11 @@ class ShardingChange:
         return f"{name}: {self.before} → {self.after}"
 
 
-class Comparison:
+class Comparison(OfProgram):
     """The comparison of `sdy-opt --compare-with`. `str` is its text."""
 
     __slots__ = ("ir",)
+    _passed = "to_dict()"
 
     ir: comparison.ProgramComparison
 

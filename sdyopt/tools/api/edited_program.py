@@ -27,7 +27,7 @@ from sdyopt.tools.api.creation import (
 )
 from sdyopt.tools.api.errors import location_of
 from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
-from sdyopt.tools.api.program import IrProgram
+from sdyopt.tools.api.program import IrProgram, OfProgram
 from sdyopt.tools.api.shardings import Sharding
 
 
@@ -89,7 +89,7 @@ class Matches:
         )
 
 
-class EditedProgram(ProgramView):
+class EditedProgram(OfProgram, ProgramView):
     """A program that is edited, as the base of `Rewriter`."""
 
     def __init__(

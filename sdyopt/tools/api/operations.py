@@ -16,14 +16,14 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.tools.api.attributes import Attribute, Type, ir_location
 from sdyopt.tools.api.errors import Location, location_of
-from sdyopt.tools.api.program import IrProgram
+from sdyopt.tools.api.program import IrProgram, OfProgram
 from sdyopt.tools.api.shardings import Mesh, Sharding, mesh_data, sharding_data
 
 # The text and the location of a note.
 Note = tuple[str, Location]
 
 
-class Operation:
+class Operation(OfProgram):
     """An operation. `str` is its text. Views of the same operation are equal."""
 
     __slots__ = ("_program", "ir")
@@ -213,7 +213,7 @@ class Function(Operation):
         return is_private(self.ir)
 
 
-class Block:
+class Block(OfProgram):
     """A block of a region: arguments, and operations in order."""
 
     __slots__ = ("_program", "ir")
@@ -245,7 +245,7 @@ class Block:
         return hash(self.ir)
 
 
-class Value:
+class Value(OfProgram):
     """The result of an operation or the argument of a block. `str` is text such as `%0: tensor<8xf32>`."""
 
     __slots__ = ("_program", "ir")

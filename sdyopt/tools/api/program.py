@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Never, Self
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, mark_occurrences, separate_run
 from sdyopt.base.diagnostics.location import Source
@@ -44,6 +44,29 @@ def session(handler: Handler, version: str, dialects: DialectTable) -> Iterator[
 
 def discard(_: Diagnostic) -> None:
     """The handler of calls that only read or copy a valid program, and so emit nothing."""
+
+
+class OfProgram:
+    """What refers to operations of a program: views of them, and results that compute more when asked.
+
+    A copy is the same object. It cannot be pickled: operations refer to each other, however many there are.
+    """
+
+    __slots__ = ()
+    # What is passed to another process.
+    _passed: ClassVar[str] = "the module"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        raise TypeError(
+            f"sdyopt.{type(self).__name__} refers to operations of a program, so it cannot be pickled: "
+            f"pass {self._passed}"
+        )
 
 
 class IrProgram:

@@ -46,7 +46,7 @@ from sdyopt.tools.api.errors import (
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
 from sdyopt.tools.api.machines import memory_of_device, topology_of
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
-from sdyopt.tools.api.program import IrProgram
+from sdyopt.tools.api.program import IrProgram, OfProgram
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.hlo_comparison import comparison
@@ -147,10 +147,11 @@ class HloMatch:
     why: str = ""
 
 
-class HloComparison:
+class HloComparison(OfProgram):
     """The comparison of `sdy-opt --compare-hlo`. `str` is its text."""
 
     __slots__ = ("ir",)
+    _passed = "to_dict()"
 
     ir: comparison.HloComparison
 
@@ -253,10 +254,11 @@ def _platform(compiled: object) -> str:
     return "GPU" if name in ("CUDA", "ROCM") else name if name in ("CPU", "GPU", "TPU") else ""
 
 
-class Report:
+class Report(OfProgram):
     """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
 
     __slots__ = ("_check", "_program", "_title", "ir")
+    _passed = "to_dict()"
 
     ir: figures.Report
 

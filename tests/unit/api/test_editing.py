@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
-from multiprocessing import get_context
-from pathlib import Path
-
 import pytest
 
 import sdyopt
-from sdyopt.tools.api.program import _orders_of_uses
-
-ROOT = Path(__file__).parents[3]
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -445,58 +438,3 @@ def test_a_pass_on_functions_uses_the_meshes_of_the_module(module: sdyopt.Module
     result = module.run(ShardArguments())
     shardings = {str(each.sharding) for f in result.functions.values() for each in f.arguments}
     assert shardings == {'#sdy.sharding<@mesh, [{"y"}, {}]>'}
-
-
-# --- Processes ------------------------------------------------------------------------------------
-
-
-def wire_bytes(module: sdyopt.Module) -> tuple[sdyopt.Module, int]:
-    result = module.run("sdy-propagation-pipeline", enable_insert_explicit_collectives=True)
-    return result, len(result.report().collectives)
-
-
-def test_modules_are_passed_to_processes() -> None:
-    module = sdyopt.parse(ROOT / "examples/mlp.mlir")
-    with get_context("spawn").Pool(1) as pool:
-        [(result, count)] = pool.map(wire_bytes, [module])
-    here = wire_bytes(module)
-    assert str(result) == str(here[0])
-    assert count == here[1]
-
-
-@pytest.mark.parametrize("name", ["mlp", "transformer_train"])
-def test_a_pickled_module_is_equal_in_every_part(name: str) -> None:
-    module = sdyopt.parse(ROOT / f"examples/{name}.mlir")
-    # After passes, uses are in another order than in the text.
-    for each in (module, module.run("sdy-propagation-pipeline", enable_insert_explicit_collectives=True)):
-        copy: sdyopt.Module = pickle.loads(pickle.dumps(each))
-        assert copy.as_text(debug_info=True) == each.as_text(debug_info=True)
-        assert _orders_of_uses(copy.ir) == _orders_of_uses(each.ir)
-        assert copy.diagnostics == each.diagnostics
-
-
-def test_data_is_pickled() -> None:
-    sharding = sdyopt.Sharding(MESH, ["x", None], unreduced_axes=["y"], reduction="max")
-    copy = pickle.loads(pickle.dumps(sharding))
-    assert copy == sharding
-    assert copy.ir is sharding.ir
-
-
-def test_findings_are_pickled() -> None:
-    found = sdyopt.parse(
-        """sdy.mesh @mesh = <["x"=2, "y"=2]>
-        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-          return %a : tensor<8xf32>
-        }"""
-    ).lint()
-    copy = pickle.loads(pickle.dumps(found))
-    assert found
-    assert (copy, str(copy)) == (found, str(found))
-
-
-def test_an_error_is_pickled() -> None:
-    with pytest.raises(sdyopt.ParseError) as error:
-        sdyopt.parse("foo")
-    copy = pickle.loads(pickle.dumps(error.value))
-    assert str(copy) == str(error.value)
-    assert type(copy) is sdyopt.ParseError
