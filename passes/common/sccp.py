@@ -22,6 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.dialects.cf.switch import SwitchOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.ir.attribute import Attribute
@@ -151,7 +152,10 @@ class _Analysis:
                 self._set_not_constant(block.arguments)
                 self._execute(block)
             return
-        taken = self._taken(op, op.operand_at(0) if len(op.successors) == 2 else None)
+        if isinstance(op, SwitchOp):
+            taken: Sequence[int] = self._taken_cases(op)
+        else:
+            taken = self._taken(op, op.operand_at(0) if len(op.successors) == 2 else None)
         blocks = [op.successors[index] for index in taken]
         for index, block in enumerate(op.successors):
             # As in C++, a block that is taken may be so by each of several edges to it.
@@ -172,6 +176,15 @@ class _Analysis:
         if isinstance(constant.value, IntegerAttr):
             return (0,) if constant.value.value else (1,)
         return (0, 1)
+
+    def _taken_cases(self, op: SwitchOp) -> Sequence[int]:
+        """As `_taken`, of the default and the cases."""
+        if any(operand not in self.known for operand in op.operands):
+            return ()
+        flag = self.known[op.flag].value
+        if not isinstance(flag, IntegerAttr):
+            return range(len(op.successors))
+        return (op.successor_of(flag.value),)
 
     def _visit_if(self, op: IfOp) -> None:
         for index in self._taken(op, op.condition):

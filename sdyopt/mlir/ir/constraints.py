@@ -196,7 +196,14 @@ def _dense_array(width: int) -> AttrConstraint[tuple[int, ...]]:
     )
 
 
+I32_ARRAY = _dense_array(32)
 I64_ARRAY = _dense_array(64)
+INTEGER_ELEMENTS_ATTR: AttrConstraint[DenseElements] = AttrConstraint(
+    "integer elements attribute",
+    lambda a: isinstance(a, DenseElements) and isinstance(a.type.element, IntegerType),
+    lambda a: a,
+    _is_a(DenseElements),
+)
 BOOL_ARRAY: AttrConstraint[tuple[bool, ...]] = AttrConstraint(
     "i1 dense array attribute",
     lambda a: isinstance(a, DenseArray) and a.element is IntegerType(1),

@@ -199,6 +199,7 @@ def _declare_successors(cls: type[Op], fields: Mapping[str, Field]) -> None:
         field.index = index
     names = tuple([field.arguments.field_name for field in successors if field.arguments is not None])
     cls.successor_operands = names if len(names) == len(successors) else ()
+    cls.successor_segments = successors[-1].segments if cls.successor_operands else ""
 
 
 def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:

@@ -232,16 +232,36 @@ OPERANDS_TO_RESULTS = _OperandsToResults()
 
 def successor_operand_range(branch: Op, successor_index: int) -> tuple[int, int]:
     """The operands that a branch forwards to a successor: (index of the first, number of them)."""
-    field = branch.fields[branch.successor_operands[successor_index]]
+    name, segment = _successor_group(branch, successor_index)
+    field = branch.fields[name]
     assert isinstance(field, OperandField)
-    return field.range_of(branch.signature)
+    start, count = field.range_of(branch.signature)
+    sizes = _segments(branch)
+    if segment is None or sizes is None:
+        return start, count
+    return start + sum(sizes[:segment]), sizes[segment] if segment < len(sizes) else 0
+
+
+def _successor_group(branch: Op, successor_index: int) -> tuple[str, int | None]:
+    """The field of the operands for a successor, and the number of the segment if it is one of several."""
+    names = branch.successor_operands
+    last = len(names) - 1
+    if not branch.successor_segments or successor_index < last:
+        return names[successor_index], None
+    return names[last], successor_index - last
+
+
+def _segments(branch: Op) -> tuple[int, ...] | None:
+    """The number of operands for each of the variadic successors."""
+    sizes = branch.signature.attributes.get(branch.successor_segments) if branch.successor_segments else None
+    return tuple([int(size) for size in sizes.values]) if isinstance(sizes, DenseArray) else None
 
 
 def forwarded_operands(op: Op) -> Set[int]:
     """The indices of the operands that are forwarded to successors; empty if the class declares none."""
-    ranges = [
-        successor_operand_range(op, successor_index) for successor_index in range(len(op.successor_operands))
-    ]
+    if not op.successor_operands:
+        return set()
+    ranges = [successor_operand_range(op, successor_index) for successor_index in range(len(op.successors))]
     return {index for start, count in ranges for index in range(start, start + count)}
 
 
@@ -267,30 +287,46 @@ def append_successor_operands(
 ) -> None:
     """Appends values to the operands that a branch forwards to a successor."""
     start, count = successor_operand_range(branch, successor_index)
-    name = branch.successor_operands[successor_index]
+    name, segment = _successor_group(branch, successor_index)
     ranges = operand_ranges(branch.signature)
     sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
+    segments = _segments(branch)
+    if segments is not None:
+        segments = tuple([size + len(values) * (index == segment) for index, size in enumerate(segments)])
     operands = list(branch.operands)
     operands[start + count : start + count] = values
-    _set_operands(rewriter, branch, operands, sizes)
+    _set_operands(rewriter, branch, operands, sizes, segments)
 
 
 def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
     """Erases the successor operands of all block arguments that are not in `kept`."""
     dropped: set[int] = set()
+    segments = list(_segments(branch) or ())
     for successor_index, block in enumerate(branch.successors):
         start, _ = successor_operand_range(branch, successor_index)
-        dropped.update(start + argument.index for argument in block.arguments if argument not in kept)
+        positions = [start + argument.index for argument in block.arguments if argument not in kept]
+        dropped.update(positions)
+        _, segment = _successor_group(branch, successor_index)
+        if segment is not None:
+            segments[segment] -= len(positions)
     if not dropped:
         return
     ranges = operand_ranges(branch.signature).values()
     sizes = [sum(index not in dropped for index in range(start, start + count)) for start, count in ranges]
     values = [value for index, value in enumerate(branch.operands) if index not in dropped]
-    _set_operands(rewriter, branch, values, sizes)
+    _set_operands(rewriter, branch, values, sizes, segments)
 
 
-def _set_operands(rewriter: Rewriter, branch: Op, values: Sequence[Value], sizes: Sequence[int]) -> None:
-    segments = branch.signature.attributes.get(OPERAND_SEGMENTS)
+def _set_operands(
+    rewriter: Rewriter,
+    branch: Op,
+    values: Sequence[Value],
+    sizes: Sequence[int],
+    segments: Sequence[int] | None,
+) -> None:
+    """Sets the operands, the number of them in each field, and that for each of the variadic successors."""
     rewriter.set_operands(branch, values)
-    if isinstance(segments, DenseArray):
-        rewriter.set_attribute(branch, OPERAND_SEGMENTS, DenseArray(segments.element, tuple(sizes)))
+    for name, counts in ((OPERAND_SEGMENTS, sizes), (branch.successor_segments, segments)):
+        old = branch.signature.attributes.get(name) if name and counts is not None else None
+        if isinstance(old, DenseArray) and counts is not None:
+            rewriter.set_attribute(branch, name, DenseArray(old.element, tuple(counts)))

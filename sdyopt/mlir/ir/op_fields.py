@@ -239,13 +239,17 @@ class SuccessorField(Field, Generic[T]):
     """One successor, or (`is_variadic`) all successors from `index` on. The `op` decorator sets `index`.
 
     `arguments` is the field of the operands that become the arguments of the block; None if there are none.
+    Those of variadic successors follow each other in it; the attribute `segments` has the number for each.
     """
 
     index: int
 
-    def __init__(self, arguments: OperandField[Any, Any] | None, is_variadic: bool) -> None:
+    def __init__(
+        self, arguments: OperandField[Any, Any] | None, is_variadic: bool, segments: str = ""
+    ) -> None:
         self.arguments = arguments
         self.is_variadic = is_variadic
+        self.segments = segments
 
     @overload
     def __get__(self, op: None, owner: type[Op]) -> SuccessorField[T]: ...
@@ -318,9 +322,16 @@ def successor(arguments: OperandField[Any, Any] | None = None) -> SuccessorField
     return SuccessorField(arguments, is_variadic=False)
 
 
-def successors() -> SuccessorField[tuple[Block, ...]]:
-    """Any number of successors without arguments, after the others."""
-    return SuccessorField(None, is_variadic=True)
+def successors(
+    arguments: OperandField[Any, Any] | None = None, segments: str = ""
+) -> SuccessorField[tuple[Block, ...]]:
+    """Any number of successors, after the others.
+
+    Their arguments, if they have any, are the operands of a field; the attribute `segments`, an array of
+    `i32`, has the number of them for each successor.
+    """
+    assert (arguments is None) == (not segments)
+    return SuccessorField(arguments, is_variadic=True, segments=segments)
 
 
 def operand_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:

@@ -106,9 +106,11 @@ class Op(metaclass=OpMeta):
     is_effect_free: ClassVar[Callable[..., bool] | None] = None
     # (signature) -> how often the regions run in one run of the operation, None if unknown, for reports.
     trip_count: ClassVar[Callable[..., int | None] | None] = None
-    # For a branch: per successor, the name of the field whose operands become the block arguments. The `op`
-    # decorator sets it.
+    # For a branch: per successor, the name of the field whose operands become the block arguments. If the
+    # last is that of variadic successors, the attribute `successor_segments` has the number of operands for
+    # each. The `op` decorator sets both.
     successor_operands: ClassVar[tuple[str, ...]] = ()
+    successor_segments: ClassVar[str] = ""
     # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
     # The inherent attributes that are stored outside the signature because they change often.

@@ -373,8 +373,8 @@ class Liveness:
         for predecessor in dict.fromkeys(self._predecessors_of(argument.block)):
             branch = predecessor.last
             assert branch is not None
-            for successor_index in range(len(branch.successor_operands)):
-                if branch.successors[successor_index] is argument.block:
+            for successor_index, block in enumerate(branch.successors if branch.successor_operands else ()):
+                if block is argument.block:
                     start, _ = successor_operand_range(branch, successor_index)
                     self._add(branch.operand_at(start + argument.index))
 

@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.holes import SIZE_HOLES, Hole, HoleInspected
-from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
+from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, SuccessorField, ValueField, declared_fields
 from sdyopt.mlir.ir.op_signature import EQUALLY_VALID, FORM, OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import (
@@ -309,6 +309,21 @@ def _check_counts(signature: OpSignature) -> None:
         _check_segments(signature, operands, "operand", operand_count)
     if ATTR_SIZED_RESULTS in signature.op_class.traits:
         _check_segments(signature, results, "result", result_count)
+    if signature.op_class.successor_segments:
+        _check_successor_segments(signature, declared.successors[-1])
+
+
+def _check_successor_segments(signature: OpSignature, field: SuccessorField[Any]) -> None:
+    """Checks that the numbers of operands for variadic successors add up to their number."""
+    sizes = signature.attributes.get(field.segments)
+    if not isinstance(sizes, DenseArray) or field.arguments is None:
+        return
+    total, count = sum(sizes.values), field.arguments.range_of(signature)[1]
+    if total != count:
+        raise signature.op_error(
+            f"{field.arguments.field_name} count ({count}) does not match with the total size ({total}) "
+            f"specified in attribute '{field.segments}'"
+        )
 
 
 def _check_operand_count(
@@ -429,7 +444,7 @@ def check_successor_count(op: Op) -> None:
     is_variadic = needed < len(declared)
     if count < needed or (count > needed and not is_variadic):
         number = f"at least {needed}" if is_variadic else needed
-        plural = "" if needed == 1 else "s"
+        plural = "" if needed == 1 and not is_variadic else "s"
         raise op.op_error(f"requires {number} successor{plural} but found {count}")
 
 
@@ -437,11 +452,17 @@ def check_successor_operands(op: Op) -> None:
     """Checks the operands for each successor against the arguments of its block."""
     if not op.successors or not op.name:
         return
-    for number, field in enumerate(declared_fields(type(op)).successors):
-        if field.is_variadic:
+    declared = declared_fields(type(op)).successors
+    for number, block in enumerate(op.successors):
+        field = declared[min(number, len(declared) - 1)]
+        if field.is_variadic and field.arguments is None:
             break
         start, count = (0, 0) if field.arguments is None else field.arguments.range_of(op.signature)
-        arguments = op.successors[number].arguments
+        segments = op.signature.attributes.get(field.segments) if field.segments else None
+        if isinstance(segments, DenseArray):
+            sizes, segment = segments.values, number - field.index
+            start, count = start + sum(sizes[:segment]), sizes[segment] if segment < len(sizes) else 0
+        arguments = block.arguments
         if len(arguments) != count:
             raise op.error(
                 f"branch has {count} operands for successor #{number}, but target block has {len(arguments)}"

@@ -33,7 +33,17 @@ from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.symbols import SYM_NAME
-from sdyopt.mlir.ir.types import DYNAMIC, I64, NONE, FunctionType, IndexType, RankedTensor, ShapedType, Type
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    I64,
+    NONE,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    RankedTensor,
+    ShapedType,
+    Type,
+)
 
 
 @directive("SymbolName")
@@ -260,6 +270,14 @@ class IndexTypeOf(_TypeOfClass):
 
     cls = IndexType
     expected = "builtin.index"
+
+
+@directive("IntegerType")
+class IntegerTypeOf(_TypeOfClass):
+    """An integer type."""
+
+    cls = IntegerType
+    expected = "builtin.integer"
 
 
 @directive("OperandsAndResultsType")

@@ -16,7 +16,8 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, ONE_BLOCK, AttrConstraint
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I32_ARRAY, I64_ARRAY, ONE_BLOCK, AttrConstraint
 from sdyopt.mlir.ir.op_fields import (
     ONE,
     OPERAND_SEGMENTS,
@@ -34,7 +35,7 @@ from sdyopt.mlir.ir.op_fields import (
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import NONE, Type
+from sdyopt.mlir.ir.types import I32, I64, NONE, IntegerType, Type
 
 
 class FormatElement:
@@ -377,8 +378,21 @@ def _parse_symbol(op_parser: OpAsmParser) -> Attribute:
     return reference
 
 
+def _integers(element: IntegerType) -> _Syntax:
+    """The syntax `[1, 2]` of a dense array."""
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        return DenseArray(
+            element, tuple(op_parser.comma_list(lambda: op_parser.integer(element.width), "[", "]"))
+        )
+
+    return parse, lambda array, attribute_printer: f"[{', '.join(map(str, array.values))}]"
+
+
 _syntaxes: dict[AttrConstraint[Any], _Syntax] = {
-    FLAT_SYMBOL_ATTR: (_parse_symbol, lambda reference, attribute_printer: symbol_text(reference.root))
+    FLAT_SYMBOL_ATTR: (_parse_symbol, lambda reference, attribute_printer: symbol_text(reference.root)),
+    I32_ARRAY: _integers(I32),
+    I64_ARRAY: _integers(I64),
 }
 
 

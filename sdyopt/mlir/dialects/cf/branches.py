@@ -1,4 +1,4 @@
-"""The subset of the cf dialect that programs of the mesh dialect use: br, cond_br, assert."""
+"""The cf dialect object, cf.br, cond_br and assert, and their canonicalizations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.select import SelectOp
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, STRING_ATTR
+from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, I32_ARRAY, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.op_fields import attr, operand, operands, successor
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, successor
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -18,7 +19,7 @@ from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
 from sdyopt.mlir.ir.types import I1, I32
 from sdyopt.mlir.ir.value import Value
 
-cf = DIALECT = Dialect("cf", is_partial=True)
+cf = Dialect("cf")
 cf.is_inlinable = True
 cf.materialize_constant = make_constant
 
@@ -39,34 +40,34 @@ def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _collapsed(block: Block, values: list[Value]) -> tuple[Block, list[Value]] | None:
+def collapsed(block: Block, values: list[Value]) -> tuple[Block, list[Value]] | None:
     """Where a branch to a block goes that only branches on; None if it does not, or if that is a cycle."""
-    branch = block.last
-    if not isinstance(branch, BranchOp) or branch is not block.first:
+    first = block.last
+    if not isinstance(first, BranchOp) or first is not block.first:
         return None
-    if any(user is not branch for argument in block.arguments for user in argument.users):
+    if any(user is not first for argument in block.arguments for user in argument.users):
         return None
     visited = {block}
-    next_branch: Op | None = branch
+    next_branch: Op | None = first
     while isinstance(next_branch, BranchOp):
         if next_branch.dest in visited:
             return None
         visited.add(next_branch.dest)
         next_branch = next_branch.dest.last
     mapping: dict[Value, Value] = dict(zip(block.arguments, values, strict=True))
-    return branch.dest, [mapping.get(value, value) for value in branch.dest_operands]
+    return first.dest, [mapping.get(value, value) for value in first.dest_operands]
 
 
 def _skip_block(op: BranchOp, rewriter: Rewriter) -> bool:
     """Branches to where the destination branches."""
-    collapsed = None if op.dest is op.parent else _collapsed(op.dest, op.dest_operands)
-    if collapsed is None:
+    target = None if op.dest is op.parent else collapsed(op.dest, op.dest_operands)
+    if target is None:
         return False
-    _branch(rewriter, op, *collapsed)
+    branch(rewriter, op, *target)
     return True
 
 
-def _branch(rewriter: Rewriter, op: Op, dest: Block, values: list[Value]) -> None:
+def branch(rewriter: Rewriter, op: Op, dest: Block, values: list[Value]) -> None:
     """Replaces a terminator with a branch."""
     rewriter.create(BranchOp, values, before=op, location=op.location, successors=[dest])
     rewriter.erase(op)
@@ -94,23 +95,24 @@ def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> boo
         return False
     target = op.true_dest if condition.value else op.false_dest
     values = op.true_dest_operands if condition.value else op.false_dest_operands
-    _branch(rewriter, op, target, values)
+    branch(rewriter, op, target, values)
     return True
 
 
 def _skip_blocks(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
     """Branches to where the destinations branch."""
-    true_target = _collapsed(op.true_dest, op.true_dest_operands)
-    false_target = _collapsed(op.false_dest, op.false_dest_operands)
+    true_target = collapsed(op.true_dest, op.true_dest_operands)
+    false_target = collapsed(op.false_dest, op.false_dest_operands)
     if true_target is None and false_target is None:
         return False
     true_dest, true_values = true_target or (op.true_dest, op.true_dest_operands)
     false_dest, false_values = false_target or (op.false_dest, op.false_dest_operands)
+    weights = {} if op.branch_weights is None else {"branch_weights": DenseArray(I32, op.branch_weights)}
     rewriter.create(
         ConditionalBranchOp,
         [op.condition, *true_values, *false_values],
         (),
-        {"operandSegmentSizes": DenseArray(I32, (1, len(true_values), len(false_values)))},
+        {**weights, "operandSegmentSizes": DenseArray(I32, (1, len(true_values), len(false_values)))},
         before=op,
         location=op.location,
         successors=[true_dest, false_dest],
@@ -138,7 +140,7 @@ def _merge_destinations(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
         ).results[0]
         for true_value, false_value in zip(true_values, false_values, strict=True)
     ]
-    _branch(rewriter, op, dest, values)
+    branch(rewriter, op, dest, values)
     return True
 
 
@@ -152,9 +154,9 @@ def _reuse_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
     if not isinstance(before, ConditionalBranchOp) or before.condition is not op.condition:
         return False
     if before.true_dest is block:
-        _branch(rewriter, op, op.true_dest, op.true_dest_operands)
+        branch(rewriter, op, op.true_dest, op.true_dest_operands)
     else:
-        _branch(rewriter, op, op.false_dest, op.false_dest_operands)
+        branch(rewriter, op, op.false_dest, op.false_dest_operands)
     return True
 
 
@@ -181,11 +183,13 @@ class ConditionalBranchOp(Op):
     condition = operand(BOOLEAN_VALUE)
     true_dest_operands = operands(ANY_TYPE)
     false_dest_operands = operands(ANY_TYPE)
+    branch_weights = optional_attr(I32_ARRAY)
     true_dest = successor(true_dest_operands)
     false_dest = successor(false_dest_operands)
 
     assembly = assembly(
-        "$condition `,` $true_dest (`(` $true_dest_operands^ `:` type($true_dest_operands) `)`)? `,` "
+        "$condition (`weights` `(` $branch_weights^ `)`)? `,` "
+        "$true_dest (`(` $true_dest_operands^ `:` type($true_dest_operands) `)`)? `,` "
         "$false_dest (`(` $false_dest_operands^ `:` type($false_dest_operands) `)`)? attr-dict"
     )
     canonicalizations = (
@@ -195,6 +199,18 @@ class ConditionalBranchOp(Op):
         Pattern(_reuse_condition),
         Pattern(_propagate_condition),
     )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        weights = signature[ConditionalBranchOp.branch_weights]
+        if not weights:
+            return
+        if len(weights) != 2:
+            raise signature.error(
+                f"expects number of branch weights to match number of successors: {len(weights)} vs 2"
+            )
+        if not any(weights):
+            raise signature.error("branch weights cannot all be zero")
 
 
 def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:

@@ -1,0 +1,274 @@
+"""cf.switch, and its canonicalizations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.cf.branches import branch, cf, collapsed
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, dense, element_size
+from sdyopt.mlir.ir.constraints import ANY_TYPE, I32_ARRAY, INTEGER_ELEMENTS_ATTR, TypeConstraint
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.interfaces import successor_operand_values
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, successor, successors
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
+from sdyopt.mlir.ir.types import I32, IntegerType, Type, vector
+from sdyopt.mlir.ir.value import Value
+
+_INTEGER = TypeConstraint[IntegerType]("integer", lambda type: isinstance(type, IntegerType))
+
+# A block and the values of its arguments.
+Destination = tuple[Block, list[Value]]
+
+
+def _parse_destination(op_parser: OpAsmParser) -> tuple[list[OperandName], list[Type]]:
+    """Parses `: ^block(%value, … : type, …)`: the operands and their types."""
+    op_parser.expect(":")
+    op_parser.successors.append(op_parser.successor())
+    if not op_parser.accept("("):
+        return [], []
+    names = op_parser.operand_list()
+    op_parser.expect(":")
+    types = op_parser.comma_list(op_parser.type)
+    op_parser.expect(")")
+    return names, types
+
+
+def _parse_case(op_parser: OpAsmParser, width: int) -> int:
+    offset = op_parser.skip_trivia()
+    value = op_parser.accept_integer()
+    if value is None:
+        raise op_parser.error_at_next_token("expected integer value")
+    if not -(1 << width >> 1) <= value < 1 << width:
+        raise op_parser.error(f"case value is out of range for 'i{width}'", offset)
+    return value
+
+
+def _parse_cases(op_parser: OpAsmParser) -> None:
+    (flag_type,) = op_parser.types["flag"]
+    assert isinstance(flag_type, IntegerType)
+    op_parser.expect("default")
+    op_parser.operand_names["default_operands"], op_parser.types["default_operands"] = _parse_destination(
+        op_parser
+    )
+    names: list[OperandName] = []
+    types: list[Type] = []
+    values: list[int] = []
+    segments: list[int] = []
+    while op_parser.accept(","):
+        values.append(_parse_case(op_parser, flag_type.width))
+        case_names, case_types = _parse_destination(op_parser)
+        op_parser.check_operand_count(case_names, case_types, op_parser.offset)
+        names += case_names
+        types += case_types
+        segments.append(len(case_names))
+    op_parser.operand_names["case_operands"], op_parser.types["case_operands"] = names, types
+    op_parser.attributes["case_operand_segments"] = DenseArray(I32, tuple(segments))
+    if values:
+        op_parser.attributes["case_values"] = _case_values(values, flag_type)
+
+
+def _case_values(values: Sequence[int], type: IntegerType) -> DenseElements:
+    size = element_size(type)
+    data = b"".join([(value & ((1 << type.width) - 1)).to_bytes(size, "little") for value in values])
+    return dense(vector((len(values),), type), data)
+
+
+def _signed(value: int, type: Type) -> int:
+    assert isinstance(type, IntegerType)
+    value &= (1 << type.width) - 1
+    return value - (1 << type.width) if 0 < 1 << type.width >> 1 <= value else value
+
+
+def _print_cases(op: SwitchOp, printer: OpAsmPrinter) -> None:
+    printer.newline()
+    labels = ["default", *map(str, op.values)]
+    for index, (label, block) in enumerate(zip(labels, op.successors, strict=True)):
+        if index:
+            printer.write(",")
+            printer.newline()
+        printer.write(f"  {label}: {printer.label(block)}")
+        values = successor_operand_values(op, index)
+        if values:
+            types = printer.types([value.type for value in values])
+            printer.write(f"({printer.name_list(values)} : {types})")
+    if op.case_dests:
+        printer.newline()
+
+
+def _make(
+    op: SwitchOp, rewriter: Rewriter, default: Destination, cases: Sequence[tuple[int, Destination]]
+) -> None:
+    """Replaces a switch with one of these destinations."""
+    values = [value for _, (_, operands) in cases for value in operands]
+    segments = tuple([len(operands) for _, (_, operands) in cases])
+    attributes: dict[str, Attribute] = {
+        "case_operand_segments": DenseArray(I32, segments),
+        "operandSegmentSizes": DenseArray(I32, (1, len(default[1]), len(values))),
+    }
+    if cases:
+        type = op.flag.type
+        assert isinstance(type, IntegerType)
+        attributes["case_values"] = _case_values([value for value, _ in cases], type)
+    rewriter.create(
+        SwitchOp,
+        [op.flag, *default[1], *values],
+        (),
+        attributes,
+        before=op,
+        location=op.location,
+        successors=[default[0], *(block for _, (block, _) in cases)],
+    )
+    rewriter.erase(op)
+
+
+def _drop_switch_without_cases(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Branches to the default if there is no case."""
+    if op.case_dests:
+        return False
+    branch(rewriter, op, *op.default)
+    return True
+
+
+def _drop_default_cases(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Drops the cases that branch as the default does."""
+    kept = [case for case in op.cases if case[1] != op.default]
+    if len(kept) == len(op.cases):
+        return False
+    _make(op, rewriter, op.default, kept)
+    return True
+
+
+def _fold_constant_flag(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Replaces a switch on a constant with a branch."""
+    constant = constant_value(op.flag.defining_op)
+    if not isinstance(constant, IntegerAttr):
+        return False
+    branch(rewriter, op, *op.destination_of(constant.value))
+    return True
+
+
+def _skip_blocks(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Branches to where the destinations branch."""
+    default = collapsed(*op.default)
+    cases = [(value, collapsed(*destination)) for value, destination in op.cases]
+    if default is None and all(destination is None for _, destination in cases):
+        return False
+    new_cases = [(value, new or old) for (value, new), (_, old) in zip(cases, op.cases, strict=True)]
+    _make(op, rewriter, default or op.default, new_cases)
+    return True
+
+
+def _reuse_case(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Branches to the destination of the case by which the only predecessor has switched on the same flag."""
+    before = _switch_before(op)
+    if before is None or op.parent is before.default_dest:
+        return False
+    (value,) = [value for value, (block, _) in before.cases if block is op.parent]
+    branch(rewriter, op, *op.destination_of(value))
+    return True
+
+
+def _drop_cases_before(op: SwitchOp, rewriter: Rewriter) -> bool:
+    """Drops the cases of the only predecessor from the switch on the same flag that is its default."""
+    before = _switch_before(op)
+    if before is None or op.parent is not before.default_dest:
+        return False
+    known = {value for value, _ in before.cases}
+    kept = [case for case in op.cases if case[0] not in known]
+    if len(kept) == len(op.cases):
+        return False
+    _make(op, rewriter, op.default, kept)
+    return True
+
+
+def _switch_before(op: SwitchOp) -> SwitchOp | None:
+    """The switch on the same flag that has the block of this one as its only successor of that kind."""
+    block = op.parent
+    if block is None or block.uses != 1:
+        return None
+    before = block.predecessors[0].last
+    return before if isinstance(before, SwitchOp) and before.flag is op.flag else None
+
+
+@cf.op("switch", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
+class SwitchOp(Op):
+    """Branches to the block of a case, or to the default if no case has the value of the flag."""
+
+    flag = operand(_INTEGER)
+    default_operands = operands(ANY_TYPE)
+    case_operands = operands(ANY_TYPE)
+    case_values = optional_attr(INTEGER_ELEMENTS_ATTR)
+    case_operand_segments = attr(I32_ARRAY)
+    default_dest = successor(default_operands)
+    case_dests = successors(case_operands, "case_operand_segments")
+
+    assembly = assembly(
+        "$flag `:` custom<IntegerType>($flag) `,` `[` "
+        "custom<cases>($case_values, $case_operand_segments) `]` attr-dict",
+        cases=custom(_parse_cases, print=_print_cases),
+    )
+    canonicalizations = (
+        Pattern(_drop_switch_without_cases),
+        Pattern(_drop_default_cases),
+        Pattern(_fold_constant_flag),
+        Pattern(_skip_blocks),
+        Pattern(_reuse_case),
+        Pattern(_drop_cases_before),
+    )
+
+    @property
+    def values(self) -> Sequence[int]:
+        """The values of the cases, as signed numbers."""
+        values = self.case_values
+        return () if values is None else [_signed(value, values.type.element) for value in values.values]
+
+    @property
+    def default(self) -> Destination:
+        """The block of the default, and the values of its arguments."""
+        return self.default_dest, self.default_operands
+
+    @property
+    def cases(self) -> list[tuple[int, Destination]]:
+        """The value of each case, its block, and the values of the arguments."""
+        return [
+            (value, (block, successor_operand_values(self, 1 + index)))
+            for index, (value, block) in enumerate(zip(self.values, self.case_dests, strict=True))
+        ]
+
+    def successor_of(self, flag: int) -> int:
+        """The number of the successor to which a switch on this value branches."""
+        number = _signed(flag, self.flag.type)
+        return 1 + self.values.index(number) if number in self.values else 0
+
+    def destination_of(self, flag: int) -> Destination:
+        """Where a switch on this value branches."""
+        index = self.successor_of(flag)
+        return self.successors[index], successor_operand_values(self, index)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        values, flag = signature[SwitchOp.case_values], signature[SwitchOp.flag]
+        if values is not None and values.type.element is not flag:
+            raise signature.op_error(
+                f"'flag' type ('{plain_type(flag)}') should match case value type "
+                f"('{plain_type(values.type.element)}')"
+            )
+
+    def verify_in_context(self) -> None:
+        count = 0 if self.case_values is None else self.case_values.type.num_elements
+        if count != len(self.case_dests):
+            raise self.op_error(
+                f"number of case values ({count}) should match number of case destinations "
+                f"({len(self.case_dests)})"
+            )
