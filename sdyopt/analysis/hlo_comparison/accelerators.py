@@ -97,7 +97,7 @@ def _narrow_source(value: HloValue) -> str:
     if value.op.opcode != "convert" or not value.op.operands:
         return ""
     narrow = value.op.operands[0]
-    return next((type for type in NARROW if narrow.part < 0 and narrow.op.type.startswith(f"{type}[")), "")
+    return next((type for type in NARROW if narrow.op.type.startswith(f"{type}[")), "")
 
 
 def _computed(attributes: str) -> str:

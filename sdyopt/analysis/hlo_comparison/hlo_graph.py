@@ -372,7 +372,7 @@ class _Expansion:
         sums = [
             without_rearranging(value.op.operands[0])
             for value in slices
-            if value.op.opcode == "dynamic-slice" and value.part < 0 and value.op.operands
+            if value.op.opcode == "dynamic-slice" and value.op.operands
         ]
         ops = {value.op for value in sums}
         if len(sums) != len(slices) or len(ops) != 1 or sums[0].op.opcode != "all-reduce":

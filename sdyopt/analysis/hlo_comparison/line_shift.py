@@ -53,8 +53,8 @@ def _at(location: SourceLocation, shifts: dict[str, int]) -> SourceLocation:
         frame._replace(line=frame.line - shifts.get(frame.file, 0)) if frame.line else frame
         for frame in location.frames
     )
-    line = location.line - shifts.get(location.file, 0) if location.line else 0
-    return location._replace(line=max(line, 0), frames=frames)
+    line = max(location.line - shifts.get(location.file, 0), 0) if location.line else 0
+    return location._replace(line=line, frames=frames)
 
 
 def _lines(operands: Iterable[CollectiveOperand]) -> dict[str, dict[str, Sequence[int]]]:

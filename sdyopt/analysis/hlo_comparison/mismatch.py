@@ -59,8 +59,9 @@ def _bytes_of(parameter: str) -> int:
 def _bytes_of_tensor(type: str) -> int:
     """The bytes of a tensor; 0 if its sizes are unknown."""
     result = _TENSOR.fullmatch(type)
-    sizes = [] if result is None else result[1].split("x")[:-1]
-    if result is None or "?" in sizes:
+    assert result is not None, type
+    sizes = result[1].split("x")[:-1]
+    if "?" in sizes:
         return 0
     return prod(map(int, sizes)) * bits_of(result[2]) // 8
 
@@ -69,8 +70,7 @@ def _is_part(parameter: str, type: str) -> bool:
     """Whether a type of HLO, such as `f32[4,8]`, is that of a tensor or of a shard of it."""
     element, _, shape = parameter.rstrip("]").partition("[")
     whole = _TENSOR.fullmatch(type)
-    if whole is None:
-        return True
+    assert whole is not None, type
     sizes, of_parts = whole[1].split("x")[:-1], shape.split(",") if shape else []
     if len(sizes) != len(of_parts) or bits_of(element) != bits_of(whole[2]):
         return False

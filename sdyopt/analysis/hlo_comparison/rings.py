@@ -91,5 +91,4 @@ def _cycles(pairs: str) -> Groups | None:
             cycle.append(device)
             device = after[device]
         cycles += [frozenset(cycle)] if cycle else []
-    sizes = set(map(len, cycles))
-    return frozenset(cycles) if len(sizes) == 1 and sizes != {1} else None
+    return frozenset(cycles) if len(set(map(len, cycles))) == 1 else None

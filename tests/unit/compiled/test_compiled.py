@@ -11,7 +11,7 @@ import pytest
 
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.hlo_comparison.compiled import ahead_of_time
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, CompileTarget
+from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, CompileTarget, _largest
 from sdyopt.analysis.hlo_comparison.compiled.buffers import (
     ARGUMENT,
     RESULT,
@@ -41,6 +41,9 @@ def test_values_at_the_peak_are_live_together() -> None:
     earlier = LIVE_RANGES.replace("product{}:2-3", "product{}:1-2")
     [first] = [each for each in read_buffers(ASSIGNMENT, earlier).values if each.kind == TEMPORARY]
     assert first.bytes == 4096
+    # A value may be live in one step only.
+    brief = LIVE_RANGES.replace("product{}:2-3", "product{}:3-3")
+    assert read_buffers(ASSIGNMENT, brief).values == read_buffers(ASSIGNMENT, LIVE_RANGES).values
 
 
 def test_of_values_at_one_offset_the_largest_is_shown() -> None:
@@ -70,6 +73,15 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compiler(kind: str = "v5e:2x2") -> Compiler:
     return Compiler(Worker(str(INPUTS / "compiler"), 60, 0), CompileTarget("tpu", kind))
+
+
+def test_the_program_is_the_largest_that_was_compiled(tmp_path: Path) -> None:
+    """Compilers compile small programs of their own, too."""
+    for number, text in enumerate(["small", "the program of the user", ""]):
+        (tmp_path / f"module_{number}.after_optimizations.txt").write_text(text, encoding="utf-8")
+    assert _largest(tmp_path, ("*.buffers.txt", "*after_optimizations.txt"), "") == "the program of the user"
+    with pytest.raises(NotValidated, match="ended without writing"):
+        _largest(tmp_path, ("*.buffers.txt",), "")
 
 
 def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

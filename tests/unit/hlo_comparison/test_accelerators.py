@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 
-from sdyopt.analysis.hlo_comparison.accelerators import FOLDED, MERGED, SCATTERED, SUMMED, on_accelerators
+from sdyopt.analysis.hlo_comparison.accelerators import (
+    FOLDED,
+    MERGED,
+    NARROWED,
+    SCATTERED,
+    SUMMED,
+    on_accelerators,
+)
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
 _REGIONS = """%add (x: f32[], y: f32[]) -> f32[] {
@@ -30,9 +37,24 @@ _SCATTER = """  %sum = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_group
 _FOLD = """  %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
   ROOT %two = f32[8,4]{1,0} all-reduce(%one), channel_id=2, replica_groups={{0,2},{1,3}}, to_apply=%add
 """
+# Sums of bfloat16, each of which the CPU computes in float32.
+_NARROW_FOLD = """  %h = bf16[8,4]{1,0} convert(%a)
+  %f = f32[8,4]{1,0} convert(%h)
+  %one = f32[8,4]{1,0} all-reduce(%f), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %g = bf16[8,4]{1,0} convert(%one)
+  %k = f32[8,4]{1,0} convert(%g)
+  %two = f32[8,4]{1,0} all-reduce(%k), channel_id=2, replica_groups={{0,2},{1,3}}, to_apply=%add
+  ROOT %out = bf16[8,4]{1,0} convert(%two)
+"""
 _MERGE = """  %one = f32[16,4]{1,0} all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, dimensions={0}
   %two = f32[16,4]{1,0} all-gather(%a), channel_id=2, replica_groups={{0,1},{2,3}}, dimensions={0}
   ROOT %out = f32[16,4]{1,0} multiply(%one, %two)
+"""
+_MERGE_TWICE = """  %b = f32[4,16]{1,0} transpose(%one), dimensions={1,0}
+  %c = f32[4,16]{1,0} transpose(%two), dimensions={1,0}
+  %three = f32[4,32]{1,0} all-gather(%b), channel_id=3, replica_groups={{0,2},{1,3}}, dimensions={1}
+  %four = f32[4,32]{1,0} all-gather(%c), channel_id=4, replica_groups={{0,2},{1,3}}, dimensions={1}
+  ROOT %out = f32[4,32]{1,0} multiply(%three, %four)
 """
 _SUM = """  %b = f32[8,4]{1,0} negate(%a)
   %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
@@ -101,7 +123,16 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_FOLD), {FOLDED: 1}, ["all_reduce"]),
         # The same devices again: every element would be added twice.
         (_program(_FOLD.replace("{0,2},{1,3}", "{0,1},{2,3}")), {}, ["all_reduce"] * 2),
+        (_program(_NARROW_FOLD), {NARROWED: 2, FOLDED: 1}, ["all_reduce"]),
+        # The second one sums up what the first is rounded to, in float32.
+        (
+            _program(_NARROW_FOLD.replace("ROOT %out = bf16[8,4]{1,0} convert", "ROOT %out = f32[8,4] tanh")),
+            {NARROWED: 1},
+            ["all_reduce"] * 2,
+        ),
         (_program(_MERGE), {MERGED: 1}, ["all_gather"]),
+        # What two that are merged are gathered to is merged, too.
+        (_program(_MERGE.replace("ROOT ", "") + _MERGE_TWICE), {MERGED: 2}, ["all_gather"] * 2),
         (_program(_MERGE.replace("all-gather(%a), channel_id=2", "all-gather(%b)")), {}, ["all_gather"] * 2),
         (_program(_SUM), {SUMMED: 1}, ["all_reduce"]),
         (_program(_SUM.replace("%add\n  ROOT", "%max\n  ROOT")), {}, ["all_reduce"] * 2),

@@ -379,6 +379,12 @@ def test_hlo_of_one_of_several_slices() -> None:
     text = f"HloModule m, {layout}, num_partitions=4\n\n{entry}  ROOT %g = f32[4,64] {gather}\n}}\n"
     found = sdyopt.parse(program).report().compare_hlo(text)
     assert (found.to_dict()["devices"], found.to_dict()["slices"], found.counts) == (8, 2, {"same": 1})
+    # The last axis is not between slices of three devices.
+    with pytest.raises(sdyopt.ParseError, match="the HLO is for 3 devices, the program for 8"):
+        sdyopt.parse(program).report().compare_hlo(text.replace("num_partitions=4", "num_partitions=3"))
+    # HLO for another machine is not of one slice.
+    with pytest.raises(sdyopt.ParseError, match="the HLO is for 4 devices, the program for 8"):
+        sdyopt.parse(program).report().compare_hlo(text.replace(":T(8,128)", ""))
     # Of three slices, it would be another program.
     with pytest.raises(sdyopt.ParseError, match="the HLO is for 4 devices, the program for 8"):
         sdyopt.parse(program).report().compare_hlo(text.replace("f32[4,16]{1,0:T", "f32[2,16]{1,0:T"))

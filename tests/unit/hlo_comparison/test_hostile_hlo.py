@@ -90,6 +90,18 @@ def test_what_is_large_on_many_devices_is_unknown() -> None:
     assert values(found, "i") is None
 
 
+def test_values_have_limits_for_one_and_for_all() -> None:
+    device = "%d = u32[] partition-id()"
+    for elements, is_known in ((64, True), (65, False)):
+        found = program(device, f"%b = u32[{elements}] broadcast(%d), dimensions={{}}", devices=4096)
+        assert (values(found, "b") is not None) == is_known
+    # 16 arrays of 262,144 elements fit in, with as many other values.
+    sizes = range(1 << 18, (1 << 18) - 17, -1)
+    lines = [f"%b{n} = u32[{size}] broadcast(%c), dimensions={{}}" for n, size in enumerate(sizes)]
+    found = program("%c = u32[] constant(1)", *lines)
+    assert [values(found, f"b{n}") is not None for n in range(17)] == [True] * 16 + [False]
+
+
 def test_what_is_equal_on_all_devices_is_there_once() -> None:
     numbers = ",".join(["1"] * 8192)
     lines = f"%b = u32[8192] constant({{{numbers}}})", "%i = u32[8192] add(%b, %b)"

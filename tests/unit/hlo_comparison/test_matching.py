@@ -43,10 +43,15 @@ StackFrames
 
 """
 LINES = range(1, 10)
-# The frame of a number is the line of that number.
+# The frame of a number is the line of that number; that of 20 more is this line, in what line 9 calls.
 HEAD = HEAD.format(
     places="\n".join(f"{each} {{file_name_id=1 function_name_id=1 line={each} column=1}}" for each in LINES),
-    frames="\n".join(f"{each} {{file_location_id={each}}}" for each in LINES),
+    frames="\n".join(
+        [
+            *(f"{each} {{file_location_id={each}}}" for each in LINES),
+            *(f"{20 + each} {{file_location_id={each} parent_frame_id=10}}" for each in LINES),
+        ]
+    ),
 )
 # %a is 8x4, %start is 0 on the devices 0 and 1, and 4 on the others.
 ENTRY = """ENTRY %main (a: f32[8,4]) -> f32[8,4] {
@@ -211,6 +216,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             id="separate sums",
         ),
         pytest.param(
+            # The gradients of two lines of a function are added up where it is called.
+            [reported("all_reduce", X, 32, line, "jit(step)/add_any") for line in (8, 9)],
+            NEGATED
+            + reduce("q", "%a", X, place(21))
+            + reduce("r", "%b", X, place(22))
+            + "  ROOT %t = f32[8,4]{1,0} add(%q, %r)\n",
+            [("only in the report", 1, 0), ("separate sums", 1, 2)],
+            "",
+            id="separate sums of a call",
+        ),
+        pytest.param(
             [reported("all_gather", X, 64, 1, moved="w")],
             gather("q", "%a", X, place(1))
             + gather("r", "%a", X, place(2))
@@ -352,13 +368,16 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             [
                 reported("all_gather", X, 4, 3, "jit(step)/top_k"),
                 reported("all_gather", X, 4, 3, "jit(step)/top_k"),
+                # Another line, and another kind.
+                reported("all_gather", X, 4, 5, "jit(step)/top_k"),
+                reported("all_to_all", X, 4, 3, "jit(step)/top_k"),
             ],
             gather("q", "%a", X, place(1))
             + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
             + '  ROOT %k = (f32[32,2], s32[32,2]) custom-call(%r), custom_call_target="TopK", '
             + place(3, "jit(step)/top_k")
             + "\n",
-            [("operand of top-k", 2, 2)],
+            [("operand of top-k", 2, 2), *[("only in the report", 1, 0)] * 2],
             "the result is only used by TopK, %k",
             id="top-k",
         ),
@@ -494,7 +513,7 @@ def test_operands_of_a_combined_collective_have_places_of_their_own() -> None:
     program = compiled(
         "  %b = f32[8,4]{1,0} negate(%a)\n"
         "  %r = (f32[8,4], f32[8,4]) all-reduce(%a, %b), replica_groups={{0,2},{1,3}}, to_apply=%add, "
-        + place(1, "jit(step)/(dot:sum)")
+        + place(3, "jit(step)/(dot:sum)")
         + f"\n  %p = f32[8,4]{{1,0}} get-tuple-element(%r), index=0, {place(1)}\n"
         f"  %q = f32[8,4]{{1,0}} get-tuple-element(%r), index=1, {place(2, 'jit(step)/sum')}\n"
     )

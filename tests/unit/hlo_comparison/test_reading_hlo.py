@@ -213,6 +213,14 @@ def test_elements_of_tuples_are_looked_through() -> None:
     assert element_of(HloValue(p.op, 1), 2) == HloValue(p.op, 1)
 
 
+def test_uses_of_a_tuple_are_those_of_its_elements() -> None:
+    element = "%e = f32[8] get-tuple-element(%t), index=0"
+    found = program("%t = (f32[8], f32[8]) custom-call()", element, "%x = f32[8] tanh(%e)")
+    whole = HloValue(instruction(found, "t"))
+    assert [user.name for user, _ in whole.uses] == ["x"]
+    assert [len(HloValue(whole.op, part).uses) for part in (0, 1)] == [1, 0]
+
+
 def test_uses_are_those_of_what_only_rearranges_a_value() -> None:
     lines = "%p = f32[8] parameter(0)", "%b = f32[2,4] bitcast(%p)", "%c = bf16[2,4] convert(%b)"
     found = program(*lines, "%x = f32[2,4] tanh(%b)", "%y = bf16[2,4] tanh(%c)")

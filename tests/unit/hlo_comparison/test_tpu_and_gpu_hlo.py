@@ -359,6 +359,14 @@ def test_several_products_of_one_line_have_a_ring_each() -> None:
     assert (alone.reason, len(alone.ours)) == ("only in the report", 1)
 
 
+def test_two_devices_are_a_ring() -> None:
+    permute = "collective-permute(%a), source_target_pairs={{0,1},{1,0},{2,3},{3,2}}"
+    program = hlo(f"%a = f32[2,8] parameter(0)\n%p = f32[2,8] {permute}, {PLACE}")
+    pairs = groups_of_axes('{"y"}', '<["x"=2, "y"=2]>')
+    [found] = match(program, reported("all_gather", 32, groups=pairs))
+    assert found.why == "a ring of permutes around 2 devices, in steps beside the product"
+
+
 def test_permutes_that_are_no_ring_are_none() -> None:
     pairs = "source_target_pairs={{0,1},{1,2},{2,3}}"
     steps = "\n".join(
@@ -382,6 +390,13 @@ def test_what_is_summed_in_float32_and_handed_on_as_16_bits() -> None:
     [found] = program.operands
     # Shards of 32 bits are summed up, shards of 16 bits gathered.
     assert (found.bits, int(found.wire_bytes)) == (32, 64 * 3 // 4 * (4 + 2))
+    program = hlo(
+        "%p = f32[8,8] parameter(0)\n"
+        "%r = bf16[2,8] reduce-scatter(%p), replica_groups={}, dimensions={0}, to_apply=%add"
+    )
+    # A reduce-scatter gathers none.
+    [found] = program.operands
+    assert (found.bits, int(found.wire_bytes)) == (32, 64 * 3 // 4 * 4)
 
 
 def test_no_reduce_scatter_in_this_topology() -> None:
@@ -524,3 +539,16 @@ def test_lines_that_are_the_same_did_not_move() -> None:
     # One line that happens to be elsewhere is no shift.
     assert shifts_of(ours[:1], [reported("all_reduce", 8, line=12)]) == {}
     assert shifts_of(ours, [reported("all_reduce", 8, line=line) for line in (11, 15, 29)]) == {}
+
+
+def test_a_shift_is_one_of_most_lines_of_operations_of_one_name() -> None:
+    ours = [reported("all_reduce", 8, line=line) for line in (10, 14, 30, 50, 70)]
+    # Two of five lines are three below; so are three, then.
+    assert shifts_of(ours, reduced_at(13, 17, 44, 61, 93)) == {}
+    assert shifts_of(ours, reduced_at(13, 17, 33, 61, 93)) == {"a.py": 3}
+    # Of another name, nothing says that they are the same.
+    others = [
+        replace(each, location=each.location._replace(name_stack="jit(f)/tanh"))
+        for each in reduced_at(13, 17, 33, 53, 73)
+    ]
+    assert shifts_of(ours, others) == {}
