@@ -18,6 +18,7 @@ from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySear
 from sdyopt.analysis.advise.verification import Verification
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.effect import Figures
+from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.roles import roles_of
@@ -260,7 +261,7 @@ class Adviser:
             return search.cost(figures) - excess + excess * share
 
         def tries(new: Sequence[Change], limit: Fraction | None) -> Iterator[Trial]:
-            yield from search.tries(trials, new, limit)
+            yield from search.tries(trials, new, None if limit is None else EstimatedCost(limit))
 
         return StrategySearch(tries, search.cost, soft_cost, trials.figures)
 

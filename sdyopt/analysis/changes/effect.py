@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
-from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report, TimeEstimate, axis_sizes
 from sdyopt.analysis.figures.flops import FLOPS
@@ -283,7 +283,7 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
             latency += (timed.seconds - collective.wire_bytes / bandwidth) * runs
         if isinstance(op, CollectiveOp) and is_result_reshard(op):
             of_results += bytes_of_runs(collective)
-        if isinstance(op, AllSliceOp) and is_of_argument(op) and _is_for_product(op):
+        if isinstance(op, AllSliceOp) and is_of_argument(producer(op)) and _is_for_product(op):
             sliced += collective.bytes_in or 0
         if collective.wire_bytes and collective.is_activation:
             sent, whole = bytes_of_runs(collective), Fraction(_global_bytes(op) * runs)

@@ -1,7 +1,7 @@
 """An estimate of the seconds of a program after changes, from the prices of its operations.
 
     estimate = Estimate(program, prices, outcome)
-    estimate.seconds([change])     # of the program after each; None if it is not known
+    estimate.costs([change])       # of the program after each; None if it is not known
 
 Shardings propagate as in a trial, but what operations send is looked up by their shardings. So an estimate
 takes a twentieth of the time of a trial, and says whether it is worth one; the figures that are shown are
@@ -20,6 +20,7 @@ from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import PipelineOutcome
 from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices
 from sdyopt.analysis.changes.propagated import Propagated
+from sdyopt.analysis.figures.boundary import is_of_argument
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -49,6 +50,20 @@ _UNPRICED: tuple[type[Op], ...] = (*CONTROL_FLOW, FuncOp, MeshOp, ModuleOp, *COL
 _UNPRICED_YET = Price()
 
 
+class EstimatedCost(NamedTuple):
+    """The seconds of a program, and those with whole tensors moved where activations are resharded.
+
+    As a limit, it holds for both; 0 `at_most` is no limit.
+    """
+
+    seconds: Fraction
+    at_most: Fraction = Fraction(0)
+
+    def is_above(self, limit: EstimatedCost) -> bool:
+        """Whether one of the two is not less than that of a limit."""
+        return self.seconds >= limit.seconds or 0 < limit.at_most <= self.at_most
+
+
 class _Stage(Enum):
     """When items are priced: products, others that take time without a change, and what takes none."""
 
@@ -61,7 +76,8 @@ class _Item(NamedTuple):
     """An operation, or a reshard of a value on its way into or out of a region or the program.
 
     What a loop computes or reshards may be done once, before or after it: `least_runs` is 1 if the operation
-    may, and `once` has the operands whose reshard may.
+    may, and `once` has the operands whose reshard may. `is_returned`: it is a reshard of a result.
+    `is_activation`: what it computes is no result, and is not computed in a region.
     """
 
     priced: Priced
@@ -72,6 +88,8 @@ class _Item(NamedTuple):
     is_predicted: bool
     least_runs: int
     once: frozenset[Value]
+    is_activation: bool
+    is_returned: bool = False
 
 
 class Estimate:
@@ -97,6 +115,7 @@ class Estimate:
         self._items = list(self._all_items())
         self._items_of: dict[int, list[int]] = {}
         self._users: dict[Value, list[int]] = {}
+        self._activations: dict[Value, bool] = {}
         for number, item in enumerate(self._items):
             for slot in dict.fromkeys(item.slots):
                 self._items_of.setdefault(slot, []).append(number)
@@ -109,13 +128,15 @@ class Estimate:
         self._prices.find({key: item.priced for key, item in zip(keys, self._items, strict=True)})
         return keys
 
-    def seconds(self, changes: Sequence[Change], limit: Fraction | None = None) -> list[Fraction | None]:
-        """The seconds of the program after each of several changes; None if they are not known.
+    def costs(
+        self, changes: Sequence[Change], limit: EstimatedCost | None = None
+    ) -> list[EstimatedCost | None]:
+        """The cost of the program after each of several changes; None if it is not known.
 
-        If they are not less than `limit`, they may be those that it takes at least.
+        If it is above `limit`, it may be what the program costs at least.
         """
-        before, now = self._keys_before, self._outcome.figures.seconds
-        results: list[Fraction | None] = [None] * len(changes)
+        before, figures = self._keys_before, self._outcome.figures
+        results: list[EstimatedCost | None] = [None] * len(changes)
         open_pairs = {
             number: pair
             for number, change in enumerate(changes)
@@ -133,9 +154,12 @@ class Estimate:
             self._prices.find(asked)
             for number, pair in list(open_pairs.items()):
                 more = self._more(before, *pair)
-                seconds = None if more is None else now + Fraction(more)
-                if stage is _Stage.LAST or (limit is not None and seconds is not None and seconds >= limit):
-                    results[number] = seconds
+                cost = None
+                if more is not None:
+                    seconds = figures.seconds + Fraction(more[0])
+                    cost = EstimatedCost(seconds, seconds + figures.penalty + Fraction(more[1]))
+                if stage is _Stage.LAST or (limit is not None and cost is not None and cost.is_above(limit)):
+                    results[number] = cost
                     del open_pairs[number]
         return results
 
@@ -157,15 +181,17 @@ class Estimate:
                 items.update(dict.fromkeys(self._items_of.get(slot, ())))
         return after, {number: self._key(self._items[number], after) for number in items}
 
-    def _more(self, before: Sequence[Key], after: Shardings, keys: dict[int, Key]) -> float | None:
+    def _more(
+        self, before: Sequence[Key], after: Shardings, keys: dict[int, Key]
+    ) -> tuple[float, float] | None:
         """By how many seconds the program takes longer with the new keys of some items, those without a
-        price left out.
+        price left out; and by how many to move whole tensors.
 
         It takes at least that: what may be done once in place of in each iteration of a loop counts once.
         None if items send otherwise where more than an operation decides: in a manual computation, for
         partial sums, and for custom calls.
         """
-        more, bytes_before, bytes_after = 0.0, 0.0, 0.0
+        more, moving, bytes_before, bytes_after = 0.0, 0.0, 0.0, 0.0
         values: dict[Value, None] = {}
         for number, key in keys.items():
             item, old, new = self._items[number], self._prices.of[before[number]], self._price(key)
@@ -175,31 +201,51 @@ class Estimate:
             if old != new and (has_unreduced or not item.is_predicted):
                 return None
             more += item.least_runs * new.own - item.runs * old.own
-            for position, _, _ in (*old.reshards, *new.reshards):
-                values[item.operands[position]] = None
+            moving += item.is_activation * new.whole - item.runs * old.whole
+            for reshard in (*old.reshards, *new.reshards):
+                values[item.operands[reshard.position]] = None
             if self._is_elementwise(item):
                 bytes_before += item.runs * self._bytes(item, self._before)
                 bytes_after += item.runs * self._bytes(item, after)
         for value in values:
-            more += self._of_reshards(value, before, keys, at_least=True)
-            more -= self._of_reshards(value, before, {}, at_least=False)
-        return more + (bytes_after - bytes_before) * self._seconds_of_byte
+            new_seconds, new_whole = self._of_reshards(value, before, keys, at_least=True)
+            old_seconds, old_whole = self._of_reshards(value, before, {}, at_least=False)
+            more += new_seconds - old_seconds
+            moving += new_whole - old_whole
+        return more + (bytes_after - bytes_before) * self._seconds_of_byte, moving
 
     def _price(self, key: Key) -> Price:
         return self._prices.of.get(key, _UNPRICED_YET)
 
     def _of_reshards(
         self, value: Value, before: Sequence[Key], keys: dict[int, Key], *, at_least: bool
-    ) -> float:
-        """The seconds of the reshards of a value, those that are equal once."""
-        floats_by_sharding: dict[TensorSharding, float] = {}
+    ) -> tuple[float, float]:
+        """The seconds of the reshards of a value, those that are equal once; and those to move it whole.
+
+        A reshard moves no whole tensor if the value is an argument, or if its result is one of the program.
+        """
+        seconds: dict[TensorSharding, float] = {}
+        whole: dict[TensorSharding, float] = {}
+        returned: list[TensorSharding] = []
         for number in self._users[value]:
             item = self._items[number]
             runs = 1 if at_least and value in item.once else item.runs
-            for position, target, seconds in self._price(keys.get(number, before[number])).reshards:
-                if item.operands[position] is value:
-                    floats_by_sharding[target] = max(floats_by_sharding.get(target, 0.0), runs * seconds)
-        return sum(floats_by_sharding.values())
+            is_moved = item.is_activation or not at_least
+            for _, target, of_reshard, moving in [
+                reshard
+                for reshard in self._price(keys.get(number, before[number])).reshards
+                if item.operands[reshard.position] is value
+            ]:
+                seconds[target] = max(seconds.get(target, 0.0), runs * of_reshard)
+                whole[target] = max(whole.get(target, 0.0), is_moved * runs * moving)
+                returned += [target] * item.is_returned
+        moved = sum(size for target, size in whole.items() if target not in returned)
+        return sum(seconds.values()), moved if moved and self._is_activation(value) else 0.0
+
+    def _is_activation(self, value: Value) -> bool:
+        if value not in self._activations:
+            self._activations[value] = not is_of_argument(value)
+        return self._activations[value]
 
     @cached_property
     def _seconds_of_byte(self) -> float:
@@ -231,14 +277,14 @@ class Estimate:
             is_predicted = _is_predicted(op)
             if isinstance(op, DataFlowEdgeOp):
                 for use in sources_of_edge(op) or ():
-                    yield self._reshard(use.value, slot(op.result), runs, is_predicted, is_once=True)
+                    yield self._reshard(op, use.value, slot(op.result), runs, is_predicted, is_once=True)
             elif isinstance(op, ReturnOp):
                 yield from self._returned(op)
             elif isinstance(op, _UNPRICED) or not _is_of_program(op):
                 continue
             elif isinstance(op, ShardingConstraintOp):
                 is_once = op.input in self._done_once(op)
-                yield self._reshard(op.input, slot(op.results[0]), runs, is_predicted, is_once=is_once)
+                yield self._reshard(op, op.input, slot(op.results[0]), runs, is_predicted, is_once=is_once)
             else:
                 yield self._item(op, runs, is_predicted)
 
@@ -251,13 +297,30 @@ class Estimate:
         priced = Priced(op, self._program.again.rule(op), constants, values[-1].type)
         operands, once = tuple(op.operands), self._done_once(op)
         least_runs = 1 if all(value in once for value in operands) else runs
-        return _Item(priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, once)
+        is_activation = _is_activation(op)
+        return _Item(
+            priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, once, is_activation
+        )
 
-    def _reshard(self, value: Value, target: int, runs: int, is_predicted: bool, *, is_once: bool) -> _Item:
+    def _reshard(
+        self, op: Op, value: Value, target: int, runs: int, is_predicted: bool, *, is_once: bool
+    ) -> _Item:
         slots = self._program.again.slot(value), target
         priced = Priced(None, None, (None,), value.type)
         once, least_runs = (frozenset((value,)), 1) if is_once else (frozenset[Value](), runs)
-        return _Item(priced, priced.kind(), (value,), slots, runs, is_predicted, least_runs, once)
+        is_returned, is_activation = isinstance(op, ReturnOp), _is_activation(op)
+        return _Item(
+            priced,
+            priced.kind(),
+            (value,),
+            slots,
+            runs,
+            is_predicted,
+            least_runs,
+            once,
+            is_activation,
+            is_returned,
+        )
 
     def _done_once(self, op: Op) -> frozenset[Value]:
         """The operands whose reshard may leave a loop: those that do not change, or all for a sum."""
@@ -274,7 +337,7 @@ class Estimate:
             return
         for index, value in enumerate(op.operands):
             if target := self._program.again.slot(FunctionResult(function, index)):
-                yield self._reshard(value, target, 1, True, is_once=True)
+                yield self._reshard(op, value, target, 1, True, is_once=True)
 
     def _key(self, item: _Item, shardings: Shardings) -> Key:
         normal = self._normal
@@ -298,6 +361,13 @@ def is_unpredicted(change: Change) -> bool:
 def _is_of_program(op: Op) -> bool:
     """Whether an operation is not of the computation of another, such as a reduction."""
     return isinstance(op.parent_op, (*CONTROL_FLOW, FuncOp))
+
+
+def _is_activation(op: Op) -> bool:
+    """Whether what an operation computes is no result of its function, and is not computed in a region."""
+    return isinstance(op.parent_op, FuncOp) and not any(
+        isinstance(user, ReturnOp) for result in op.results for user in result.users
+    )
 
 
 def _is_predicted(op: Op) -> bool:

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.boundary import RESHARDS
 from sdyopt.analysis.figures.execution_counts import MAIN
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.topology import Topology
@@ -51,11 +53,22 @@ _NAME = "price"
 class Price(NamedTuple):
     """What an operation takes with given shardings, in seconds of one run.
 
-    `reshards` are those of operands, each with its target: operations share those of one value.
+    `reshards` are those of operands: operations share those of one value with one target. `whole` are the
+    seconds that it takes to move the whole tensors of those of its results.
     """
 
     own: float = 0.0
-    reshards: tuple[tuple[int, TensorSharding, float], ...] = ()
+    reshards: tuple[PricedReshard, ...] = ()
+    whole: float = 0.0
+
+
+class PricedReshard(NamedTuple):
+    """What a reshard of an operand takes, and what it takes to move its whole tensors."""
+
+    position: int
+    target: TensorSharding
+    seconds: float
+    whole: float
 
 
 class Priced(NamedTuple):
@@ -245,14 +258,20 @@ class _Program:
         (report,) = reports
         assert report.time is not None
         seconds = dict.fromkeys(self.module.walk(), 0.0)
-        for op, sent in zip(counted_collectives(self.module), report.time.collectives, strict=True):
+        whole = dict(seconds)
+        topology = machine.on(report.mesh)
+        ops = counted_collectives(self.module)
+        for op, collective, sent in zip(ops, report.collectives, report.time.collectives, strict=True):
             seconds[op] += float(sent.seconds or 0)
+            bandwidth = topology.link(collective.axis_names).bandwidth
+            if isinstance(op, RESHARDS) and collective.wire_bytes and bandwidth is not None:
+                whole[op] += float((bytes_of(op.result_types[0]) or 0) / bandwidth)
         products = [op for op in self.module.walk() if type(op) in FLOPS]
         for op, computed in zip(products, report.time.products, strict=True):
             seconds[op] += float(computed.seconds or 0)
-        own = [0.0] * len(self._keys)
+        own, own_whole = [0.0] * len(self._keys), [0.0] * len(self._keys)
         # The operand that a value is a reshard of; else only the number.
-        reshards: dict[tuple[int, int], tuple[TensorSharding, float]] = {}
+        reshards: dict[tuple[int, int], PricedReshard] = {}
         places: dict[Value, tuple[int, int | None]] = {}
         function = next(op for op in self.module.block.ops if isinstance(op, FuncOp))
         places.update(zip(function.entry.arguments, self._positions, strict=True))
@@ -265,18 +284,21 @@ class _Program:
             number, position = place
             cost = sum(seconds[item] for item in op.walk())
             if isinstance(op, CollectiveOp) and position is not None:
-                before = reshards.get((number, position), (None, 0.0))[1]
-                reshards[number, position] = op.out_sharding, before + cost
+                before = reshards.get((number, position), PricedReshard(position, op.out_sharding, 0.0, 0.0))
+                reshards[number, position] = PricedReshard(
+                    position, op.out_sharding, before.seconds + cost, before.whole + whole[op]
+                )
             else:
                 own[number] += cost
+                own_whole[number] += sum(whole[item] for item in op.walk())
                 place = number, None
             places.update(dict.fromkeys(op.results, place))
-        rows: list[list[tuple[int, TensorSharding, float]]] = [[] for _ in self._keys]
-        for (number, position), (target, cost) in reshards.items():
-            if cost:
-                rows[number].append((position, target, cost))
-        pairs = zip(self._keys, own, rows, strict=True)
-        return {key: Price(alone, tuple(moved)) for key, alone, moved in pairs}
+        rows: list[list[PricedReshard]] = [[] for _ in self._keys]
+        for (number, _), reshard in reshards.items():
+            if reshard.seconds:
+                rows[number].append(reshard)
+        pairs = zip(self._keys, own, rows, own_whole, strict=True)
+        return {key: Price(alone, tuple(moved), moving) for key, alone, moved, moving in pairs}
 
 
 def _without_boundary(passes: Pipeline) -> Pipeline:

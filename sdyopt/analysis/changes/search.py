@@ -22,6 +22,7 @@ from typing import NamedTuple
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
 from sdyopt.analysis.changes.effect import NOISE, Figures
+from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
@@ -215,7 +216,7 @@ class Search:
             least = self.cost(best.after) - NOISE * self.cost(best.before)
             wider = [joined([*parts, change]) for change in free if change.edits or change.words[0]]
             # What takes as long as the changes so far is no better.
-            tried = self.trials_of(wider, least)
+            tried = self.trials_of(wider, EstimatedCost(least, least * self.moves_whole))
             better = [trial for trial in tried if self.pays(trial) and self.cost(trial.after) < least]
             if not better:
                 break
@@ -262,7 +263,7 @@ class Search:
         new = self._beyond([change for change in changes if change.key not in self._known], self.ranked)
         return self._ordered([*self.ranked, *new]) if new else self.ranked
 
-    def trials_of(self, changes: Iterable[Change], cut: Fraction | None = None) -> list[Trial]:
+    def trials_of(self, changes: Iterable[Change], cut: EstimatedCost | None = None) -> list[Trial]:
         """The trials of further changes, as many as the budget has; and of those that were tried before.
 
         `cut` is that of `tries`.
@@ -311,10 +312,10 @@ class Search:
         self,
         trials: Trials,
         changes: Sequence[Change],
-        cut: Fraction | None = None,
+        cut: EstimatedCost | None = None,
         keeps_slower: bool = False,
     ) -> Iterator[Trial]:
-        """The trials of the first of the changes, as many as allowed; what takes `cut` seconds is cut.
+        """The trials of the first of the changes, as many as allowed; what is above `cut` is cut.
 
         That is what takes no less than without a change, unless the program needs too much memory.
         """
@@ -323,7 +324,7 @@ class Search:
         self.proposed += len(changes)
         chosen = changes[: max(0, self.limit - self.tried)]
         if cut is None and not keeps_slower and not self.excess(before):
-            cut = before.seconds
+            cut = EstimatedCost(before.seconds, self.cost(before) * self.moves_whole)
         total = self.tried + len(chosen)
         if self.is_over():
             return

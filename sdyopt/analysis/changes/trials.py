@@ -30,7 +30,7 @@ from sdyopt.analysis.changes.effect import (
     figures_of,
     seconds_of_unknown_loops,
 )
-from sdyopt.analysis.changes.estimates import Estimate, is_unpredicted
+from sdyopt.analysis.changes.estimates import Estimate, EstimatedCost, is_unpredicted
 from sdyopt.analysis.changes.originals import Originals
 from sdyopt.analysis.changes.outcome import (
     PipelineOutcome,
@@ -69,7 +69,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.base import Pass
+from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import dialects_of_run, lookup
 
@@ -232,6 +233,16 @@ class Trial(NamedTuple):
         return self.effect.is_conflict_free
 
 
+class ChangesWatch(Instrument):
+    """Sees whether passes change anything."""
+
+    def __init__(self) -> None:
+        self.has_changed = False
+
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
+        self.has_changed |= changed
+
+
 class Trials:
     """Trials on one program, after changes that are made first. The program is not changed.
 
@@ -386,7 +397,11 @@ class Trials:
         return Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def _changed(
-        self, changes: Sequence[Change], values: dict[Value, Value], copies: dict[Op, Op] | None = None
+        self,
+        changes: Sequence[Change],
+        values: dict[Value, Value],
+        copies: dict[Op, Op] | None = None,
+        watch: ChangesWatch | None = None,
     ) -> Op:
         rewriter = Rewriter()
         copy = rewriter.clone(self.module, values)
@@ -398,9 +413,12 @@ class Trials:
         for change in made:
             if change.rewrite is not None:
                 change.rewrite(of_op, rewriter)
+        watches = [] if watch is None else [watch]
         for change in made:
             if change.passes:
-                run_pipeline(pipeline_of(change.passes), copy, None)
+                run_pipeline(pipeline_of(change.passes), copy, None, watches)
+        if watch is not None:
+            watch.has_changed |= rewriter.changed
         return copy
 
     def partitioned(self, change: Change, copies: dict[Op, Op] | None = None) -> CostedProgram | None:
@@ -450,14 +468,15 @@ class Trials:
         counts = ExecutionCounts(program.module, self._assumed)
         return None if before is None else Estimate(program, prices, outcome, counts, self.made, before)
 
-    def _worth_it(self, changes: Sequence[Change], limit: Fraction | None) -> list[bool]:
-        """Whether each change is worth a trial: not if it takes `limit` seconds by an estimate."""
+    def _worth_it(self, changes: Sequence[Change], limit: EstimatedCost | None) -> list[bool]:
+        """Whether each change is worth a trial: not if it is above the limit by an estimate."""
         count = _IN_FULL if self._size < LEAST_ESTIMATED else 0
         if limit is None or len(changes) <= count or self._estimate is None:
             return [True] * len(changes)
         estimated = changes[count:]
-        least = limit * (1 - _ESTIMATED_NOISE)
-        worth = [second is None or second < least for second in self._estimate.seconds(estimated, least)]
+        least = EstimatedCost(limit.seconds * (1 - _ESTIMATED_NOISE), limit.at_most * (1 - _ESTIMATED_NOISE))
+        costs = self._estimate.costs(estimated, least)
+        worth = [cost is None or not cost.is_above(least) for cost in costs]
         simplified = [
             self._propagated is not None and self._propagated[0].is_simplified(c) for c in estimated
         ]
@@ -465,11 +484,13 @@ class Trials:
 
     # --- Many changes ---------------------------------------------------------------------------------
 
-    def of_changes(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
-        """The trials of changes, in their order. None is looked at closely that takes `limit` seconds."""
+    def of_changes(
+        self, changes: Sequence[Change], jobs: int, limit: EstimatedCost | None
+    ) -> Iterator[Trial]:
+        """The trials of changes, in their order. None is looked at closely that is above the limit."""
         worth = self._worth_it(changes, limit)
         tried = [change for change, is_worth_it in zip(changes, worth, strict=True) if is_worth_it]
-        trials = self._in_full(tried, jobs, limit)
+        trials = self._in_full(tried, jobs, None if limit is None else limit.seconds)
         assert self.figures is not None
         for change, is_worth_it in zip(changes, worth, strict=True):
             yield next(trials) if is_worth_it else Trial(change, self.figures, None)
@@ -507,9 +528,12 @@ class Trials:
         assert self.figures is not None
         if limit is not None and change.op is not None:
             limit *= 1 + self.error
+        watch = ChangesWatch()
         try:
             with handling(lambda _: None):
-                copy = self.changed(change)
+                copy = self._changed((change,), {}, watch=watch)
+                if not watch.has_changed:
+                    return Trial(change, self.figures, None)
                 is_valid = all(edit.is_boundary for edit in change.edits) or self._verifier.is_valid(copy)
         except DiagnosticError:
             is_valid = False

@@ -15,7 +15,9 @@ from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
@@ -27,29 +29,37 @@ from sdyopt.mlir.value_names import name_of, name_of_result, result_text
 from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 # The collectives that reshard without computing anything.
-_RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
+RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations whose result is their first operand, or a part of it, in another form.
-_PARTS = (ConvertOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, CollectiveOp)
+_PARTS = (
+    ConvertOp,
+    ReshapeOp,
+    TransposeOp,
+    SliceOp,
+    DynamicSliceOp,
+    CollectiveOp,
+    ShardingConstraintOp,
+    DataFlowEdgeOp,
+)
 _MAX_STEPS = 32
 
 
 def is_activation_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a value that is no argument, no part of one, and no result."""
-    return isinstance(op, _RESHARDS) and not _is_returned(op) and not is_of_argument(op)
+    return isinstance(op, RESHARDS) and not _is_returned(op) and not is_of_argument(producer(op))
 
 
 def is_result_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a result that is no argument, and no part of one."""
-    return isinstance(op, _RESHARDS) and _is_returned(op) and not is_of_argument(op)
+    return isinstance(op, RESHARDS) and _is_returned(op) and not is_of_argument(producer(op))
 
 
 def _is_returned(op: CollectiveOp) -> bool:
     return any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op))
 
 
-def is_of_argument(op: CollectiveOp) -> bool:
-    """Whether what is resharded is an argument, or a part of one."""
-    value = producer(op)
+def is_of_argument(value: Value) -> bool:
+    """Whether a value is an argument of the program, or a part of one."""
     for _ in range(_MAX_STEPS):
         owner = value.block.parent_op if isinstance(value, BlockArgument) else value.defining_op
         if isinstance(owner, FuncOp):

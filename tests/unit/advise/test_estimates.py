@@ -8,6 +8,8 @@ import pytest
 from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes import trials
 from sdyopt.analysis.changes.edits import annotation_of
+from sdyopt.analysis.changes.effect import Figures
+from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -85,20 +87,26 @@ def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
         changes = list(proposals(search.program))
         estimate = search.trials._estimate
         assert estimate is not None
-        seconds = estimate.seconds(changes)
-        assert search.trials.figures is not None
-        limit = search.trials.figures.seconds
-        for exact, bound in zip(seconds, estimate.seconds(changes, limit), strict=True):
-            # What takes at least the limit need not be known better.
-            assert bound == exact or (bound is not None and limit <= bound and (exact or limit) >= limit)
+        costs = estimate.costs(changes)
+        figures = search.trials.figures
+        assert figures is not None
+        limit = EstimatedCost(figures.seconds, search.cost(figures))
+        for exact, bound in zip(costs, estimate.costs(changes, limit), strict=True):
+            # What is above the limit need not be known better.
+            assert bound == exact or (bound and bound.is_above(limit) and (exact or limit).is_above(limit))
         pairs = [
-            (estimated, search.trials._trial(change, None).after.seconds)
-            for change, estimated in zip(changes, seconds, strict=True)
+            (estimated, cost_of(search.trials._trial(change, None).after))
+            for change, estimated in zip(changes, costs, strict=True)
             if estimated is not None
         ]
         assert len(pairs) > len(changes) * 9 // 10
-        wrong = [pair for pair in pairs if abs(pair[0] - pair[1]) > TOLERANCE * pair[1]]
-        assert len(wrong) <= len(pairs) * EXCEPTIONS
+        for which in (0, 1):
+            off = [abs(pair[0][which] / pair[1][which] - 1) for pair in pairs]
+            assert sum(share > TOLERANCE for share in off) <= len(pairs) * EXCEPTIONS
+
+
+def cost_of(figures: Figures) -> EstimatedCost:
+    return EstimatedCost(figures.seconds, figures.seconds + figures.penalty)
 
 
 def test_estimates_in_a_loop_are_no_higher_than_trials(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,15 +118,16 @@ def test_estimates_in_a_loop_are_no_higher_than_trials(monkeypatch: pytest.Monke
         estimate = search.trials._estimate
         assert estimate is not None
         pairs = [
-            (estimated, search.trials._trial(change, None).after.seconds)
-            for change, estimated in zip(changes, estimate.seconds(changes), strict=True)
+            (estimated, cost_of(search.trials._trial(change, None).after))
+            for change, estimated in zip(changes, estimate.costs(changes), strict=True)
             if estimated is not None
         ]
         assert len(pairs) > len(changes) * 3 // 4
-        assert [pair for pair in pairs if pair[0] > pair[1] * (1 + TOLERANCE)] == []
+        for which in (0, 1):
+            assert [pair for pair in pairs if pair[0][which] > pair[1][which] * (1 + TOLERANCE)] == []
         assert search.trials.figures is not None
         now = search.trials.figures.seconds
-        dropped = [pair for pair in pairs if pair[0] >= now]
+        dropped = [pair for pair in pairs if pair[0].seconds >= now]
         assert len(dropped) > len(pairs) // 4
 
 

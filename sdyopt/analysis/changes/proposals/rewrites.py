@@ -105,7 +105,21 @@ BATCHED = Change(
 
 
 def is_implicit_batching(op: Op) -> bool:
-    """Whether an operation is a gather or scatter without batching dimensions."""
+    """Whether a gather or scatter without batching dimensions has several indices, one of them of rows."""
     if isinstance(op, GatherOp):
-        return not op.dimension_numbers.operand_batching_dims
-    return isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.input_batching_dims
+        gather = op.dimension_numbers
+        batching, indexed, collapsed = (
+            gather.operand_batching_dims,
+            gather.start_index_map,
+            gather.collapsed_slice_dims,
+        )
+    elif isinstance(op, ScatterOp):
+        scatter = op.scatter_dimension_numbers
+        batching, indexed, collapsed = (
+            scatter.input_batching_dims,
+            scatter.scatter_dims_to_operand_dims,
+            scatter.inserted_window_dims,
+        )
+    else:
+        return False
+    return not batching and len(indexed) > 1 and 0 in indexed and 0 in collapsed
