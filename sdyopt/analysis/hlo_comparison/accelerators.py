@@ -238,13 +238,11 @@ def own_part(program: CompiledProgram, operand: CollectiveOperand) -> HloValue |
         if starts is not None and taken != starts:
             return None
         starts, result = taken, result or HloValue(user)
-    return result if starts and size > 1 and program.take_different(starts, operand.groups) else None
+    return result if starts and program.take_different(starts, operand.groups) else None
 
 
 def has_unknown_slices(program: CompiledProgram, operand: CollectiveOperand) -> bool:
     """Whether each use of a reduction is a slice as large as a shard, and the offset of one is unknown."""
-    if operand.group_size < 2:
-        return False
     uses = list(uses_of(operand.source.result, ("convert",) if narrow_type(operand) else ()))
     are_slices = all(
         user.opcode == "dynamic-slice"

@@ -37,7 +37,7 @@ def groups_of_hlo(text: str, devices: int) -> Groups:
         return _unique(_along(names, sizes, ids, _AXIS.findall(mesh[5])))
     if (iota := _IOTA.match(text)) is not None:
         ids = _transposed(_numbers(iota[2]), iota[3])
-        size = max(_numbers(iota[1])[-1:], default=0) or 1
+        size = max(_numbers(iota[1])[-1:], default=1) or 1
         return _grouped([ids[start : start + size] for start in range(0, len(ids), size)])
     listed = _LIST.match(text)
     rows = [] if listed is None else [_numbers(row) for row in re.findall(r"\{([\d,]+)\}", listed[1])]

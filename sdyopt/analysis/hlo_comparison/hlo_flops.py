@@ -23,7 +23,6 @@ _LABELS = re.compile(r"\bdim_labels=([a-z0-9]{1,64}+)_([a-z0-9]{1,64}+)->([a-z0-
 _WINDOW = re.compile(r"\bwindow=\{([^{}]*+)\}")
 # The numbers of `1x-1_2x3`, of paddings the low ones.
 _NUMBER = re.compile(r"(?:^|x)(-?\d{1,9})(?!\d)")
-_GROUPS = re.compile(r"\b(feature|batch)_group_count=(\d{1,9})")
 # GPU libraries: the numbers of contracted dimensions are in their configuration.
 _LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
 _CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]\[]*+)\]')
@@ -79,11 +78,8 @@ def _convolution(op: Instruction) -> int | None:
         dict(zip(name, shape, strict=True)) for name, shape in zip(names, shapes, strict=True)
     )
     window = _window(op.attributes, sum(name.isdecimal() for name in names[0]))
-    groups = dict(_GROUPS.findall(op.attributes))
-    # The kernel has the input features of one group. With groups of batches, these are what is contracted.
+    # The kernel has the input features of one group, and the result the batch of one group of batches.
     flops: int = 2 * result["f"] * rhs["i"] * result["b"]
-    if int(groups.get("batch", 1)) > 1:
-        flops = 2 * result["f"] * rhs["i"] * (lhs["b"] // int(groups["batch"]))
     for number, numbers in enumerate(window):
         spatial = str(number)
         pairs = _pairs(lhs[spatial], rhs[spatial], result[spatial], *numbers)

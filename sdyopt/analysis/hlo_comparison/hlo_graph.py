@@ -427,14 +427,11 @@ def without_rearranging(value: HloValue, also: tuple[str, ...] = ()) -> HloValue
 
 def uses_of(value: HloValue, also: tuple[str, ...] = ()) -> Iterator[tuple[Instruction, int]]:
     """The uses of a value and of what only rearranges it."""
-    pending, seen = [value], {value}
+    pending = [value]
     for item in pending:
         for user, number in item.uses:
-            result = HloValue(user)
             if not number and (user.opcode in REARRANGE or user.opcode in also):
-                if result not in seen:
-                    seen.add(result)
-                    pending.append(result)
+                pending.append(HloValue(user))
             else:
                 yield user, number
 

@@ -205,8 +205,6 @@ class _Matching(Pairing):
         for last in self.theirs:
             chain = [last]
             while len(chain) < _MAX_STEPS and (step := before.get(chain[-1])) is not None:
-                if step in chain:
-                    break
                 chain.append(step)
             if len(chain) > 1:
                 chains.append((last in inner, chain[::-1]))

@@ -45,6 +45,14 @@
 // TEXT:      compare.mlir:1:1: error: this is not HLO text: it does not start with HloModule
 // TEXT:      help: write what compiled.as_text() returns in JAX
 
+// HLO of another program is compared with a warning, which is an error where there is a budget.
+// RUN: sed 's/is_scheduled=true/entry_computation_layout={(f32[8]{0})->f32[8]{0}}/' %S/Inputs/step.txt > %t.other.txt
+// RUN: sdy-opt %s --compare-hlo=%t.other.txt 2>&1 | filecheck %s --check-prefix=OTHER
+// RUN: not sdy-opt %s --compare-hlo=%t.other.txt --hlo-budget=%S/Inputs/budget.toml 2>&1 | filecheck %s --check-prefix=BUDGET-OF-OTHER
+// OTHER-DAG: other.txt:1:1: warning: the HLO is of another program: its entry has 1 parameter, and the program 2 arguments
+// OTHER-DAG: another program? its entry has 1 parameter, and the program 2 arguments
+// BUDGET-OF-OTHER: other.txt:1:1: error: the HLO is of another program: its entry has 1 parameter, and the program 2 arguments
+
 #up = loc("jit(step)/dot_general"("block"("model.py":20:5)))
 
 sdy.mesh @mesh = <["x"=4]>

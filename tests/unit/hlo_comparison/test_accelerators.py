@@ -156,6 +156,9 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
             {},
             ["all_reduce"] * 2,
         ),
+        # What another library does with it is no slice, and a sum must be there.
+        (_program(_SCATTER.replace("dynamic-slice(%sum", "custom-call(%sum")), {}, ["all_reduce"]),
+        (_program(_SUM.replace("to_apply=%add", "to_apply=%add.1")), {}, ["all_reduce"] * 2),
         # A slice of half a shard, or one of a part of the result, is no reduce-scatter.
         (_program(_SCATTER.replace("f32[4,4]", "f32[2,4]").replace("{4,4}", "{2,4}")), {}, ["all_reduce"]),
     ],

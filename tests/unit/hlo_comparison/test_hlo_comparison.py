@@ -122,6 +122,10 @@ def test_a_gather_of_which_each_device_takes_a_slice() -> None:
     assert sliced("ROOT %r = f32[8] dynamic-slice(%c, %number), dynamic_slice_sizes={8}")
     assert sliced("ROOT %r = f32[8] fusion(%c, %number), kind=kLoop, calls=%fused")
     assert not sliced("ROOT %r = f32[64] negate(%c)")
+    # All devices take the same slice, and each takes elements of its own of something else.
+    assert not sliced("%z = u32[] constant(0)\n  ROOT %r = f32[8] dynamic-slice(%c, %z)")
+    assert not sliced("ROOT %r = f32[8] dynamic-slice(%table, %c)")
+    assert not sliced("ROOT %r = f32[64] select(%c, %number, %c)")
 
 
 def test_collectives_of_a_report() -> None:
@@ -137,7 +141,25 @@ def test_collectives_of_a_report() -> None:
     # The slice sends nothing.
     [found] = of_report(report(program))
     assert (found.kind, found.groups, found.bytes) == ("all_gather", ALONG_X, 64 * 16 * 4)
-    assert found.name == "#1"
+    assert (found.name, int(found.wire_bytes)) == ("#1", 3 * 16 * 16 * 4)
+
+
+def test_operands_of_a_collective_of_a_report_share_what_it_sends() -> None:
+    program = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<64x32xf32>, %b: tensor<16x32xf32>) -> (tensor<64x32xf32>, tensor<16x32xf32>) {
+      %0:2 = "stablehlo.all_reduce"(%a, %b) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %sum = stablehlo.add %x, %y : tensor<f32>
+        stablehlo.return %sum : tensor<f32>
+      }) : (tensor<64x32xf32>, tensor<16x32xf32>) -> (tensor<64x32xf32>, tensor<16x32xf32>)
+      return %0#0, %0#1 : tensor<64x32xf32>, tensor<16x32xf32>
+    }
+    """
+    both = report(program)
+    [large, small] = of_report(both)
+    assert large.wire_bytes == 4 * small.wire_bytes
+    assert large.wire_bytes + small.wire_bytes == both.collectives[0].wire_bytes
 
 
 REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)

@@ -145,6 +145,7 @@ def test_two_spatial_dimensions_have_windows_of_their_own() -> None:
 
 
 def test_products_of_batches_of_features_contract_the_batch() -> None:
+    """The batch of the result is that of the operand without the groups."""
     lhs, rhs = "%a = f32[6,4,2] parameter(0)", "%b = f32[3,3,8] parameter(1)"
     labels = "dim_labels=b0f_0io->b0f, batch_group_count=2"
     line = f"ROOT %c = f32[3,2,8] convolution(%a, %b), window={{size=3}}, {labels}"
@@ -174,6 +175,7 @@ def test_other_instructions_have_none() -> None:
         "f32[8,4] dot(%a, %b), lhs_contracting_dims={2}",
         "f32[8,4,1] dot(%a, %b), lhs_contracting_dims={2}",
         "() dot(%a, %b), lhs_contracting_dims={1}",
+        "f32[8,4] dot(%e, %b), lhs_contracting_dims={1}",
         "f32[] convolution(%a, %b)",
         "f32[2,2] convolution(%a, %b), dim_labels=bf_xy->bf",
         "f32[2,2] convolution(%0, %0), window={size=2 stride=0 pad=1_1}, dim_labels=0_0->0",
@@ -183,7 +185,9 @@ def test_other_instructions_have_none() -> None:
 )
 def test_what_cannot_be_read_is_unknown(product: str) -> None:
     lines = "%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", "%0 = f32[2] parameter(2)"
-    assert flops(*lines, f"ROOT %c = {product}") == [None]
+    # An element that the tuple does not have.
+    tuples = "%t = (f32[8,16], f32[16,4]) parameter(3)", "%e = f32[8,16] get-tuple-element(%t), index=2"
+    assert flops(*lines, *tuples, f"ROOT %c = {product}") == [None]
 
 
 @pytest.mark.parametrize("window", ["size=x", f"size=1 stride={'9' * 5000}"])

@@ -145,8 +145,14 @@ def test_a_copy_without_operands_is_unknown() -> None:
     ],
 )
 def test_what_is_too_large_is_an_error(line: str) -> None:
-    with pytest.raises(DiagnosticError, match=r"too large|more than"):
+    with pytest.raises(DiagnosticError, match=r"too large|more than") as caught:
         program(line)
+    assert str(caught.value.diagnostic.location) == 'loc("hlo":1:1)'
+
+
+def test_a_line_that_is_cut_off_is_read_to_its_end() -> None:
+    found = program("%p = f32[8] parameter(0)", "%a = f32[8] all-reduce(%p, %q")
+    assert instruction(found, "a").operands == [HloValue(instruction(found, "p"))]
 
 
 def test_replica_groups_have_a_limit_in_all() -> None:

@@ -103,6 +103,7 @@ def reported(
 REDUCED = reported("all_reduce", X, 32, 1)
 GATHERED = reported("all_gather", X, 64, 1)
 NEGATED = "  %b = f32[8,4]{1,0} negate(%a)\n"
+PLACELESS = 'metadata={op_name="jit(step)/dot"}'
 USED = '  %used = f32[8,4]{1,0} custom-call(%r), custom_call_target="f"\n'
 SLICED = "  ROOT %s = f32[4,4]{1,0} dynamic-slice(%r, %start, %zero), dynamic_slice_sizes={4,4}\n"
 LOOP = """%body (p: (s32[], f32[8,4])) -> (s32[], f32[8,4]) {
@@ -190,6 +191,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             "%r of the result of %q; each use of %r is a slice, and devices take different ones: "
             "full rematerialization",
             id="rematerialization in steps",
+        ),
+        pytest.param(
+            # Shards are moved before they are gathered in two steps.
+            [reported("all_gather", XY, 128, 1)],
+            f"  %p = f32[8,4] all-to-all(%a), replica_groups={IN_HLO[X]}, dimensions={{0}}, {place(1)}\n"
+            + gather("q", "%p", X, place(1))
+            + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
+            + USED,
+            [("in steps", 1, 3)],
+            "%r of the result of %q of the result of %p",
+            id="moved and gathered in steps",
         ),
         pytest.param(
             [reported("all_reduce", XY, 32, 1)],
@@ -371,13 +383,15 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
                 # Another line, and another kind.
                 reported("all_gather", X, 4, 5, "jit(step)/top_k"),
                 reported("all_to_all", X, 4, 3, "jit(step)/top_k"),
+                # Another operation of the line.
+                reported("all_gather", X, 4, 3),
             ],
             gather("q", "%a", X, place(1))
             + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
             + '  ROOT %k = (f32[32,2], s32[32,2]) custom-call(%r), custom_call_target="TopK", '
             + place(3, "jit(step)/top_k")
             + "\n",
-            [("operand of top-k", 2, 2), *[("only in the report", 1, 0)] * 2],
+            [("operand of top-k", 2, 2), *[("only in the report", 1, 0)] * 3],
             "the result is only used by TopK, %k",
             id="top-k",
         ),
@@ -422,6 +436,17 @@ def test_what_has_no_place_may_be_anywhere() -> None:
     program = compiled(reduce("r", "%h", X, place(3)))
     [found] = match_collectives([reported("all_reduce", X, 32, 0, "")], program.operands, program)
     assert found.reason == "same"
+
+
+def test_without_lines_the_name_stack_is_the_place() -> None:
+    """HLO may be without lines; then operations of one name correspond, also if the report has lines."""
+    name = 'metadata={op_name="jit(step)/mul"}'
+    other = "  %c = f32[8,4]{1,0} tanh(%a)\n" + reduce("q", "%c", X, PLACELESS)
+    program = compiled(NEGATED + other + reduce("r", "%b", X, name))
+    for line in (0, 1):
+        ours = reported("all_reduce", X, 32, line, "jit(step)/mul")
+        [found] = [each for each in match_collectives([ours], program.operands, program) if each.ours]
+        assert (found.reason, found.theirs[0].name) == ("same", "r")
 
 
 def test_the_name_stack_decides_between_those_of_a_line() -> None:

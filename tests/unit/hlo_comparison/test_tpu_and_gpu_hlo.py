@@ -80,6 +80,7 @@ def test_a_collective_of_several_fusions_counts_once() -> None:
         %s = (f32[2,8], f32[8,8], s32[2]) fusion(%p), kind=kCustom, calls=%start
         %s0 = f32[2,8] get-tuple-element(%s), index=0
         %f = (f32[8,8], f32[2,8], f32[8,8]) fusion(%s0, %q), kind=kOutput, calls=%async_collective_fusion
+        %other = f32[2,8] tanh(%s0)
         %f1 = f32[2,8] get-tuple-element(%f), index=1
         %f2 = f32[8,8] get-tuple-element(%f), index=2
         %d = f32[8,8] fusion(%f1, %f2), kind=kCustom, calls=%done
@@ -89,7 +90,9 @@ def test_a_collective_of_several_fusions_counts_once() -> None:
     # What is used is the result of the end.
     [gather] = program.operands
     assert gather.moved == "w"
-    assert "dot" in [user.opcode for user, _ in gather.source.result.uses]
+    assert [user.name for user, _ in gather.source.result.uses] == ["dot"]
+    # The first element of the start is the operand.
+    assert "tanh" in [user.opcode for user, _ in gather.source.operand.uses]
 
 
 def test_steps_in_a_loop_are_of_what_starts_before_it() -> None:
@@ -149,7 +152,11 @@ def test_a_fused_reduce_scatter_is_one() -> None:
     fusion = f"%f = f32[2,8] fusion(%p), kind=kCustom, calls=%all-reduce-scatter, {PLACE}"
     program = hlo(f"%p = f32[8,8] parameter(0)\n{fusion}", SCATTER)
     assert read(program) == [("all-reduce.2", "reduce_scatter", 4, 256, 1)]
-    # The fusion has the place.
+    # The fusion has the place, unless the sum has one of its own.
+    assert program.operands[0].location.file_text == "a.py:3"
+    own = SCATTER.replace("to_apply=%add", f"to_apply=%add, {PLACE.replace('=3', '=7')}")
+    other = hlo(f"%p = f32[8,8] parameter(0)\n{fusion}", own)
+    assert other.operands[0].location.file_text == "a.py:7"
     [found] = match(program, reported("reduce_scatter", 64))
     assert found.reason == "same"
 
