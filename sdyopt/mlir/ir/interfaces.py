@@ -87,16 +87,18 @@ def terminator_of(region: Region) -> Op:
     return last
 
 
-def has_parent(name: str) -> Trait:
-    """The parent must be an operation of this name (`HasParent`)."""
+def has_parent(*names: str) -> Trait:
+    """The parent must be an operation of one of these names (`HasParent`)."""
+    listed = ", ".join(names)
 
     def check(op: Op) -> None:
         parent = op.parent_op
-        if parent is None or parent.signature.name != name:
-            error = op.op_error(f"expects parent op '{name}'")
-            raise error.help(f"move the operation directly into `{name}`")
+        if parent is None or parent.signature.name not in names:
+            expected = f"to be one of '{listed}'" if len(names) > 1 else f"'{listed}'"
+            error = op.op_error(f"expects parent op {expected}")
+            raise error.help(f"move the operation directly into `{' or '.join(names)}`")
 
-    return Trait(f"has parent {name}", verify_in_context=check)
+    return Trait(f"has parent {listed}", verify_in_context=check)
 
 
 def ends_with(name: str) -> Trait:

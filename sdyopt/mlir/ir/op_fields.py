@@ -312,9 +312,11 @@ def region(constraint: RegionConstraint = ANY_REGION, name: str | None = None) -
     return RegionField(constraint, is_variadic=False, name=name)
 
 
-def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Region, ...]]:
+def regions(
+    constraint: RegionConstraint = ANY_REGION, name: str | None = None
+) -> RegionField[tuple[Region, ...]]:
     """Any number of regions, after the others."""
-    return RegionField(constraint, is_variadic=True)
+    return RegionField(constraint, is_variadic=True, name=name)
 
 
 def successor(arguments: OperandField[Any, Any] | None = None) -> SuccessorField[Block]:

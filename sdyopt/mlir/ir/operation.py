@@ -111,6 +111,8 @@ class Op(metaclass=OpMeta):
     # each. The `op` decorator sets both.
     successor_operands: ClassVar[tuple[str, ...]] = ()
     successor_segments: ClassVar[str] = ""
+    # (op) -> the values that an operation in a parallel region updates; None if it is no such operation.
+    updated_destinations: ClassVar[Callable[..., Sequence[Value]] | None] = None
     # The data-flow edges of the operation, an `ir.data_flow.DataFlow`; None if it has none.
     data_flow: ClassVar[Any] = None
     # The inherent attributes that are stored outside the signature because they change often.

@@ -17,7 +17,7 @@ func.func @loops(%low: index, %high: index, %step: index, %c: i1) -> i1 {
   ^bb0(%a: i1):
     "scf.yield"(%a) : (i1) -> ()
   }) : (i1) -> i1
-  // CHECK: "scf.execute_region"
+  // CHECK: scf.execute_region -> i1 {
   %1 = "scf.execute_region"() ({
     "scf.yield"(%0) : (i1) -> ()
   }) : () -> i1
@@ -31,7 +31,7 @@ func.func @attributes(%a: tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: f32, %y: f32):
     "linalg.yield"(%x) : (f32) -> ()
   }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: #linalg.unary_fn<exp>{{.*}} !scf.unknown<4>
-  "x.use"() {fn = #linalg.unary_fn<exp>, type = !scf.unknown<4>} : () -> ()
+  // CHECK: #linalg.unary_fn<exp>{{.*}} !linalg.unknown<4>
+  "x.use"() {fn = #linalg.unary_fn<exp>, type = !linalg.unknown<4>} : () -> ()
   return %0 : tensor<4xf32>
 }

@@ -1,8 +1,8 @@
-"""The subset of the scf dialect that programs of the mesh dialect and of StableHLO use: for, if, while."""
+"""The scf dialect: loops, branches and parallel loops."""
 
-from sdyopt.mlir.dialects.scf import if_patterns, loops
+from sdyopt.mlir.dialects.scf import if_patterns, loops, parallel, regions
 from sdyopt.mlir.dialects.scf.conditional import IfOp, YieldOp, scf
 
 DIALECT = scf
 
-__all__ = ["DIALECT", "IfOp", "YieldOp", "if_patterns", "loops"]
+__all__ = ["DIALECT", "IfOp", "YieldOp", "if_patterns", "loops", "parallel", "regions"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
@@ -16,7 +17,7 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
+from sdyopt.mlir.ir.interfaces import NO_REGION_ARGUMENTS, SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
@@ -26,7 +27,7 @@ from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMIN
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
-scf = Dialect("scf", is_partial=True)
+scf = Dialect("scf")
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
 
@@ -35,26 +36,21 @@ scf.is_inlinable = True
 _YIELDING = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
 
 
-@scf.op("yield", PURE, TERMINATOR)
+@scf.op("yield", PURE, TERMINATOR, has_parent(*_YIELDING))
 class YieldOp(Op):
-    """Terminates a region of an operation of scf, perhaps of one that is not registered."""
+    """Terminates a region of an operation of scf."""
 
     values = operands(ANY_TYPE)
 
     assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
-    def verify_in_context(self) -> None:
-        parent = self.parent_op
-        if parent is None or parent.signature.name not in _YIELDING:
-            raise self.op_error(f"expects parent op to be one of '{', '.join(_YIELDING)}'")
 
-
-def ensure_terminator(region: Region, op_parser: OpAsmParser) -> None:
-    """Appends the yield that the syntax omits from a region without results."""
+def ensure_terminator(region: Region, op_parser: OpAsmParser, op_class: type[Op] = YieldOp) -> None:
+    """Appends the yield, or another terminator, that the syntax omits from a region without results."""
     block = region.blocks[0] if region.blocks else region.add_block()
     if block.last is None or not block.last.is_terminator:
         location = (op_parser.source, op_parser.offset)
-        signature = OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ())
+        signature = OpSignature(op_class, op_class.name, EMPTY_DICT, (), ())
         block.append(build(signature, (), EMPTY_DICT, location))
 
 
@@ -63,6 +59,79 @@ def parse_result_types(op_parser: OpAsmParser) -> list[Type]:
     if op_parser.looking_at("("):
         return op_parser.comma_list(op_parser.type, "(", ")")
     return [op_parser.type()]
+
+
+def parse_assignments(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
+    """Parses `(%arg = %value, …)`: the names of arguments, and the values."""
+    pairs = op_parser.comma_list(lambda: _parse_assignment(op_parser), "(", ")")
+    return [name for name, _ in pairs], [value for _, value in pairs]
+
+
+def _parse_assignment(op_parser: OpAsmParser) -> tuple[OperandName, OperandName]:
+    name = op_parser.argument_name()
+    op_parser.expect("=")
+    return name, op_parser.operand()
+
+
+def region_arguments(
+    op_parser: OpAsmParser, names: Sequence[OperandName], types: Sequence[Type]
+) -> list[Argument]:
+    return [
+        Argument(name.name, name.offset, type, None, (op_parser.source, name.offset))
+        for name, type in zip(names, types, strict=True)
+    ]
+
+
+def assignments(arguments: Sequence[Value], values: Sequence[Value], printer: OpAsmPrinter) -> str:
+    pairs = zip(arguments, values, strict=True)
+    return f"({', '.join(f'{printer.name(argument)} = {printer.name(value)}' for argument, value in pairs)})"
+
+
+BRANCH_POINT = "region branch point"
+
+
+class Edge(NamedTuple):
+    """Values that flow from the operation `point` to a region, or to the results of the parent."""
+
+    source: str
+    target: str
+    point: Op
+    given: Sequence[Type]
+    needed: Sequence[Type]
+
+
+def branch_error(source: str, target: str, got: int, needed: int) -> str:
+    return (
+        f"along control flow edge from {source} to {target}: region branch point has {got} operands, but "
+        f"region successor needs {needed} inputs"
+    )
+
+
+def check_edges(op: Op, edges: Sequence[Edge]) -> None:
+    """Raises unless along each edge as many values are given as are needed, of the same types."""
+    for source, target, point, given, needed in edges:
+        if len(given) != len(needed):
+            error = op.op_error(branch_error(source, target, len(given), len(needed)))
+            raise error.note(BRANCH_POINT, point.location)
+        for index, (operand_type, input_type) in enumerate(zip(given, needed, strict=True)):
+            if operand_type is not input_type:
+                error = op.op_error(
+                    f"along control flow edge from {source} to {target}: successor operand type #{index} "
+                    f"'{plain_type(operand_type)}' should match successor input type #{index} "
+                    f"'{plain_type(input_type)}'"
+                )
+                raise error.note(BRANCH_POINT, point.location)
+
+
+def inline_region(region: Region, op: Op, rewriter: Rewriter) -> list[Value]:
+    """Clones the only block of a region before an operation; returns the values that it yields."""
+    terminator = region.blocks[0].last
+    assert terminator is not None
+    mapping: dict[Value, Value] = {}
+    for inner in list(region.blocks[0].ops):
+        if inner is not terminator:
+            rewriter.insert(rewriter.clone(inner, mapping), before=op)
+    return [mapping.get(value, value) for value in terminator.operands]
 
 
 def _parse_if(op_parser: OpAsmParser) -> None:
@@ -90,27 +159,18 @@ def _fold_constant_condition(op: IfOp, rewriter: Rewriter) -> bool:
     if not isinstance(condition, IntegerAttr):
         return False
     chosen = op.then_region if condition.value else op.else_region
-    values: list[Value] = []
-    if chosen.blocks:
-        terminator = chosen.blocks[0].last
-        assert terminator is not None
-        mapping: dict[Value, Value] = {}
-        for inner in list(chosen.blocks[0].ops):
-            if inner is not terminator:
-                rewriter.insert(rewriter.clone(inner, mapping), before=op)
-        values = [mapping.get(value, value) for value in terminator.operands]
-    rewriter.replace(op, values)
+    rewriter.replace(op, inline_region(chosen, op, rewriter) if chosen.blocks else [])
     return True
 
 
-@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK)
+@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK, NO_REGION_ARGUMENTS)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
 
     condition = operand(BOOLEAN_VALUE)
     results_ = results(ANY_TYPE)
-    then_region = region(ONE_BLOCK)
-    else_region = region()
+    then_region = region(ONE_BLOCK, name="thenRegion")
+    else_region = region(name="elseRegion")
 
     assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_fold_constant_condition),)
@@ -118,21 +178,12 @@ class IfOp(Op):
     def verify_regions(self) -> None:
         if self.results and not self.else_region.blocks:
             raise self.op_error("must have an else block if defining values")
-        for number, branch in enumerate(self.regions):
-            last = branch.blocks[0].last if branch.blocks else None
-            got = last.operand_types if last is not None else ()
-            if branch.blocks and len(got) != len(self.results):
-                raise self.op_error(
-                    f" region control flow edge from Region #{number} to parent results: source has "
-                    f"{len(got)} operands, but target successor needs {len(self.results)}"
-                )
-            for index, (source, target) in enumerate(zip(got, self.result_types, strict=False)):
-                if source is not target:
-                    raise self.op_error(_mismatch(number, index, source, target))
-
-
-def _mismatch(region_number: int, index: int, source: Type, target: Type) -> str:
-    return (
-        f" along control flow edge from Region #{region_number} to parent results: source type #{index} "
-        f"'{plain_type(source)}' should match input type #{index} '{plain_type(target)}'"
-    )
+        ends = [block.last for branch in self.regions for block in branch.blocks]
+        check_edges(
+            self,
+            [
+                Edge(f"Operation {end.signature.name}", "parent", end, end.operand_types, self.result_types)
+                for end in ends
+                if isinstance(end, YieldOp)
+            ],
+        )

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
-from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.scf.conditional import YieldOp, ensure_terminator, parse_result_types, scf
+from sdyopt.mlir.dialects.scf.conditional import (
+    BRANCH_POINT,
+    Edge,
+    YieldOp,
+    assignments,
+    branch_error,
+    check_edges,
+    ensure_terminator,
+    parse_assignments,
+    parse_result_types,
+    region_arguments,
+    scf,
+)
 from sdyopt.mlir.ir.attribute import UNIT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
@@ -17,36 +27,13 @@ from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.mlir.ir.types import INDEX, FunctionType, IndexType, IntegerType, Type
 from sdyopt.mlir.ir.value import BlockArgument, Value
-
-
-def _parse_assignments(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
-    """Parses `(%arg = %value, …)`: the names of arguments, and the values."""
-    pairs = op_parser.comma_list(lambda: _parse_assignment(op_parser), "(", ")")
-    return [name for name, _ in pairs], [value for _, value in pairs]
-
-
-def _parse_assignment(op_parser: OpAsmParser) -> tuple[OperandName, OperandName]:
-    name = op_parser.argument_name()
-    op_parser.expect("=")
-    return name, op_parser.operand()
-
-
-def _arguments(op_parser: OpAsmParser, names: Sequence[OperandName], types: Sequence[Type]) -> list[Argument]:
-    return [
-        Argument(name.name, name.offset, type, None, (op_parser.source, name.offset))
-        for name, type in zip(names, types, strict=True)
-    ]
-
-
-def _assignments(arguments: Sequence[Value], values: Sequence[Value], printer: OpAsmPrinter) -> str:
-    pairs = zip(arguments, values, strict=True)
-    return f"({', '.join(f'{printer.name(argument)} = {printer.name(value)}' for argument, value in pairs)})"
 
 
 def _parse_for(op_parser: OpAsmParser) -> None:
@@ -61,7 +48,7 @@ def _parse_for(op_parser: OpAsmParser) -> None:
     inits: list[OperandName] = []
     types: list[Type] = []
     if op_parser.accept("iter_args"):
-        arguments, inits = _parse_assignments(op_parser)
+        arguments, inits = parse_assignments(op_parser)
         names += arguments
         op_parser.expect("->")
         types = parse_result_types(op_parser)
@@ -75,7 +62,7 @@ def _parse_for(op_parser: OpAsmParser) -> None:
         *(op_parser.resolve(init, type) for init, type in zip(inits, types, strict=True)),
     ]
     op_parser.result_types = types
-    ensure_terminator(op_parser.region(_arguments(op_parser, names, [index_type, *types])), op_parser)
+    ensure_terminator(op_parser.region(region_arguments(op_parser, names, [index_type, *types])), op_parser)
 
 
 def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:
@@ -84,8 +71,8 @@ def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:
     lower, upper, step = (printer.name(value) for value in op.operands[:3])
     printer.write(f" {is_unsigned}{printer.name(index)} = {lower} to {upper} step {step}")
     if op.inits:
-        assignments = _assignments(arguments, op.inits, printer)
-        printer.write(f" iter_args{assignments} -> ({printer.types(op.result_types)})")
+        pairs = assignments(arguments, op.inits, printer)
+        printer.write(f" iter_args{pairs} -> ({printer.types(op.result_types)})")
     printer.write(" ")
     if index.type is not INDEX:
         printer.write(f" : {printer.type(index.type)} ")
@@ -180,15 +167,7 @@ def _drop_carried_values(op: ForOp, rewriter: Rewriter) -> bool:
     return True
 
 
-_BRANCH_POINT = "region branch point"
 _YIELD, _CONDITION = "Operation scf.yield", "Operation scf.condition"
-
-
-def _branch_error(source: str, target: str, got: int, needed: int) -> str:
-    return (
-        f"along control flow edge from {source} to {target}: region branch point has {got} operands, but "
-        f"region successor needs {needed} inputs"
-    )
 
 
 _LOOP_INDEX = TypeConstraint[Type](
@@ -220,6 +199,15 @@ class ForOp(Op):
     )
     canonicalizations = (Pattern(_fold_trips), Pattern(_drop_carried_values))
 
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        if len(set(signature.operand_types[:3])) > 1:
+            raise signature.op_error(
+                "failed to verify that all of {lowerBound, upperBound, step} have same type"
+            )
+        if len(signature[ForOp.inits]) != len(signature.result_types):
+            raise signature.op_error("mismatch in number of loop-carried values and defined values")
+
     def verify_regions(self) -> None:
         index_type = self.operands[0].type
         arguments = self.body.blocks[0].arguments
@@ -232,8 +220,8 @@ class ForOp(Op):
             )
         yielded = () if last is None else last.operand_types
         if len(yielded) < len(carried):
-            error = self.op_error(_branch_error(_YIELD, "Region #0", len(yielded), len(carried)))
-            raise error if last is None else error.note(_BRANCH_POINT, last.location)
+            error = self.op_error(branch_error(_YIELD, "Region #0", len(yielded), len(carried)))
+            raise error if last is None else error.note(BRANCH_POINT, last.location)
         counts = (len(carried), len(yielded), len(self.results))
         if len(set(counts)) > 1:
             raise self.op_error(
@@ -275,7 +263,7 @@ def _parse_while(op_parser: OpAsmParser) -> None:
     names: list[OperandName] = []
     inits: list[OperandName] = []
     if op_parser.looking_at("("):
-        names, inits = _parse_assignments(op_parser)
+        names, inits = parse_assignments(op_parser)
     type_offset = op_parser.skip_trivia()
     op_parser.expect(":")
     type = op_parser.type()
@@ -288,7 +276,7 @@ def _parse_while(op_parser: OpAsmParser) -> None:
         )
     op_parser.operands = op_parser.resolve_all(inits, type.inputs, offset)
     op_parser.result_types = list(type.results)
-    op_parser.region(_arguments(op_parser, names, type.inputs))
+    op_parser.region(region_arguments(op_parser, names, type.inputs))
     op_parser.expect("do")
     op_parser.region()
     op_parser.attribute_dictionary_with_keyword()
@@ -296,7 +284,7 @@ def _parse_while(op_parser: OpAsmParser) -> None:
 
 def _print_while(op: WhileOp, printer: OpAsmPrinter) -> None:
     if op.inits:
-        printer.write(f" {_assignments(op.before.blocks[0].arguments, op.inits, printer)}")
+        printer.write(f" {assignments(op.before.blocks[0].arguments, op.inits, printer)}")
     types = printer.function_type(op.operand_types, op.result_types)
     printer.write(f" : {types} ")
     printer.region(op.before)
@@ -405,23 +393,12 @@ class WhileOp(Op):
             error = self.op_error("expects the 'after' region to terminate with 'scf.yield'")
             raise error if last is None else error.note("terminator here", last.location)
         forwarded = condition.operand_types[1:]
-        points = {_CONDITION: condition, _YIELD: last}
-        edges = (
-            ("parent", "Region #0", self.operand_types, [a.type for a in before.arguments]),
-            (_CONDITION, "parent", forwarded, self.result_types),
-            (_CONDITION, "Region #1", forwarded, [a.type for a in after.arguments]),
-            (_YIELD, "Region #0", last.operand_types, [a.type for a in before.arguments]),
-        )
-        for source, target, given, needed in edges:
-            point = points.get(source, self).location
-            if len(given) != len(needed):
-                error = self.op_error(_branch_error(source, target, len(given), len(needed)))
-                raise error.note(_BRANCH_POINT, point)
-            for index, (operand_type, input_type) in enumerate(zip(given, needed, strict=True)):
-                if operand_type is not input_type:
-                    error = self.op_error(
-                        f"along control flow edge from {source} to {target}: successor operand type #{index} "
-                        f"'{plain_type(operand_type)}' should match successor input type #{index} "
-                        f"'{plain_type(input_type)}'"
-                    )
-                    raise error.note(_BRANCH_POINT, point)
+        before_types = [argument.type for argument in before.arguments]
+        after_types = [argument.type for argument in after.arguments]
+        edges = [
+            Edge("parent", "Region #0", self, self.operand_types, before_types),
+            Edge(_CONDITION, "parent", condition, forwarded, self.result_types),
+            Edge(_CONDITION, "Region #1", condition, forwarded, after_types),
+            Edge(_YIELD, "Region #0", last, last.operand_types, before_types),
+        ]
+        check_edges(self, edges)

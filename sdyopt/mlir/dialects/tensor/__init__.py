@@ -1,8 +1,8 @@
-"""The subset of the tensor dialect of LLVM 19 that programs of the mesh dialect use."""
+"""The tensor dialect."""
 
-from sdyopt.mlir.dialects.tensor import slices
+from sdyopt.mlir.dialects.tensor import elements, shapes, slices
 from sdyopt.mlir.dialects.tensor.values import tensor_dialect
 
 DIALECT = tensor_dialect
 
-__all__ = ["DIALECT", "slices"]
+__all__ = ["DIALECT", "elements", "shapes", "slices"]

@@ -134,14 +134,28 @@ def check_slice(
             raise signature.error(f"expected {full.rank} {name} values, got {len(static)}")
         if len(types) != static.count(DYNAMIC):
             raise signature.error(f"expected {static.count(DYNAMIC)} dynamic {name} values")
+    for name, static in (("offsets", offsets), ("sizes", sizes)):
+        for number in static:
+            if number < 0 and number != DYNAMIC:
+                raise signature.error(f"expected {name} to be non-negative, but got {number}")
     expected = RankedTensor(sizes, full.element, full.encoding)
     if slice.element is not full.element:
         raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
-    text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
     if slice.rank > expected.rank:
-        raise signature.error(f"{text} (rank mismatch) ")
+        raise signature.error("expected rank to be smaller or equal to the other rank. ")
     if _kept_dimensions(expected.shape, slice.shape) is None:
+        text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
         raise signature.error(f"{text} (size mismatch) ")
+    for dimension, (size, offset, count, stride) in enumerate(
+        zip(full.shape, offsets, sizes, strides, strict=True)
+    ):
+        if DYNAMIC in (size, offset):
+            continue
+        if offset >= size:
+            raise signature.error(f"offset {dimension} is out-of-bounds: {offset} >= {size}")
+        last = offset + (count - 1) * stride
+        if DYNAMIC not in (count, stride) and last >= size:
+            raise signature.error(f"slice along dimension {dimension} runs out-of-bounds: {last} >= {size}")
 
 
 def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, int]) -> SignatureError:
@@ -289,6 +303,31 @@ class InsertSliceOp(SliceOp):
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "inserted_slice")]
+
+
+@tensor_dialect.op("parallel_insert_slice", ATTR_SIZED_OPERANDS)
+class ParallelInsertSliceOp(SliceOp):
+    """Inserts a slice into an output of the parallel loop that it ends."""
+
+    source = operand(RANKED)
+    dest = operand(RANKED)
+    offsets = operands(INDEX_VALUE)
+    sizes = operands(INDEX_VALUE)
+    strides = operands(INDEX_VALUE)
+
+    assembly = assembly(f"$source `into` $dest {_LISTS} attr-dict `:` type($source) `into` type($dest)")
+    updated_destinations = staticmethod(lambda op: [op.dest])
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = ParallelInsertSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
+
+    def verify_in_context(self) -> None:
+        parent = self.parent_op
+        if parent is None or parent.signature.name != "scf.forall.in_parallel":
+            raise self.error("expected InParallelOpInterface parent, got:")
 
 
 DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_use_dest))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.asm.format.format_elements import custom
-from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.format.directives import RankedTensorTypeOf
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
@@ -17,7 +16,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, intege
 from sdyopt.mlir.ir.constraints import ANY_TYPE, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.op_fields import operand, operands, result
+from sdyopt.mlir.ir.op_fields import VARIADIC, ValueField, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
@@ -27,7 +26,7 @@ from sdyopt.mlir.ir.traits import PURE
 from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, Type, UnrankedTensor, element_of
 from sdyopt.mlir.ir.value import Value
 
-tensor_dialect = Dialect("tensor", is_partial=True)
+tensor_dialect = Dialect("tensor")
 tensor_dialect.is_inlinable = True
 tensor_dialect.materialize_constant = make_constant
 
@@ -37,6 +36,35 @@ ANY_TENSOR = TypeConstraint[Type](
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
 )
+
+
+_STATIC = TypeConstraint[RankedTensor](
+    "statically shaped tensor of any type values",
+    lambda type: isinstance(type, RankedTensor) and type.has_static_shape,
+)
+
+
+class TensorOfElements(RankedTensorTypeOf):
+    """The type of a tensor; the operands `elements` have that of its elements."""
+
+    def __init__(self, field: str, elements: str, *same: str) -> None:
+        super().__init__(field, *same)
+        self.elements = elements
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        super().parse(op_parser)
+        (type,) = op_parser.types[self.field]
+        assert isinstance(type, RankedTensor)
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        if not field.constraint.accepts(type):
+            raise op_parser.error(
+                f"'result' must be {field.constraint.description}, but got '{plain_type(type)}'",
+                op_parser.offset,
+            )
+        elements = op_parser.op_class.fields[self.elements]
+        is_list = isinstance(elements, ValueField) and elements.arity == VARIADIC
+        op_parser.types[self.elements] = [type.element] * (type.num_elements if is_list else 1)
 
 
 def constant_index(value: Value) -> int | None:
@@ -51,7 +79,7 @@ _WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
 )
 
 
-def _join_shapes(*types: Type) -> tuple[int, ...] | None:
+def join_shapes(*types: Type) -> tuple[int, ...] | None:
     """The shape with the static sizes of all ranked types; None if no type is ranked or shapes conflict."""
     shapes = [type.shape for type in types if isinstance(type, RankedTensor)]
     if not shapes or len(set(map(len, shapes))) > 1:
@@ -71,8 +99,8 @@ def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
     if not isinstance(inner, CastOp):
         return False
     source_type, inner_type, dest_type = inner.source.type, inner.dest.type, op.dest.type
-    joined = _join_shapes(source_type, inner_type, dest_type)
-    if joined is None or joined != _join_shapes(source_type, dest_type):
+    joined = join_shapes(source_type, inner_type, dest_type)
+    if joined is None or joined != join_shapes(source_type, dest_type):
         return False
     cast = rewriter.create(CastOp, [inner.source], [dest_type], before=op, location=op.location)
     rewriter.replace(op, cast)
@@ -157,36 +185,22 @@ class DimOp(Op):
         return [(0, "dim")]
 
 
-def _parse_tensor_type(op_parser: OpAsmParser) -> None:
-    op_parser.expect(":")
-    type = op_parser.type()
-    op_parser.types["out"] = [type]
-    op_parser.types["elements"] = [element_of(type)] * len(op_parser.operand_names["elements"])
-
-
-def _print_tensor_type(op: FromElementsOp, printer: OpAsmPrinter) -> None:
-    printer.write(f" : {printer.type(op.out.type)}")
-
-
 @tensor_dialect.op("from_elements", PURE)
 class FromElementsOp(Op):
     """A tensor of these elements."""
 
     elements = operands(ANY_TYPE)
-    out = result(RANKED)
+    out = result(_STATIC)
 
     assembly = assembly(
-        "$elements attr-dict custom<tensor_type>",
-        tensor_type=custom(_parse_tensor_type, print=_print_tensor_type),
+        "$elements attr-dict `:` custom<types>($out)", types=lambda field: TensorOfElements(field, "elements")
     )
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        type, count = signature[FromElementsOp.out], len(signature.operand_types)
-        if not type.has_static_shape or type.num_elements != count:
-            raise signature.op_error(f"number of operands ({count}) does not match {plain_type(type)}")
-        if any(operand_type is not type.element for operand_type in signature.operand_types):
-            raise signature.op_error("operand types must be the element type of the result")
+        type = signature[FromElementsOp.out]
+        if signature.operand_types != (type.element,) * type.num_elements:
+            raise signature.op_error("failed to verify that operand types match result element type")
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "from_elements")]
@@ -234,6 +248,13 @@ class ExtractOp(Op):
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "extracted")]
+
+
+def check_dynamic_sizes(signature: OpSignature, type: RankedTensor, count: int) -> None:
+    """Raises unless there are `count` dynamic sizes."""
+    expected = type.shape.count(DYNAMIC)
+    if expected != count:
+        raise signature.op_error(f"incorrect number of dynamic sizes, has {count}, expected {expected}")
 
 
 class ReifiesShape(Op):
@@ -306,9 +327,7 @@ class EmptyOp(ReifiesShape):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        expected, got = signature[EmptyOp.out].shape.count(DYNAMIC), len(signature[EmptyOp.sizes])
-        if expected != got:
-            raise signature.op_error(f"incorrect number of dynamic sizes, has {got}, expected {expected}")
+        check_dynamic_sizes(signature, signature[EmptyOp.out], len(signature[EmptyOp.sizes]))
 
     def dynamic_size(self, dimension: int) -> Value | None:
         shape = self.tensor_type.shape

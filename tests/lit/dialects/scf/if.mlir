@@ -32,7 +32,8 @@ func.func @no_else(%b: i1, %i: index) {
 // -----
 
 func.func @types(%b: i1, %i: index) {
-  // expected-error @+1 {{along control flow edge from Region #0 to parent results: source type #0 'i1' should match input type #0 'index'}}
+  // expected-note @+2 {{region branch point}}
+  // expected-error @+1 {{along control flow edge from Operation scf.yield to parent: successor operand type #0 'i1' should match successor input type #0 'index'}}
   %0 = scf.if %b -> (index) { scf.yield %b : i1 } else { scf.yield %i : index }
   return
 }
