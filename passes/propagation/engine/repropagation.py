@@ -26,6 +26,7 @@ class DriverRepropagation:
         self._map = driver.sharding_map
         self._run = run
         run()
+        self._is_first = True
         # All values have slots from now on, so that the slots of each propagation are the same.
         for op in driver.ops:
             for value in (*op.operands, *op.results) if op.parent is not None else ():
@@ -47,6 +48,9 @@ class DriverRepropagation:
         slots = {self._map.slot_of(subject): sharding for subject, sharding in annotations.items()}
         if None in slots or 0 in slots:
             return None
+        if self._is_first and not slots:
+            return list(self._map.shardings)
+        self._is_first = False
         start = self._map.all_written()
         for slot, sharding in slots.items():
             assert slot is not None

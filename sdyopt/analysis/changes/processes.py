@@ -16,7 +16,6 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -146,6 +145,8 @@ class TrialProcesses:
         self, changes: Sequence[Sequence[AnnotationEdit]], jobs: int, limit: Fraction | None
     ) -> Iterator[Answer | None]:
         """The figures of the program after the edits of each change; None if there is no answer."""
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
+
         requests = [pickle.dumps(([self._placed(edit) for edit in edits], limit)) for edits in changes]
         try:
             while len(self._processes) < jobs:

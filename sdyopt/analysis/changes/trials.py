@@ -15,10 +15,8 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import cached_property
-from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.analysis.changes.edits import Change, Passes, written
@@ -509,6 +507,9 @@ class Trials:
                 yield self._answered(change, answer) if answer and is_answer else self._trial(change, limit)
 
     def _forked(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  slow to import
+        from multiprocessing import get_context  # noqa: PLC0415  slow to import
+
         assert self.outcome is not None
         with ProcessPoolExecutor(
             jobs, get_context("fork"), initializer=end_with, initargs=(os.getpid(),)

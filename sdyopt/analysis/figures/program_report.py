@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from typing import NamedTuple
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
@@ -71,6 +72,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
@@ -133,6 +135,19 @@ def _ignore(_: Diagnostic) -> None:
     """Drops the warnings about unknown sharding rules; passes that need these rules emit them, too."""
 
 
+class _Sent(NamedTuple):
+    """The fields of a `Collective` of those names."""
+
+    axes: str
+    group: str
+    group_size: int | None
+    local_operands: tuple[str, ...]
+    local_results: tuple[str, ...]
+    bytes_in: int | None
+    bytes_out: int | None
+    wire_bytes: Fraction | None
+
+
 class _Collector:
     def __init__(
         self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None, has_causes: bool
@@ -152,6 +167,7 @@ class _Collector:
         largest = largest_mesh_op(module)
         self._mesh = None if largest is None else largest.mesh
         self._has_manual = False
+        self._traffic: dict[tuple[OpSignature, TensorSharding | None], _Sent] = {}
         # None if no collective is in a backward pass.
         self._updates: Updates | None = None
 
@@ -249,29 +265,19 @@ class _Collector:
         return self._stablehlo_collective(op, number)
 
     def _sdy_collective(self, op: CollectiveOp, number: int) -> Collective:
-        operand, result = op.operand_at(0), op.results[0]
-        after = op.out_sharding
-        before = self._shapes.sharding(operand) or fully_replicated(after.rank, after.mesh_or_ref, True)
-        mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
-        assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
-        traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
+        before = self._shapes.sharding(op.operand_at(0))
+        key = op.signature, before
+        if key not in self._traffic:
+            self._traffic[key] = self._traffic_of(op, before)
         outside = loop_left(op, self._counts) or op
-        bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
         return Collective(
             number,
             op.signature.name.partition(".")[2],
             "sdy",
-            "{" + axis_refs_text(traffic.axes) + "}",
-            "{" + axis_refs_text(normalized_axes(traffic.axes, mesh)) + "}",
-            traffic.group_size,
-            (self._local_type(operand.type, self._shapes.shape_of(operand.type, before)),),
-            (self._local_type(result.type, self._shapes.shape(result)),),
-            bytes_in,
-            bytes_out,
-            self._sent(op, traffic, before, after),
+            *self._traffic[key],
             self._counts.times(outside),
             self._location(location_of(op, self._origins), op),
-            self._names[result],
+            self._names[op.results[0]],
             cause_of(op, self._shapes, self._origins, self._lines) if self._has_causes else "",
             change_of(op, self._shapes) if self._has_causes else "",
             *self._tensor(op),
@@ -280,6 +286,25 @@ class _Collector:
             self._loop(outside),
             tuple(summed_over(op, self._shapes, self._origins)) if self._has_causes else (),
             outside is not op,
+        )
+
+    def _traffic_of(self, op: CollectiveOp, before: TensorSharding | None) -> _Sent:
+        """What is equal for equal collectives of values with one sharding."""
+        operand, result = op.operand_at(0), op.results[0]
+        after = op.out_sharding
+        before = before or fully_replicated(after.rank, after.mesh_or_ref, True)
+        mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
+        assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
+        traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
+        return _Sent(
+            "{" + axis_refs_text(traffic.axes) + "}",
+            "{" + axis_refs_text(normalized_axes(traffic.axes, mesh)) + "}",
+            traffic.group_size,
+            (self._local_type(operand.type, self._shapes.shape_of(operand.type, before)),),
+            (self._local_type(result.type, self._shapes.shape(result)),),
+            self._shapes.bytes(operand),
+            self._shapes.bytes(result),
+            self._sent(op, traffic, before, after),
         )
 
     def _sent(
