@@ -13,7 +13,7 @@ from sdyopt.base.diagnostics.ids import DUMP_FAILED
 from sdyopt.base.diagnostics.text import from_native, native_path
 from sdyopt.base.diagnostics.whole_files import replace_file
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline import Pass
@@ -47,7 +47,7 @@ class SaveModule(Pass):
         path = native_path(f"{self.directory}/{self.index:02}.{self.file_name}.mlir")
         dialects = dialects_of_run()
         # Between passes the program need not be valid; the custom assembly formats require that.
-        is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module)
+        is_valid = Verifier(dialects, plain_type, print_for_note).is_valid(module)
         text = print_op(module, PrintOptions(generic=not is_valid))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
@@ -392,7 +392,7 @@ class Trials:
     @cached_property
     def _verifier(self) -> Verifier:
         dialects = dialects_of_run()
-        return Verifier(dialects, AttributePrinter().type, print_for_note)
+        return Verifier(dialects, plain_type, print_for_note)
 
     def _changed(
         self,

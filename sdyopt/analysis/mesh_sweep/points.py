@@ -27,7 +27,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
@@ -74,7 +74,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     topology = request["topology"] and read_topology(*request["topology"])
     dialects = dialects_of_run()
     source = Source(request["name"], request["text"])
-    verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+    verifier = Verifier(dialects, plain_type, print_for_note)
     with following(request["shardy"]):
         for sizes in request["points"]:
             problems: list[Diagnostic] = []

@@ -17,7 +17,7 @@ from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.aliases import Aliases
 from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -90,7 +90,7 @@ class IrProgram:
         # Whether no pass has run.
         self.is_written = True
         self.dialects = dialect_table(mesh_version)
-        self.verifier = Verifier(self.dialects, AttributePrinter().type, print_for_note)
+        self.verifier = Verifier(self.dialects, plain_type, print_for_note)
         # The context in which the program is edited, and diagnostics about it are emitted; None while it
         # cannot be.
         self.editing: Callable[[], AbstractContextManager[None]] | None = None

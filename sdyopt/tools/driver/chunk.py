@@ -30,7 +30,7 @@ from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -89,7 +89,7 @@ class ChunkRun:
         self._analyses = analyses
         self._display = display
         self._parse_options = job.parse_options
-        self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+        self._verifier = Verifier(dialects, plain_type, print_for_note)
         self._resources = Resources()
         is_recorded = any(analysis.needs_parse_record for analysis in job.analyses)
         self._parse_record = ParseRecord() if is_recorded else None

@@ -11,7 +11,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -86,7 +86,7 @@ def as_text(source: Source, dialects: DialectTable, options: ParseOptions) -> So
         return source
     op, resources = parse_source(source, dialects, options)
     # Some invalid operations can only be printed in generic form.
-    is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(op)
+    is_valid = Verifier(dialects, plain_type, print_for_note).is_valid(op)
     text = print_op(op, PrintOptions(debuginfo=True, generic=not is_valid)) + resource_section(op, resources)
     return Source(source.name, text)
 

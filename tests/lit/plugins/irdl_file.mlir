@@ -4,6 +4,7 @@
 // RUN: not sdy-opt --irdl-file=%t/wrong.irdl.mlir %t/valid.mlir 2>&1 | filecheck %s --check-prefix=WRONG
 // RUN: not sdy-opt --irdl-file=%t/taken.irdl.mlir %t/valid.mlir 2>&1 | filecheck %s --check-prefix=TAKEN
 // RUN: not sdy-opt --irdl-file=%t/nothing.mlir %t/valid.mlir 2>&1 | filecheck %s --check-prefix=NOTHING
+// RUN: sdy-opt --irdl-file=%t/nested.irdl.mlir %t/nested.mlir -verify-diagnostics
 
 // WRONG: wrong.irdl.mlir:3:10: error: 'irdl.base' op symbol '@nothing' not found
 // TAKEN: taken.irdl.mlir: the dialect 'arith' is registered already
@@ -160,3 +161,31 @@ irdl.dialect @wrong {
 //--- taken.irdl.mlir
 irdl.dialect @arith {
 }
+
+//--- nested.irdl.mlir
+// What does not satisfy a constraint is checked once, although 8^15 paths lead to it.
+irdl.dialect @nested {
+  irdl.operation @op {
+    %0 = irdl.is "first"
+    %1 = irdl.any_of(%0, %0, %0, %0, %0, %0, %0, %0)
+    %2 = irdl.any_of(%1, %1, %1, %1, %1, %1, %1, %1)
+    %3 = irdl.any_of(%2, %2, %2, %2, %2, %2, %2, %2)
+    %4 = irdl.any_of(%3, %3, %3, %3, %3, %3, %3, %3)
+    %5 = irdl.any_of(%4, %4, %4, %4, %4, %4, %4, %4)
+    %6 = irdl.any_of(%5, %5, %5, %5, %5, %5, %5, %5)
+    %7 = irdl.any_of(%6, %6, %6, %6, %6, %6, %6, %6)
+    %8 = irdl.any_of(%7, %7, %7, %7, %7, %7, %7, %7)
+    %9 = irdl.any_of(%8, %8, %8, %8, %8, %8, %8, %8)
+    %10 = irdl.any_of(%9, %9, %9, %9, %9, %9, %9, %9)
+    %11 = irdl.any_of(%10, %10, %10, %10, %10, %10, %10, %10)
+    %12 = irdl.any_of(%11, %11, %11, %11, %11, %11, %11, %11)
+    %13 = irdl.any_of(%12, %12, %12, %12, %12, %12, %12, %12)
+    %14 = irdl.any_of(%13, %13, %13, %13, %13, %13, %13, %13)
+    %15 = irdl.any_of(%14, %14, %14, %14, %14, %14, %14, %14)
+    irdl.attributes {"end" = %15}
+  }
+}
+
+//--- nested.mlir
+// expected-error @+1 {{'"second"' does not satisfy the constraint}}
+"nested.op"() {end = "second"} : () -> ()

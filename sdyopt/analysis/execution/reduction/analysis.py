@@ -19,7 +19,7 @@ from sdyopt.base.diagnostics.ids import REDUCED
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import printable
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.verify import Verifier
 
@@ -40,7 +40,7 @@ class ProgramReduction(Analysis[Options]):
         """Reduces the program. Raises DiagnosticError if the command fails for the program itself."""
         before = program.after_given_passes
         assert isinstance(before, ModuleOp) and self.options.reduce is not None
-        verifier = Verifier(program.dialects, AttributePrinter().type, print_for_note)
+        verifier = Verifier(program.dialects, plain_type, print_for_note)
         with _writing(), TemporaryDirectory(prefix="sdyopt-reduce-") as folder:
             file = Path(folder) / "program.mlir"
             command = _Command(self.options.reduce, file, self.options.reduce_timeout)

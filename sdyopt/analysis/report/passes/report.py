@@ -14,7 +14,7 @@ import sys
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline import Pass, option
@@ -38,7 +38,7 @@ class ReportPass(Pass):
         )
 
         dialects = dialects_of_run()
-        if not Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(module):
+        if not Verifier(dialects, plain_type, print_for_note).is_valid(module):
             raise DiagnosticError.at(module.location, "cannot report on an invalid program")
         try:
             if self.file:

@@ -13,7 +13,7 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
+from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute, plain_type
 from sdyopt.mlir.asm.resources import Resources, parse_resources
 from sdyopt.mlir.ir.attribute import Attribute, LocationAttr
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -52,7 +52,7 @@ class ParserState:
         self.allow_unregistered = allow_unregistered
         self.attribute_parser = AttributeParser(source, self)
         self.resources = Resources()
-        self.type_text = AttributePrinter().type
+        self.type_text = plain_type
         self._attributes: dict[str, Attribute] = {}
         self._types: dict[str, Type] = {}
         # The aliases of locations; there may be as many as operations.

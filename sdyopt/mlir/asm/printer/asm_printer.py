@@ -17,7 +17,11 @@ from sdyopt.mlir.asm.format.format_elements import visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.lexical import PROPERTIES, escape
 from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, TooLongError
+from sdyopt.mlir.asm.printer.attribute_printer import (
+    AttributePrinter,
+    DiagnosticAttributePrinter,
+    TooLongError,
+)
 from sdyopt.mlir.asm.printer.printed_line import PrintedLine, attribute_position
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
@@ -78,6 +82,7 @@ def print_for_note(op: Op, generic: bool = True, skip_regions: bool = False) -> 
         generic=generic, local_scope=True, elide_elements_larger_than=16, skip_regions=skip_regions
     )
     printer = AsmPrinter(scope, options, Aliases())
+    printer.attribute_printer = DiagnosticAttributePrinter(elide_larger_than=16)
     printer.op(op, "")
     text = "".join(printer.pages())
     return f"\n{text}" if "\n" in text else text

@@ -74,6 +74,8 @@ HEX_LARGER_THAN = 100
 # exponentially larger as text.
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
+# In a diagnostic.
+_MAX_SHOWN = 1 << 20
 # Of one location, and of all that are printed in full: without aliases, each operation repeats its own.
 MAX_LOCATION_TEXT, MAX_LOCATION_TEXTS = 1 << 20, 1 << 28
 _FEW_PARTS = 100
@@ -89,6 +91,9 @@ class AttributePrinter:
     Elements attributes other than splats with more than `elide_larger_than` elements are elided; None elides
     none. `is_pretty` prints locations as `--mlir-pretty-debuginfo` does.
     """
+
+    # The most characters of an attribute.
+    most_text = MAX_TEXT
 
     def __init__(
         self,
@@ -125,7 +130,7 @@ class AttributePrinter:
         if len(results) == 1 and len(inputs) < _FEW_PARTS and not isinstance(results[0], FunctionType):
             # As below, without a type.
             text = f"({', '.join([self.type(type) for type in inputs])}) -> {self.type(results[0])}"
-            if len(text) <= MAX_TEXT:
+            if len(text) <= self.most_text:
                 return text
         return self.type(FunctionType(tuple(inputs), tuple(results)))
 
@@ -160,7 +165,7 @@ class AttributePrinter:
 
     def _joined(self, parts: Parts, limit: int | None = None, what: str = "attribute") -> str:
         """The text of the parts. Raises TooLongError above so many characters, by default MAX_TEXT."""
-        texts, limit = self._texts, MAX_TEXT if limit is None else limit
+        texts, limit = self._texts, self.most_text if limit is None else limit
         # Fast path: all texts are known, and few.
         known = [part if isinstance(part, str) else texts.get(part, "") for part in parts]
         if "" not in known and len(known) < _FEW_PARTS:
@@ -183,8 +188,12 @@ class AttributePrinter:
             output.append(text)
             size += len(text)
             if size > limit or len(output) > MAX_PARTS:
-                raise TooLongError.at(UnknownLoc(), f"{what} is too long to print")
+                return self._cut_off(output, what)
         return "".join(output)
+
+    def _cut_off(self, texts: Sequence[str], what: str) -> str:
+        """What is printed of a text that is longer than the limit, and begins like this."""
+        raise TooLongError.at(UnknownLoc(), f"{what} is too long to print")
 
     def _parts(self, element: Interned) -> Parts:
         print = PRINT_FUNCTIONS.get(type(element))
@@ -195,14 +204,23 @@ class AttributePrinter:
         return [dialect_symbol("!" if isinstance(element, Type) else "#", element.dialect, body)]
 
 
+class DiagnosticAttributePrinter(AttributePrinter):
+    """Prints the beginning of what is too long for a diagnostic, and `…`."""
+
+    most_text = _MAX_SHOWN
+
+    def _cut_off(self, texts: Sequence[str], what: str) -> str:
+        return f"{''.join(texts)[:_MAX_SHOWN]}…"
+
+
 def plain_type(type: Type) -> str:
     """The text of a type, for diagnostics."""
-    return AttributePrinter().type(type)
+    return DiagnosticAttributePrinter().type(type)
 
 
 def plain_attribute(attribute: Attribute) -> str:
     """The text of an attribute, for diagnostics."""
-    return AttributePrinter().attribute(attribute)
+    return DiagnosticAttributePrinter().attribute(attribute)
 
 
 @lru_cache(maxsize=4096)

@@ -111,6 +111,8 @@ def _name_of(attribute: Attribute) -> str:
     """The name of an attribute or type in C++, such as `builtin.integer`."""
     if (name := _BUILTIN.get(type(attribute))) is not None:
         return f"builtin.{name}"
+    if isinstance(attribute, Parametric | ParametricType):
+        return f"{attribute.dialect}.{attribute.mnemonic}"
     text = plain_type(attribute) if isinstance(attribute, Type) else plain_attribute(attribute)
     if not text.startswith(("!", "#")):
         return f"builtin.{text}"
@@ -124,6 +126,8 @@ class Variables:
         self._constraints = constraints
         self._bases = bases
         self._bound: dict[Value, Attribute] = {}
+        # What does not satisfy a variable never will, as variables stay bound.
+        self._problems: dict[tuple[Value, Attribute], str] = {}
 
     def problem(self, attribute: Attribute, variable: Value) -> str | None:
         """Why an attribute does not satisfy a constraint; None if it does."""
@@ -132,9 +136,13 @@ class Variables:
             if bound is attribute:
                 return None
             return f"expected '{_text(bound)}' but got '{_text(attribute)}'"
-        problem = self._check(attribute, self._constraints[variable])
+        problem = self._problems.get((variable, attribute))
         if problem is None:
-            self._bound[variable] = attribute
+            problem = self._check(attribute, self._constraints[variable])
+            if problem is None:
+                self._bound[variable] = attribute
+            else:
+                self._problems[variable, attribute] = problem
         return problem
 
     def _check(self, attribute: Attribute, constraint: Op) -> str | None:
@@ -375,7 +383,7 @@ def read_dialects(path: str, dialects: DialectTable) -> list[Dialect]:
     except DiagnosticError as error:
         raise error.within(source) from None
     with handling(problems.append):
-        Verifier(dialects, AttributePrinter().type, print_for_note).verify(module)
+        Verifier(dialects, plain_type, print_for_note).verify(module)
     if problems:
         raise DiagnosticError(problems[0]).within(source)
     return dialects_of(module)

@@ -17,7 +17,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, WHITESPACE
 from sdyopt.mlir.asm.parser.asm_parser import AttributeTextParser, end_of_previous
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import DiagnosticAttributePrinter
 from sdyopt.mlir.ir.affine import AffineExpr
 from sdyopt.mlir.ir.attribute import Attribute, DistinctAttr
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -66,7 +66,7 @@ class ActionContext:
         self.source = source
         self.environment = environment
         self.attribute_parser = attribute_parser
-        self.attribute_printer = AttributePrinter()
+        self.attribute_printer = DiagnosticAttributePrinter()
         self.distinct: dict[int, DistinctAttr] = {}
         # The offset of the token after the parts of the current action.
         self.next_offset = 0
