@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.linalg.contractions import MatmulOp
 from sdyopt.mlir.dialects.linalg.generic import GenericOp
 from sdyopt.mlir.dialects.linalg.map_reduce import ReduceOp
-from sdyopt.mlir.dialects.linalg.named import MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of, op_class_in

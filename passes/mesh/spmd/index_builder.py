@@ -152,7 +152,7 @@ def _filled(
         [type],
         {"operandSegmentSizes": DenseArray(I32, (1, 1))},
         at_end_of=block,
-        regions=[FillOp.body_for([type.element, type])],
+        regions=[FillOp.body_for([type.element, type], {})],
         location=location,
     )
     return fill.results[0]

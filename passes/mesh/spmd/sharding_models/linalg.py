@@ -6,9 +6,10 @@ from typing import Any
 
 from sdyopt.mlir.dialects.arith.floats import AddFOp, MaximumFOp, MinimumFOp, MulFOp
 from sdyopt.mlir.dialects.arith.integers import AddIOp, MaxSIOp, MaxUIOp, MinSIOp, MinUIOp, MulIOp
+from sdyopt.mlir.dialects.linalg.contractions import MatmulOp
 from sdyopt.mlir.dialects.linalg.generic import GenericOp
 from sdyopt.mlir.dialects.linalg.map_reduce import BroadcastOp, DestinationOp, MapOp, ReduceOp, TransposeOp
-from sdyopt.mlir.dialects.linalg.named import ElementwiseOp, FillOp, MatmulOp
+from sdyopt.mlir.dialects.linalg.named import ElementwiseOp, FillOp
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind, mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
 from sdyopt.mlir.ir.affine import AffineDim
@@ -38,7 +39,7 @@ def find_model(op: Op) -> ShardingModel | None:
         return _generic
     if isinstance(op, DestinationOp):
         return _DESTINATION_MODELS[type(op)]
-    return _matmul if isinstance(op, MatmulOp) else None
+    return _matmul if isinstance(op, MatmulOp) and op.indexing_maps is None else None
 
 
 def _matmul(_op: Op) -> IterationSpace:

@@ -1,8 +1,8 @@
-"""The subset of the linalg dialect that programs of the mesh dialect use."""
+"""The linalg dialect: generic and named operations, without verifying the shapes of named ones."""
 
-from sdyopt.mlir.dialects.linalg import generic, map_reduce, named
+from sdyopt.mlir.dialects.linalg import contractions, generic, layout, map_reduce, named
 from sdyopt.mlir.dialects.linalg.structured import linalg
 
 DIALECT = linalg
 
-__all__ = ["DIALECT", "generic", "map_reduce", "named"]
+__all__ = ["DIALECT", "contractions", "generic", "layout", "map_reduce", "named"]

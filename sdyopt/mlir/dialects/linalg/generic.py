@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar, TypeVar
+
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.linalg.structured import (
     StructuredOp,
     check_body,
     check_results,
+    check_shapes,
     linalg,
     parse_operands,
     parse_result_types,
@@ -30,32 +33,43 @@ from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
 
 
-class IteratorType(Attribute):
-    """`#linalg.iterator_type<parallel>`: how the iterations along a dimension depend on each other."""
+class KeywordAttr(Attribute):
+    """`#linalg.mnemonic<keyword>`."""
 
     kind: str
 
     dialect = "linalg"
+    mnemonic: ClassVar[str]
 
 
-_KINDS = ("parallel", "reduction", "window")
+K = TypeVar("K", bound=type[KeywordAttr])
 
 
-@linalg.attribute("iterator_type")
-def _parse_iterator_type(parser: AsmParser) -> IteratorType:
-    parser.expect("<")
-    offset = parser.skip_trivia()
-    kind = parser.keyword()
-    if kind not in _KINDS:
-        message = WRONG_KEYWORD(what="::mlir::utils::IteratorType", names=", ".join(_KINDS))
-        raise parser.error(message, offset)
-    parser.expect(">")
-    return IteratorType(kind)
+def keyword_attribute(mnemonic: str, cpp_type: str, *keywords: str) -> Callable[[K], K]:
+    """Decorator of a class: registers it with its keywords."""
+
+    def register(cls: K) -> K:
+        cls.mnemonic = mnemonic
+
+        def parse(parser: AsmParser) -> KeywordAttr:
+            parser.expect("<")
+            offset = parser.skip_trivia()
+            keyword = parser.keyword()
+            if keyword not in keywords:
+                raise parser.error(WRONG_KEYWORD(what=cpp_type, names=", ".join(keywords)), offset)
+            parser.expect(">")
+            return cls(keyword)
+
+        linalg.attribute(mnemonic)(parse)
+        linalg.printer(cls)(lambda attribute, _attribute_printer: f"{mnemonic}<{attribute.kind}>")
+        return cls
+
+    return register
 
 
-@linalg.printer(IteratorType)
-def _print_iterator_type(attribute: IteratorType, _attribute_printer: AttributePrinter) -> str:
-    return f"iterator_type<{attribute.kind}>"
+@keyword_attribute("iterator_type", "::mlir::utils::IteratorType", "parallel", "reduction", "window")
+class IteratorType(KeywordAttr):
+    """`#linalg.iterator_type<parallel>`: how the iterations along a dimension depend on each other."""
 
 
 def _parse_generic(op_parser: OpAsmParser) -> None:
@@ -150,6 +164,7 @@ class GenericOp(StructuredOp):
                     f"expected operand #{number} rank ({rank}) to match the result rank of indexing_map "
                     f"({len(map.results)})"
                 )
+        check_shapes(signature, [map for map in maps if isinstance(map, AffineMapAttr)])
 
     def verify_regions(self) -> None:
         check_body(self, self.body)

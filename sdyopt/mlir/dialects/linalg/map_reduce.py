@@ -15,17 +15,24 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import NO_FAST_MATH, NO_OVERFLOW
-from sdyopt.mlir.dialects.linalg.structured import TENSOR, YieldOp, linalg, make_body, parse_operands
+from sdyopt.mlir.dialects.linalg.structured import (
+    TENSOR,
+    YieldOp,
+    has_no_memref,
+    linalg,
+    make_body,
+    parse_operands,
+)
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ARRAY, ONE_BLOCK, AttrConstraint
+from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import AttrField, attr, operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.traits import PURE, SAME_SIZE_OPERANDS
-from sdyopt.mlir.ir.types import I64, RankedTensor, Type, element_of
+from sdyopt.mlir.ir.types import I64, MemRefType, RankedShapedType, RankedTensor, Type, element_of
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 
@@ -41,6 +48,8 @@ class DestinationOp(Op):
     has_body: ClassVar[bool] = False
     takes_init_first: ClassVar[bool] = False
     result_name: ClassVar[str]
+
+    is_effect_free = staticmethod(has_no_memref)
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, self.result_name)] if self.results else []
@@ -183,19 +192,25 @@ def _print(op: DestinationOp, printer: OpAsmPrinter) -> None:
 
 
 def _shape(type: Type) -> tuple[int, ...]:
-    return type.shape if isinstance(type, RankedTensor) else ()
+    return type.shape if isinstance(type, RankedShapedType) else ()
 
 
 def _text(shape: Sequence[int]) -> str:
     return ", ".join(map(str, shape))
 
 
+_TENSOR_OR_MEMREF = TypeConstraint[RankedShapedType](
+    "memref of any type values or ranked tensor of any type values",
+    lambda type: isinstance(type, RankedTensor | MemRefType),
+)
+
+
 @linalg.op("map", PURE, SINGLE_BLOCK)
 class MapOp(DestinationOp):
     """Computes each element of a tensor from the elements at the same position of the inputs."""
 
-    inputs = operands(ANY_TYPE)
-    init = operand(ANY_TYPE)
+    inputs = operands(_TENSOR_OR_MEMREF)
+    init = operand(_TENSOR_OR_MEMREF)
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
     has_body = True
@@ -243,8 +258,8 @@ def _is_increasing(values: Sequence[int]) -> bool:
 class ReduceOp(DestinationOp):
     """Reduces dimensions of tensors."""
 
-    inputs = operands(ANY_TYPE)
-    inits = operands(ANY_TYPE)
+    inputs = operands(_TENSOR_OR_MEMREF)
+    inits = operands(_TENSOR_OR_MEMREF)
     dimensions = attr(_INCREASING)
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
@@ -300,8 +315,8 @@ class ReduceOp(DestinationOp):
 class _RelayoutOp(DestinationOp):
     """Base of the operations that copy the elements of one tensor to other positions."""
 
-    input = operand(TENSOR)
-    init = operand(TENSOR)
+    input = operand(_TENSOR_OR_MEMREF)
+    init = operand(_TENSOR_OR_MEMREF)
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 

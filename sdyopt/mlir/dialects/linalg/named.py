@@ -1,72 +1,36 @@
-"""Named operations of linalg: matmul, fill, and elementwise ones."""
+"""Named operations of linalg: fill, and elementwise ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects import arith
 from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.linalg.bodies import append, cast, combine
+from sdyopt.mlir.dialects.linalg.contractions import MAPS, TYPE_FN, TypeFn, parse_with_maps, print_with_maps
+from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
+from sdyopt.mlir.dialects.linalg.layout import IndexOp
 from sdyopt.mlir.dialects.linalg.structured import (
-    INDEXING_MAPS,
     NamedOp,
     UnsupportedElementError,
     linalg,
     make_body,
 )
-from sdyopt.mlir.dialects.math import math
 from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
-from sdyopt.mlir.ir.attribute import array, dictionary
+from sdyopt.mlir.ir.attribute import Attribute, dictionary
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import FloatAttr
+from sdyopt.mlir.ir.builtin_attributes import FloatAttr, integer
+from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.floats import encode_double
-from sdyopt.mlir.ir.op_fields import AttrField
+from sdyopt.mlir.ir.op_fields import attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, build
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import I1, FloatType, Type
+from sdyopt.mlir.ir.types import F64, I1, I32, I64, INDEX, FloatType, RankedShapedType, Type
 from sdyopt.mlir.ir.value import Value
-
-
-def _append(block: Block, name: str, values: list[Value], type: Type | None = None) -> Value:
-    """Appends an operation of arith or math, without flags, and returns its result."""
-    namespace, _, mnemonic = name.partition(".")
-    op_class = (arith.DIALECT if namespace == "arith" else math).ops[mnemonic]
-    defaults = {
-        field.name: field.default for field in op_class.fields.values() if isinstance(field, AttrField)
-    }
-    flags = dictionary({name: value for name, value in defaults.items() if value is not None})
-    types = tuple(value.type for value in values)
-    op = build(OpSignature(op_class, op_class.name, flags, types, (type or types[0],)), values)
-    block.append(op)
-    return op.results[0]
-
-
-def _multiply_and_add(block: Block, values: list[Value]) -> Value:
-    lhs, rhs, accumulator = values
-    kind = "f" if isinstance(lhs.type, FloatType) else "i"
-    return _append(block, f"arith.add{kind}", [accumulator, _append(block, f"arith.mul{kind}", [lhs, rhs])])
-
-
-def _indexing_map(*dims: int) -> AffineMapAttr:
-    return AffineMapAttr(3, 0, tuple(AffineDim(dim) for dim in dims))
-
-
-@linalg.op("matmul", ATTR_SIZED_OPERANDS, PURE)
-class MatmulOp(NamedOp):
-    """Adds the matrix product of the inputs to the init: `c[m, n] += a[m, k] * b[k, n]`."""
-
-    body_arguments = 3
-
-    @staticmethod
-    def body_for(types: list[Type]) -> Region:
-        return make_body(types, _multiply_and_add)
-
-    @staticmethod
-    def add_indexing_maps(op_parser: OpAsmParser) -> None:
-        op_parser.dictionary_attributes[INDEXING_MAPS] = array(
-            [_indexing_map(0, 2), _indexing_map(2, 1), _indexing_map(0, 1)]
-        )
 
 
 @linalg.op("fill", ATTR_SIZED_OPERANDS, PURE)
@@ -76,8 +40,51 @@ class FillOp(NamedOp):
     body_arguments = 2
 
     @staticmethod
-    def body_for(types: list[Type]) -> Region:
+    def body_for(types: list[Type], attributes: dict[str, Attribute]) -> Region:
         return make_body(types, lambda block, arguments: arguments[0])
+
+
+def _random(block: Block, arguments: list[Value]) -> Value:
+    """A number between two others, from a linear congruential generator with a seed."""
+    low, high, seed, init = arguments
+
+    def index(dimension: int) -> Value:
+        dim = dictionary({"dim": integer(dimension, I64)})
+        op = build(OpSignature(IndexOp, IndexOp.name, dim, (), (INDEX,)), ())
+        block.append(op)
+        return cast(block, op.results[0], I32)
+
+    def constant(value: Attribute, type: Type) -> Value:
+        op = make_constant(value, type, UNKNOWN)
+        assert op is not None
+        block.append(op)
+        return op.results[0]
+
+    def step(value: Value) -> Value:
+        factor = cast(block, constant(integer(1103515245, I64), I64), I32)
+        product = combine(block, "mul", value, factor)
+        return combine(block, "add", product, cast(block, constant(integer(12345, I64), I64), I32))
+
+    middle = cast(block, constant(integer(2147483647, I64), I64), F64)
+    column = index(1)
+    row = step(combine(block, "add", index(0), seed))
+    number = cast(block, step(combine(block, "add", column, row)), F64)
+    number = combine(block, "add", middle, number)
+    width = combine(block, "sub", high, low)
+    unit = constant(FloatAttr(encode_double(2.3283063999999999e-10, F64.format), F64), F64)
+    number = combine(block, "mul", number, combine(block, "mul", width, unit))
+    return cast(block, combine(block, "add", number, low), init.type)
+
+
+@linalg.op("fill_rng_2d", ATTR_SIZED_OPERANDS, PURE)
+class FillRng2DOp(NamedOp):
+    """Fills a matrix with pseudo-random numbers."""
+
+    body_arguments = 4
+
+    @staticmethod
+    def body_for(types: list[Type], attributes: dict[str, Attribute]) -> Region:
+        return make_body(types, _random)
 
 
 # --- elementwise operations -------------------------------------------------------------------
@@ -94,12 +101,12 @@ class ElementwiseOp(NamedOp):
     unsupported: ClassVar[str]
 
     @classmethod
-    def body_for(cls, types: list[Type]) -> Region:
+    def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
         return make_body(types, cls._build)
 
     @classmethod
     def _build(cls, block: Block, arguments: list[Value]) -> Value:
-        return _append(block, cls._element_op(arguments[0].type), arguments[:-1])
+        return append(block, cls._element_op(arguments[0].type), arguments[:-1])
 
     @classmethod
     def _element_op(cls, type: Type) -> str:
@@ -141,13 +148,16 @@ for _name, _inputs, (_float_op, _integer_op, _boolean_op), _unsupported in _ELEM
 
 @linalg.op("copy", ATTR_SIZED_OPERANDS, PURE)
 class CopyOp(ElementwiseOp):
-    """A copy of a tensor."""
+    """A copy of a tensor, perhaps with elements of another type."""
+
+    cast = optional_attr(TYPE_FN)
 
     body_arguments = 2
 
     @classmethod
-    def _build(cls, block: Block, arguments: list[Value]) -> Value:
-        return arguments[0]
+    def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
+        is_unsigned = attributes.get("cast") is TypeFn("cast_unsigned")
+        return make_body(types, lambda block, values: cast(block, values[0], values[1].type, is_unsigned))
 
 
 @linalg.op("square", ATTR_SIZED_OPERANDS, PURE)
@@ -159,7 +169,7 @@ class SquareOp(ElementwiseOp):
 
     @classmethod
     def _build(cls, block: Block, arguments: list[Value]) -> Value:
-        return _append(block, cls._element_op(arguments[0].type), [arguments[0], arguments[0]])
+        return append(block, cls._element_op(arguments[0].type), [arguments[0], arguments[0]])
 
 
 @linalg.op("reciprocal", ATTR_SIZED_OPERANDS, PURE)
@@ -177,7 +187,7 @@ class ReciprocalOp(ElementwiseOp):
         one = make_constant(FloatAttr(encode_double(1.0, element.format), element), element, UNKNOWN)
         assert one is not None
         block.append(one)
-        return _append(block, name, [one.results[0], arguments[0]])
+        return append(block, name, [one.results[0], arguments[0]])
 
 
 @linalg.op("select", ATTR_SIZED_OPERANDS, PURE)
@@ -188,4 +198,61 @@ class SelectOp(ElementwiseOp):
 
     @classmethod
     def _build(cls, block: Block, arguments: list[Value]) -> Value:
-        return _append(block, "arith.select", arguments[:-1], arguments[1].type)
+        return append(block, "arith.select", arguments[:-1], arguments[1].type)
+
+
+_KINDS: dict[str, type[ElementwiseOp]] = {
+    mnemonic: op_class
+    for mnemonic, op_class in linalg.ops.items()
+    if issubclass(op_class, ElementwiseOp) and op_class is not CopyOp
+}
+# The names of the kinds that differ from those of the operations.
+_KINDS["max_signed"], _KINDS["min_signed"] = _KINDS.pop("max"), _KINDS.pop("min")
+_KIND_NAMES = (
+    *("exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt", "rsqrt", "square", "tanh"),
+    *("erf", "add", "sub", "mul", "div", "div_unsigned", "max_signed", "min_signed", "max_unsigned"),
+    *("min_unsigned", "powf", "select"),
+)
+
+
+@keyword_attribute("elementwise_kind", "::mlir::linalg::ElementwiseKind", *_KIND_NAMES)
+class ElementwiseKind(KeywordAttr):
+    """`#linalg.elementwise_kind<add>`: the function of linalg.elementwise."""
+
+
+@linalg.op("elementwise", ATTR_SIZED_OPERANDS, PURE)
+class ElementwiseKindOp(NamedOp):
+    """The elementwise operation of a kind, with indexing maps that may permute or repeat dimensions."""
+
+    kind = attr(of_class(ElementwiseKind, "allowed 32-bit signless integer cases"))
+    indexing_maps = optional_attr(MAPS)
+
+    printed_first = ("kind", "indexing_maps")
+
+    def maps_by_default(self) -> list[AffineMapAttr]:
+        rank = len(self.outputs[0].type.shape) if isinstance(self.outputs[0].type, RankedShapedType) else 0
+        identity = AffineMapAttr(rank, 0, tuple([AffineDim(dimension) for dimension in range(rank)]))
+        return [identity] * len(self.operands)
+
+    assembly = assembly("custom<format>", format=custom(parse_with_maps, print=print_with_maps))
+
+    @classmethod
+    def takes_maps(cls, op_parser: OpAsmParser) -> bool:
+        op_parser.expect("kind")
+        op_parser.expect("=")
+        op_parser.attributes["kind"] = op_parser.attribute()
+        return op_parser.accept("indexing_maps")
+
+    @classmethod
+    def arguments_for(cls, attributes: Mapping[str, Attribute]) -> int:
+        kind = attributes.get("kind")
+        assert isinstance(kind, ElementwiseKind)
+        return _KINDS[kind.kind].body_arguments if kind.kind in _KINDS else 3
+
+    @classmethod
+    def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
+        kind = attributes["kind"]
+        assert isinstance(kind, ElementwiseKind)
+        if kind.kind in _KINDS:
+            return _KINDS[kind.kind].body_for(types, {})
+        return make_body(types, lambda block, values: combine(block, kind.kind, values[0], values[1]))

@@ -2,10 +2,10 @@
 // RUN: not sdy-opt %s 2>&1 | filecheck %s --check-prefix=ERROR
 
 // A dialect of which only some operations are known may have others, if unknown operations are allowed.
-// CHECK: "linalg.softmax"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
-// ERROR: error: unregistered operation 'linalg.softmax' found in dialect ('linalg') that does not allow unknown operations
+// CHECK: "linalg.matmul_transpose_a"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+// ERROR: error: unregistered operation 'linalg.matmul_transpose_a' found in dialect ('linalg') that does not allow unknown operations
 // ERROR: help: only some operations of linalg are supported; accept others in generic form with --allow-unregistered-dialect
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = "linalg.softmax"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = "linalg.matmul_transpose_a"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

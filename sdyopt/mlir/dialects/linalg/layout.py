@@ -1,0 +1,268 @@
+"""Operations of linalg in the declarative format: index, softmax, pack, unpack, Winograd transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
+from sdyopt.mlir.asm.parser.asm_parser import WRONG_ENUM
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.linalg.generic import GenericOp
+from sdyopt.mlir.dialects.linalg.structured import TENSOR, linalg
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import (
+    ANY_TYPE,
+    I64_ARRAY,
+    I64_ATTR,
+    INDEX_VALUE,
+    AttrConstraint,
+    TypeConstraint,
+)
+from sdyopt.mlir.ir.op_fields import (
+    attr,
+    default_valued_optional_attr,
+    operand,
+    operands,
+    optional_operand,
+    result,
+    results,
+)
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, ShapedType, Type, element_of
+
+_SHAPED = TypeConstraint[Type]("shaped of any type values", lambda type: isinstance(type, ShapedType))
+
+
+_LOOP = AttrConstraint[int](
+    "64-bit signless integer attribute whose minimum value is 0",
+    lambda a: I64_ATTR.accepts(a) and I64_ATTR.value(a) >= 0,
+    I64_ATTR.value,
+    I64_ATTR.has_storage_class,
+    type=I64,
+)
+
+
+@linalg.op("index", PURE)
+class IndexOp(Op):
+    """The index of the current iteration along a dimension."""
+
+    dim = attr(_LOOP)
+    out = result(INDEX_VALUE)
+
+    assembly = assembly("$dim attr-dict `:` type($out)")
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX]
+
+    def verify_in_context(self) -> None:
+        parent = self.parent_op
+        if parent is None or parent.signature.name.partition(".")[0] != "linalg":
+            raise self.op_error("expected parent op with LinalgOp interface")
+        loops = len(parent.iterators) if isinstance(parent, GenericOp) else None
+        if loops is not None and self.dim >= loops:
+            raise self.op_error(
+                f"expected dim ({self.dim}) to be lower than the number of loops ({loops}) of the enclosing "
+                "LinalgOp"
+            )
+
+
+@linalg.op("softmax", PURE)
+class SoftmaxOp(Op):
+    """The softmax along a dimension."""
+
+    input = operand(_SHAPED)
+    output = operand(_SHAPED)
+    dimension = attr(I64_ATTR)
+    results_ = results(TENSOR)
+
+    assembly = assembly(
+        "attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)` "
+        "`outs` `(` $output `:` type($output) `)` (`->` type($results_)^)?"
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, out = signature[SoftmaxOp.input], signature[SoftmaxOp.output]
+        if element_of(source) is not element_of(out):
+            raise signature.op_error("failed to verify that input and output have same element type")
+        if getattr(source, "shape", None) != getattr(out, "shape", None):
+            raise signature.op_error("incompatible output shape")
+        rank, dimension = len(getattr(source, "shape", ())), signature[SoftmaxOp.dimension]
+        if not 0 <= dimension < rank:
+            raise signature.op_error("incorrect dimension specified")
+
+
+# --- pack and unpack ----------------------------------------------------------------------------
+
+_NO_PERMUTATION = DenseArray(I64, ())
+_LISTS = (
+    "(`outer_dims_perm` `=` $outer_dims_perm^)? `inner_dims_pos` `=` $inner_dims_pos `inner_tiles` `=` "
+    "custom<DynamicIndexList>($inner_tiles, $static_inner_tiles) `into` $dest attr-dict "
+    "`:` type($source) `->` type($dest, $out)"
+)
+
+
+@linalg.op("pack", PURE, ATTR_SIZED_OPERANDS)
+class PackOp(Op):
+    """A tensor whose dimensions are split into tiles, which become the last dimensions."""
+
+    source = operand(TENSOR)
+    dest = operand(TENSOR)
+    padding_value = optional_operand(ANY_TYPE)
+    inner_tiles = operands(INDEX_VALUE)
+    outer_dims_perm = default_valued_optional_attr(I64_ARRAY, _NO_PERMUTATION)
+    inner_dims_pos = attr(I64_ARRAY)
+    static_inner_tiles = attr(I64_ARRAY)
+    out = result(TENSOR)
+
+    assembly = assembly(
+        f"$source (`padding_value` `(` $padding_value^ `:` type($padding_value) `)`)? {_LISTS}"
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = PackOp
+        padding = signature[cls.padding_value]
+        _check_tiles(signature, signature[cls.source], signature[cls.dest])
+        source = signature[cls.source]
+        if padding is not None and padding is not source.element:
+            raise signature.op_error(
+                f"expected padding_value has '{plain_type(source.element)}' but got: '{plain_type(padding)}'"
+            )
+        tiles, positions, _ = _lists(signature)
+        is_cut = any(
+            DYNAMIC not in (tile, source.shape[dimension]) and source.shape[dimension] % tile
+            for dimension, tile in zip(positions, tiles, strict=True)
+        )
+        if padding is None and is_cut:
+            raise signature.op_error(
+                "invalid tile factor or output size provided. Only full tiles are supported when "
+                "padding_value is not set"
+            )
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "pack")]
+
+
+@linalg.op("unpack", PURE)
+class UnPackOp(Op):
+    """A tensor whose last dimensions are tiles, which are put together again."""
+
+    source = operand(TENSOR)
+    dest = operand(TENSOR)
+    inner_tiles = operands(INDEX_VALUE)
+    outer_dims_perm = default_valued_optional_attr(I64_ARRAY, _NO_PERMUTATION)
+    inner_dims_pos = attr(I64_ARRAY)
+    static_inner_tiles = attr(I64_ARRAY)
+    out = result(TENSOR)
+
+    assembly = assembly(f"$source {_LISTS}")
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        _check_tiles(signature, signature[UnPackOp.dest], signature[UnPackOp.source])
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "unpack")]
+
+
+def _check_tiles(signature: OpSignature, unpacked: RankedTensor, packed: RankedTensor) -> None:
+    """Raises unless the lists fit a tensor and the tensor of its tiles."""
+    tiles, positions, permutation = _lists(signature)
+    if any(tile == 0 for tile in tiles):
+        raise signature.error("invalid zero tile factor")
+    if not _are_distinct_dims(positions, unpacked.rank):
+        raise signature.error("invalid inner_dims_pos vector")
+    if not _are_distinct_dims(permutation, unpacked.rank):
+        raise signature.error("invalid outer_dims_perm vector")
+    if len(tiles) != len(positions):
+        raise signature.error("tiling factors must equal the number of dimensions to tile")
+    if unpacked.rank + len(tiles) != packed.rank:
+        raise signature.error(
+            f"packed rank != (unpacked rank + num tiling factors), got {packed.rank} != "
+            f"{unpacked.rank + len(tiles)}"
+        )
+    if packed.shape[unpacked.rank :] != tiles:
+        raise signature.error(
+            "mismatch in inner tile sizes specified and shaped of tiled dimension in the packed type"
+        )
+    sizes = list(unpacked.shape)
+    for dimension, tile in zip(positions, tiles, strict=True):
+        size = sizes[dimension]
+        sizes[dimension] = DYNAMIC if DYNAMIC in (size, tile) else -(-size // tile)
+    outer = [sizes[dimension] for dimension in permutation] if permutation else sizes
+    expected = RankedTensor((*outer, *tiles), unpacked.element)
+    if not are_compatible_shapes([expected, packed]):
+        raise signature.error(
+            f"expected '{plain_type(expected)}' for the packed domain value, got '{plain_type(packed)}'"
+        )
+
+
+def _lists(signature: OpSignature) -> list[tuple[int, ...]]:
+    """The inner tiles, the positions of the tiled dimensions, and the permutation of the outer ones."""
+    names = ("static_inner_tiles", "inner_dims_pos", "outer_dims_perm")
+    attributes = [signature.attributes.get(name) for name in names]
+    return [a.values if isinstance(a, DenseArray) else () for a in attributes]
+
+
+def _are_distinct_dims(dims: Sequence[int], rank: int) -> bool:
+    return len(set(dims)) == len(dims) <= rank and all(0 <= dimension < rank for dimension in dims)
+
+
+# --- Winograd transforms ------------------------------------------------------------------------
+
+_FMRS = ("F_2_3", "F_4_3", "F_2_5")
+
+
+def _parse_fmr(op_parser: OpAsmParser) -> Attribute:
+    offset = op_parser.skip_trivia()
+    keyword = op_parser.accept_keyword()
+    if keyword not in _FMRS:
+        raise op_parser.error(WRONG_ENUM(attribute="fmr", names=", ".join(_FMRS)), offset)
+    return integer(_FMRS.index(keyword), I32)
+
+
+_FMR = AttrConstraint[int](
+    "allowed 32-bit signless integer cases: 0, 1, 2",
+    lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value < len(_FMRS),
+    lambda a: a.value,
+    lambda a: isinstance(a, IntegerAttr),
+)
+declare_syntax(_FMR, _parse_fmr, lambda attribute, attribute_printer: _FMRS[attribute.value])
+
+
+class _TransformOp(Op):
+    """Base of the transforms of a convolution by Winograd's algorithm."""
+
+    input = operand(TENSOR)
+    output = operand(TENSOR)
+    fmr = attr(_FMR)
+    out = result(TENSOR)
+
+    assembly = assembly(
+        "attr-dict `fmr` `(` $fmr `)` `ins` `(` $input `:` type($input) `)` "
+        "`outs` `(` $output `:` type($output) `)` `->` type($out)"
+    )
+
+
+@linalg.op("winograd_filter_transform", PURE)
+class WinogradFilterTransformOp(_TransformOp):
+    """The transform of the filter."""
+
+
+@linalg.op("winograd_input_transform", PURE)
+class WinogradInputTransformOp(_TransformOp):
+    """The transform of the image."""
+
+
+@linalg.op("winograd_output_transform", PURE)
+class WinogradOutputTransformOp(_TransformOp):
+    """The transform back."""
