@@ -12,6 +12,11 @@ depend on it.
     %1 = stablehlo.select %p, %0, %0 : tensor<8xi1>, tensor<8xf32>
 becomes %0, also if both values are constants, or broadcasts of constants, with the same elements. The
 derivative of `jnp.zeros(…).at[i].set(x)` has such a select of a scatter, which otherwise shards that of `x`.
+
+    %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [] x []
+        : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x4x2xf32>
+becomes a multiplication of broadcasts of `%a` and `%b`. The gradient of a weighted sum is such a product, and
+is sharded as the elementwise operations around it are.
 """
 
 from __future__ import annotations
@@ -19,14 +24,19 @@ from __future__ import annotations
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import MulOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.builtin_attributes import dense_array
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from ..stablehlo.support.folds import splat_of
-from ..stablehlo.support.replacement import replace_with_new, replace_with_value
+from ..stablehlo.support.replacement import new_value, replace_with_new, replace_with_value, tensor_type
 from ..stablehlo.support.shape_simplifications import is_reshape
 
 
@@ -34,13 +44,52 @@ from ..stablehlo.support.shape_simplifications import is_reshape
 class SimplifyHlo(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.nested(BroadcastInDimOp, SelectOp):
-            if isinstance(op, SelectOp):
+        for op in module.nested(BroadcastInDimOp, DotGeneralOp, SelectOp):
+            if isinstance(op, DotGeneralOp):
+                if _is_multiplication(op):
+                    _multiply(op, rewriter)
+            elif isinstance(op, SelectOp):
                 if _selects_nothing(op):
                     replace_with_value(op, op.on_true, rewriter)
-            elif op.signature.cached(is_reshape):
-                replace_with_new(op, ReshapeOp, op.operands, rewriter)
+            else:
+                _reshape(op, rewriter)
         return rewriter.changed
+
+
+def _reshape(op: Op | None, rewriter: Rewriter) -> None:
+    """Replaces a broadcast that adds dimensions of size 1 only."""
+    if op is not None and op.signature.cached(is_reshape):
+        replace_with_new(op, ReshapeOp, op.operands, rewriter)
+
+
+def _is_multiplication(op: DotGeneralOp) -> bool:
+    """Whether a product of static tensors sums up nothing, and computes in the type of its operands."""
+    types = [tensor_type(value) for value in (op.lhs, op.rhs, op.out)]
+    return (
+        not op.dot_dimension_numbers.lhs_contracting_dimensions
+        and op.algorithm is None
+        and len({type.element for type in types}) == 1
+        and all(type.has_static_shape for type in types)
+    )
+
+
+def _multiply(op: DotGeneralOp, rewriter: Rewriter) -> None:
+    """Replaces a product by a multiplication. The batch comes first, then the dimensions of each operand."""
+    dims, batch = op.dot_dimension_numbers, len(op.dot_dimension_numbers.lhs_batching_dimensions)
+    operands = []
+    sides = ((op.lhs, dims.lhs_batching_dimensions), (op.rhs, dims.rhs_batching_dimensions))
+    first = batch
+    for value, batching in sides:
+        type = tensor_type(value)
+        free = [dim for dim in range(type.rank) if dim not in batching]
+        placed = {dim: number for number, dim in enumerate(batching)}
+        placed |= {dim: number for number, dim in enumerate(free, first)}
+        first += len(free)
+        attributes = {"broadcast_dimensions": dense_array(I64, [placed[dim] for dim in range(type.rank)])}
+        operands.append(new_value(op, BroadcastInDimOp, [value], op.out.type, rewriter, attributes))
+    replace_with_new(op, MulOp, operands, rewriter)
+    for operand in operands:
+        _reshape(operand.defining_op, rewriter)
 
 
 def _selects_nothing(op: SelectOp) -> bool:

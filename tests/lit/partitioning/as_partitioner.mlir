@@ -290,3 +290,26 @@ func.func @slice_of_split(%arg0: tensor<48xf32> {sdy.sharding = #sdy.sharding<@h
   %0 = stablehlo.slice %arg0 [0:16] {sdy.sharding = #sdy.sharding_per_value<[<@halves, [{"x"}]>]>} : (tensor<48xf32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// A product that sums up nothing is a multiplication of broadcasts; one of a row and a column, too.
+// SIMPLE-LABEL: @product_without_a_sum
+// SIMPLE:         %[[LHS:.*]] = stablehlo.broadcast_in_dim %arg0, dims = [0, 1]
+// SIMPLE-SAME:      (tensor<8x4xf32>) -> tensor<8x4x2xf32>
+// SIMPLE-NEXT:    %[[RHS:.*]] = stablehlo.broadcast_in_dim %arg1, dims = [2, 0]
+// SIMPLE-SAME:      (tensor<2x8xf32>) -> tensor<8x4x2xf32>
+// SIMPLE-NEXT:    stablehlo.multiply %[[LHS]], %[[RHS]]
+// SIMPLE-SAME:      sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>
+// SIMPLE-NEXT:    %[[COLUMN:.*]] = stablehlo.reshape %arg2 : (tensor<4xf32>) -> tensor<4x1xf32>
+// SIMPLE-NEXT:    %[[ONE:.*]] = stablehlo.broadcast_in_dim %arg3, dims = [1]
+// SIMPLE-NEXT:    stablehlo.multiply %[[COLUMN]], %[[ONE]] : tensor<4x1xf32>
+// SIMPLE-NEXT:    stablehlo.dot_general %arg4, %arg4
+func.func @product_without_a_sum(
+    %arg0: tensor<8x4xf32>, %arg1: tensor<2x8xf32>, %arg2: tensor<4xf32>, %arg3: tensor<1xf32>,
+    %arg4: tensor<8xbf16>) -> (tensor<8x4x2xf32>, tensor<4x1xf32>, tensor<8x8xf32>) {
+  %0 = stablehlo.dot_general %arg0, %arg1, batching_dims = [0] x [1], contracting_dims = [] x []
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>}
+      : (tensor<8x4xf32>, tensor<2x8xf32>) -> tensor<8x4x2xf32>
+  %1 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [] x [] : (tensor<4xf32>, tensor<1xf32>) -> tensor<4x1xf32>
+  %2 = stablehlo.dot_general %arg4, %arg4, contracting_dims = [] x [] : (tensor<8xbf16>, tensor<8xbf16>) -> tensor<8x8xf32>
+  return %0, %1, %2 : tensor<8x4x2xf32>, tensor<4x1xf32>, tensor<8x8xf32>
+}
