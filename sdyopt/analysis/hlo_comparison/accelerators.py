@@ -314,10 +314,8 @@ def _are_alike(
     if one is None or other is None or one.groups != other.groups or one.bits != other.bits:
         return False
     here, there = results[first], results[second]
-    is_whole = here == one.source.result
-    if is_whole != (there == other.source.result):
-        return False
-    if is_whole:
+    # All results are those of the reductions, or all are parts of them.
+    if here == one.source.result:
         return one.source.type == other.source.type
     if here.op.type != there.op.type or len(here.op.operands) != len(there.op.operands):
         return False

@@ -94,7 +94,11 @@ def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\x1f\x8b", b"{}", b"\xff" * 100, gzip.compress(b"[" * 10_000, mtime=0)]
+    "data",
+    [
+        *(b"", b"\x1f\x8b", b"{}", b"\xff" * 100, gzip.compress(b"[" * 10_000, mtime=0)),
+        gzip.compress(b'{"compiler": 1, "hlo": "", "assignment": "", "live_ranges": ""}', mtime=0),
+    ],
 )
 def test_a_damaged_cache_is_made_again(cache: Path, data: bytes) -> None:
     compiled = compiler().compile(TEXT, [4], 4)

@@ -117,6 +117,7 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_SCATTER), {SCATTERED: 1}, ["reduce_scatter"]),
         # The devices 0 and 1 take the same part, so it is none of its own.
         (_program(_SCATTER, "0, 0, 4, 4"), {}, ["all_reduce"]),
+        (_program(_SCATTER, "0, 4, 4, 4"), {}, ["all_reduce"]),
         (_LOOP, {SCATTERED: 1}, ["reduce_scatter"]),
         # The body of two loops: one of them may be given another offset.
         (_LOOP.replace("  ROOT %loop", _OTHER_LOOP), {}, ["all_reduce"]),
@@ -142,6 +143,12 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
             _program(_SUM_OF_THREE.replace("  ROOT", "  %use = f32[8,4] tanh(%first)\n  ROOT")),
             {SUMMED: 1},
             ["all_reduce"] * 2,
+        ),
+        # A term that is used otherwise, too, is one of no sum; the rest of the sum is none, then.
+        (
+            _program(_SUM_OF_THREE.replace("  ROOT", "  %use = f32[8,4] tanh(%minus)\n  ROOT")),
+            {},
+            ["all_reduce"] * 3,
         ),
         # Slices are summed up if they are at the same offsets, which each computes by itself.
         (
@@ -169,6 +176,29 @@ def test_collectives_are_read_as_on_accelerators(
     found = on_accelerators(read_hlo("m", text, 4))
     assert Counter(each.kind for each in found.changes) == Counter(changes)
     assert [each.kind for each in found.operands] == kinds
+
+
+@pytest.mark.parametrize(
+    ("body", "undecided"),
+    [
+        (_SCATTER, ["sum"]),
+        # No slice, or one of a part.
+        (_SCATTER.replace("dynamic-slice(%sum", "custom-call(%sum"), []),
+        (_SCATTER.replace("f32[4,4]", "f32[2,4]"), []),
+        # The CPU converts a sum of bfloat16 back before it is sliced.
+        (
+            _SCATTER.replace("f32[4,4]", "bf16[4,4]")
+            .replace("all-reduce(%a)", "all-reduce(%f)")
+            .replace("  %sum", "  %h = bf16[8,4] convert(%a)\n  %f = f32[8,4] convert(%h)\n  %sum")
+            .replace("  ROOT", "  %b = bf16[8,4] convert(%sum)\n  ROOT")
+            .replace("slice(%sum", "slice(%b"),
+            ["sum"],
+        ),
+    ],
+)
+def test_slices_at_unknown_offsets_leave_a_sum_undecided(body: str, undecided: list[str]) -> None:
+    found = on_accelerators(read_hlo("m", _program(body, "..."), 4))
+    assert [operand.name for operand in found.undecided] == undecided
 
 
 def test_folded_reductions_are_in_all_groups() -> None:

@@ -412,6 +412,32 @@ def test_hlo_of_one_of_several_slices() -> None:
         sdyopt.parse(program).report().compare_hlo(text.replace("f32[4,16]{1,0:T", "f32[2,16]{1,0:T"))
 
 
+def test_lines_in_common_are_listed_by_what_they_send() -> None:
+    """The largest first, each with its kinds and axes."""
+    gathers = "\n".join(
+        f"""%{line} = sdy.all_gather [{{"x"}}] %{name} out_sharding=<@mesh, [{{}}]>
+            : tensor<{size}xf32> loc("a.py":{line}:1)"""
+        for line, name, size in ((3, "a", 8), (5, "b", 64))
+    )
+    program = f"""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}},
+                    %b: tensor<64xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}})
+        -> (tensor<8xf32>, tensor<64xf32>) {{
+      {gathers}
+      return %3, %5 : tensor<8xf32>, tensor<64xf32>
+    }}
+    """
+    lines = "\n".join(
+        f"  %g{size} = f32[{size}] all-gather(%p{size}), replica_groups={{}}, dimensions={{0}}, "
+        f'metadata={{source_file="a.py" source_line={line}}}'
+        for line, size in ((3, 8), (5, 64))
+    )
+    text = f"HloModule m, num_partitions=4\n\nENTRY %main (a: f32[2]) -> f32[8] {{\n{lines}\n}}\n"
+    found = str(sdyopt.parse(program).report().compare_hlo(text))
+    assert 0 < found.index("a.py:5") < found.index("a.py:3")
+
+
 def test_a_program_of_whole_tensors_is_the_same_before_partitioning() -> None:
     program = """
     sdy.mesh @mesh = <["x"=4]>

@@ -438,6 +438,17 @@ def test_what_has_no_place_may_be_anywhere() -> None:
     assert found.reason == "same"
 
 
+def test_a_line_itself_comes_before_the_lines_that_it_calls() -> None:
+    program = compiled(
+        NEGATED
+        + "  %c = f32[8,4]{1,0} tanh(%a)\n"
+        + reduce("q", "%b", X, place(9))
+        + reduce("r", "%c", X, place(21))
+    )
+    found = match_collectives([reported("all_reduce", X, 32, 9)], program.operands, program)
+    assert [(each.reason, each.theirs[0].name) for each in found if each.ours] == [("same", "q")]
+
+
 def test_without_lines_the_name_stack_is_the_place() -> None:
     """HLO may be without lines; then operations of one name correspond, also if the report has lines."""
     name = 'metadata={op_name="jit(step)/mul"}'
@@ -583,8 +594,9 @@ def test_floats_that_only_the_cpu_sends_in_32_bits() -> None:
     found = on_accelerators(compiled(reduced + "  %g = bf16[8,4]{1,0} convert(%r)\n"))
     [change] = found.changes
     assert (change.kind, round(change.saved), found.operands[0].bits) == (NARROWED, 64, 16)
-    # The sum is used as it is.
+    # The sum is used as it is, or that, too.
     assert on_accelerators(compiled(reduced + USED)).changes == []
+    assert on_accelerators(compiled(f"{reduced}  %g = bf16[8,4]{{1,0}} convert(%r)\n{USED}")).changes == []
 
 
 @pytest.mark.parametrize(

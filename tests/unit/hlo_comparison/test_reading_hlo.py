@@ -155,6 +155,13 @@ def test_a_counter_that_is_not_increased_by_a_step_says_nothing(update: str) -> 
     assert operand.times is None
 
 
+def test_a_loop_that_returns_what_a_call_makes_says_nothing() -> None:
+    before = LOOP.format(step=1, update="add(%i, %step)", direction="LT", limit=5)
+    before = before.replace("tuple(%next, %r)", "custom-call(%next, %r)")
+    [operand] = program(*(line.replace("FIRST", "0") for line in ENTRY), before=before).operands
+    assert operand.times is None
+
+
 def test_runs_beyond_any_number_are_unknown() -> None:
     known = 'backend_config={"known_trip_count":{"n":"2147483648"}}'
     inner = "%b (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n"
@@ -235,6 +242,9 @@ def test_uses_of_a_tuple_are_those_of_its_elements() -> None:
     found = program("%t = (f32[8], f32[8]) custom-call()", element, "%x = f32[8] tanh(%e)")
     whole = HloValue(instruction(found, "t"))
     assert [user.name for user, _ in whole.uses] == ["x"]
+    lines = "%t = (f32[8], f32[8]) custom-call()", element, "%x = f32[8] tanh(%e)", "%y = f32[8] copy(%t)"
+    found = program(*lines)
+    assert sorted(user.name for user, _ in HloValue(instruction(found, "t")).uses) == ["x", "y"]
     assert [len(HloValue(whole.op, part).uses) for part in (0, 1)] == [1, 0]
 
 

@@ -515,6 +515,23 @@ def test_an_array_that_the_program_joins_is_one() -> None:
     assert len(program.operands) == 1
 
 
+@pytest.mark.parametrize(
+    ("shape", "slices"),
+    [
+        # Rows of a matrix, and slices that are not what was joined.
+        ("[2,64]", ("[1,64] slice(%r), slice={[0:1], [0:64]}", "[1,64] slice(%r), slice={[1:2], [0:64]}")),
+        ("[128]", ("[32] slice(%r), slice={[0:32]}", "[32] slice(%r), slice={[32:64]}")),
+    ],
+)
+def test_an_array_that_is_taken_apart_otherwise_is_one(shape: str, slices: tuple[str, str]) -> None:
+    program = hlo(f"""%p = f32[1,64] parameter(0)
+        %c = f32{shape} concatenate(%p, %p), dimensions={{0}}
+        %r = f32{shape} all-reduce(%c), replica_groups=[1,4]<=[4], to_apply=%add
+        %a = f32{slices[0]}
+        %b = f32{slices[1]}""")
+    assert len(program.operands) == 1
+
+
 # --- Lines ----------------------------------------------------------------------------------
 
 
