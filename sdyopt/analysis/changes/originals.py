@@ -8,7 +8,7 @@ from functools import cached_property
 from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, AnnotationEdit, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
-from sdyopt.analysis.figures.user_lines import is_derived
+from sdyopt.analysis.figures.user_lines import UserLines, is_derived
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -53,6 +53,7 @@ class Gradients:
 
     def __init__(self, module: Op) -> None:
         self._module = module
+        self._lines = UserLines.of_module(module)
 
     def gradient(self, value: OpResult) -> OpResult | None:
         """The gradient of a value. A with_sharding_constraint of JAX on the value constrains it, too."""
@@ -75,7 +76,7 @@ class Gradients:
         # A statement constrains the same values, whichever of them is edited.
         statements: set[object] = set()
         for subject, edit in list(edits_by_value.items()):
-            statement = None if edit.replaced is None else statement_of(edit.replaced)
+            statement = None if edit.replaced is None else statement_of(edit.replaced, self._lines)
             if statement is not None and statement in statements:
                 continue
             statements.add(statement)
@@ -106,7 +107,7 @@ class Gradients:
             if (gradient := self.gradient(subject)) is not None:
                 yield gradient
         elif edit.replaced is not None:
-            yield from self._statements.get(statement_of(edit.replaced), ())
+            yield from self._statements.get(statement_of(edit.replaced, self._lines), ())
 
     def _how(self, edit: AnnotationEdit) -> str | None:
         """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
@@ -143,7 +144,8 @@ class Gradients:
         """The results of the constraints of each statement."""
         statements: dict[object, list[OpResult]] = {}
         for op in self._module.walk():
-            if isinstance(op, ShardingConstraintOp) and (key := statement_of(op)) is not None:
+            key = statement_of(op, self._lines) if isinstance(op, ShardingConstraintOp) else None
+            if key is not None:
                 statements.setdefault(key, []).append(op.results[0])
         return statements
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -96,7 +98,7 @@ class RoleGroup(NamedTuple):
 
 def roles_of(module: Op) -> list[RoleGroup]:
     """The roles of the values of rank 1 and more of the entry functions, in the order of the program."""
-    classes = _Classes()
+    classes = _Classes(UserLines.of_module(module))
     for function in entry_functions(functions_in(module)):
         classes.add(function)
     result = classes.by_value()
@@ -124,7 +126,8 @@ def _name_of(of_class: ValueClass) -> object:
 class _Classes:
     """A union-find structure of values. `edges` are the operations between classes, with their values."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: UserLines) -> None:
+        self._lines = lines
         self._parents: dict[Value, Value] = {}
         self._functions: list[FuncOp] = []
         self._statements: dict[object, Value] = {}
@@ -140,7 +143,8 @@ class _Classes:
         for op in function.walk():
             for first, second in _ties(op):
                 self._unite(first, second)
-            if isinstance(op, ShardingConstraintOp) and (statement := statement_of(op)) is not None:
+            statement = statement_of(op, self._lines) if isinstance(op, ShardingConstraintOp) else None
+            if isinstance(op, ShardingConstraintOp) and statement is not None:
                 # A statement also constrains the gradient, and what it computes in each layer.
                 self._unite(self._statements.setdefault(statement, op.output), op.output)
             if op is not function and not op.is_terminator and not is_elementwise(op.signature):
@@ -202,10 +206,17 @@ class _Classes:
         return self._classes.get(self._find(value))
 
 
-def statement_of(op: ShardingConstraintOp) -> object:
-    """The key that constraints of one statement of Python share: JAX cannot change one of them alone."""
-    frames = source_location(op.location).frames
-    return (frames, op.sharding, op.output.type) if frames else None
+def statement_of(op: ShardingConstraintOp, lines: UserLines) -> object:
+    """The key that constraints of one statement of Python share: JAX cannot change one of them alone.
+
+    What calls the statement does not count: a value that is recomputed has other callers.
+    """
+    location = source_location(op.location)
+    if not location.frames:
+        return None
+    chosen = lines.chosen(location)
+    inner = takewhile(lambda frame: location.at(frame) != chosen, location.frames)
+    return (*inner, chosen.file, chosen.line, chosen.column), op.sharding, op.output.type
 
 
 def _sharding(attribute: object) -> TensorSharding | None:

@@ -18,6 +18,7 @@ from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
 from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -214,29 +215,34 @@ STATEMENTS = """
 #helper = loc("shard"("model.py":3:5))
 #layer = loc(callsite(#helper at "layer"("model.py":9:7)))
 #other = loc(callsite(#helper at "layer"("model.py":20:7)))
+#again = loc(callsite(#layer at "body"("model.py":30:7)))
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%x: tensor<64x128xf32>, %g: tensor<64x128xf32>, %s: tensor<64x128xf32>)
-    -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) {
+    -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) {
   %0 = sdy.sharding_constraint %x <@mesh, [{}, {}]> : tensor<64x128xf32>
       loc("jit(step)/jvp()/sharding_constraint"(#layer))
   %1 = sdy.sharding_constraint %g <@mesh, [{}, {}]> : tensor<64x128xf32>
       loc("jit(step)/transpose(jvp())/sharding_constraint"(#layer))
   %2 = sdy.sharding_constraint %s <@mesh, [{}, {}]> : tensor<64x128xf32>
       loc("jit(step)/jvp()/sharding_constraint"(#other))
-  return %0, %1, %2 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
+  %y = stablehlo.tanh %x : tensor<64x128xf32> loc("jit(step)/jvp()/tanh"("layer"("model.py":8:7)))
+  %3 = sdy.sharding_constraint %x <@mesh, [{}, {}]> : tensor<64x128xf32>
+      loc("jit(step)/transpose(jvp())/checkpoint/rematted_computation/sharding_constraint"(#again))
+  return %0, %1, %2, %3 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
 }
 """
 
 
-def test_a_statement_constrains_a_value_and_its_gradient() -> None:
+def test_a_statement_constrains_a_value_its_gradient_and_what_is_recomputed() -> None:
     module = sdyopt.parse(STATEMENTS).ir
     constraints = [op for op in module.walk() if isinstance(op, ShardingConstraintOp)]
-    first, gradient, other = (statement_of(op) for op in constraints)
-    assert first == gradient != other
+    lines = UserLines.of_module(module)
+    first, gradient, other, recomputed = (statement_of(op, lines) for op in constraints)
+    assert first == gradient == recomputed != other
     # They are one class of values, which change together.
     classes = [each for role in roles_of(module) for each in role.classes]
     found = [[place.subject for place in each.constraints] for each in classes]
-    assert [op.output for op in constraints[:2]] in found
+    assert [op.output for op in (*constraints[:2], constraints[3])] in found
 
 
 GRADIENT = """
@@ -387,9 +393,11 @@ def test_a_constraint_of_a_gradient_says_where_it_is_written(number: int, how: s
 
 def test_a_constraint_of_a_statement_is_written_with_that_of_the_gradient() -> None:
     module = sdyopt.parse(STATEMENTS).ir
-    first, gradient, _ = (op.output for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    first, gradient, _, recomputed = (
+        op.output for op in module.walk() if isinstance(op, ShardingConstraintOp)
+    )
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     for value in first, gradient:
         assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
         changes = Gradients(module).constrained([AnnotationEdit(value, value.op.sharding, mesh)])
-        assert {each.subject for each in changes} == {first, gradient}
+        assert {each.subject for each in changes} == {first, gradient, recomputed}

@@ -11,7 +11,7 @@ from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import is_auto
+from sdyopt.analysis.figures.user_lines import UserLines, is_auto
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import OpResult
@@ -74,8 +74,9 @@ def siblings(program: ProposedOn) -> Iterator[Change]:
 def _statements(program: ProposedOn) -> list[list[OpResult]]:
     """Sharding constraints in groups of one statement, those of the largest tensors first."""
     groups: dict[object, list[OpResult]] = {}
+    lines = UserLines.of_module(program.module)
     for op in program.module.walk():
         if isinstance(op, ShardingConstraintOp) and isinstance(output := op.output, OpResult):
-            groups.setdefault(statement_of(op) or op, []).append(output)
+            groups.setdefault(statement_of(op, lines) or op, []).append(output)
     order = sorted(groups.values(), key=lambda group: -sum(bytes_of(item.type) or 0 for item in group))
     return order[:_MAX_STATEMENTS]
