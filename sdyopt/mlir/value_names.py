@@ -100,6 +100,13 @@ def _common_part(names: Sequence[str]) -> str:
     return f"{roots.pop()}{''.join(shared)}"
 
 
+def tree_of(name: str) -> str:
+    """`state['nu']` of `state['nu']['layers'][0]['w']`, and `params` of `params['w']`: the tree of a leaf."""
+    parts = path_parts(name)
+    root = name[: len(name) - len("".join(parts))]
+    return root if len(parts) < 2 else f"{root}{parts[0]}"
+
+
 def path_parts(name: str) -> tuple[str, ...]:
     """`['layers']`, `[0]` and `['w']` of `params['layers'][0]['w']`."""
     return tuple(_PART.findall(name))

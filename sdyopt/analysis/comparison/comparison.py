@@ -111,7 +111,7 @@ def compare(before: ComparedProgram, after: ComparedProgram) -> ProgramCompariso
             comparison.placements.append(change)
         elif _differs_in_openness(match):
             comparison.openness.append(change)
-    causes = {_key(change.value) for change in comparison.annotations}
+    causes = {cause_key(change.value) for change in comparison.annotations}
     comparison.placements.sort(key=lambda change: _order(change, causes))
     if before.values.is_partial or after.values.is_partial:
         return comparison
@@ -144,7 +144,7 @@ def _differs_in_openness(match: ValueMatch) -> bool:
     return before is not None and after is not None and not same_annotation(before, after)
 
 
-def _key(value: ProgramValue) -> tuple[object, ...]:
+def cause_key(value: ProgramValue) -> tuple[object, ...]:
     """An approximate key of a value before and after passes, which rename values."""
     return value.role, value.function, value.label, value.op, value.type
 
@@ -153,7 +153,7 @@ def _order(change: ShardingChange, causes: set[tuple[object, ...]]) -> tuple[boo
     """Causes first, then what users annotate, then those whose bytes changed most."""
     growth = change.growth
     return (
-        _key(change.value) not in causes,
+        cause_key(change.value) not in causes,
         not change.value.is_interface,
         -abs(growth) if growth is not None else 0,
     )

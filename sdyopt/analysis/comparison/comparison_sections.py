@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange
+from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange, cause_key
 from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
-from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, ValueRole
+from sdyopt.analysis.comparison.program_values import CONSTRAINT, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.sections import range_text
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.value_names import grouped_names, pattern_of, tree_of
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_or_dims
 
 ARROW = "→"
@@ -58,14 +59,13 @@ def _sections(comparison: ProgramComparison) -> Iterator[Section]:
         yield Section(f"no difference: {_matched_text(comparison)}", _note(comparison))
         return
     if comparison.annotations:
-        yield _sharding_section(
-            comparison,
-            f"{counted(len(comparison.annotations), 'annotation')} changed in the input",
-            comparison.annotations,
-        )
-    placed = len(comparison.placements)
+        yield _annotation_section(comparison)
+    placed, causes = len(comparison.placements), {cause_key(item.value) for item in comparison.annotations}
+    # Those of the inputs are above.
+    effects = [item for item in comparison.placements if cause_key(item.value) not in causes]
+    effects = effects or comparison.placements
     section = _sharding_section(
-        comparison, f"shardings: {placed} of {_matched_text(comparison)} changed", comparison.placements
+        comparison, f"shardings: {placed} of {_matched_text(comparison)} changed", effects
     )
     section.sentences += _note(comparison)
     if comparison.retyped:
@@ -89,6 +89,20 @@ def _sections(comparison: ProgramComparison) -> Iterator[Section]:
         yield Section(f"{counted(comparison.copies, 'constant')} only in one program, as copies")
 
 
+def _annotation_section(comparison: ProgramComparison) -> Section:
+    """What a person wrote otherwise: statements, then inputs and results; then how much follows from that."""
+    changes = comparison.annotations
+    written = [item for item in changes if item.value.op != CONSTRAINT or item.value.statement] or changes
+    heading, derived = (
+        f"{counted(len(written), 'annotation')} changed in the input",
+        len(changes) - len(written),
+    )
+    if derived:
+        heading += f", and {derived} that JAX derives from them"
+    written = sorted(written, key=lambda item: item.value.op != CONSTRAINT)
+    return _sharding_section(comparison, heading, written)
+
+
 # --- Shardings ------------------------------------------------------------------------------------
 
 
@@ -110,16 +124,32 @@ def _sharding_section(
     mesh = comparison.after.mesh or comparison.before.mesh
     has_functions = max(len(comparison.before.functions), len(comparison.after.functions)) > 1
 
+    groups = _trees(
+        _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))), mesh
+    )
+    if any(item.growth for group in groups for item in group):
+        # Where devices have as much of it as before, little is to be seen.
+        same = [group for group in groups if all(item.growth == 0 for item in group)]
+        groups = [group for group in groups if group not in same]
+        if same:
+            number = sum(map(len, same))
+            verb = "has" if number == 1 else "have"
+            section.sentences.append(f"{number} of these values {verb} as many bytes as before")
+
     def rows() -> Iterator[Row]:
-        for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
+        for group in groups:
             growth = [sharding_change.growth for sharding_change in group]
             size = None if None in growth else sum([number or 0 for number in growth])
             value, count = group[0].value, str(len(group))
-            note = f"{jax_type(value.type)}: {change_text(group[0], mesh)}"
+            is_one_sided = group[0].before is None or group[0].after is None
+            texts = list(dict.fromkeys(change_text(item, mesh) for item in group))
+            note = f"{jax_type(value.type)}: {texts[0]}"
+            if len(texts) > 1:
+                note = f"{texts[0]}, and {counted(len(texts) - 1, 'other')} like it"
             yield (
-                signed(size, bytes_text),
+                "" if is_one_sided else signed(size, bytes_text),
                 count,
-                _where(value),
+                _where(value) if len(group) == 1 else grouped_names(_where(item.value) for item in group)[0],
                 _what(value),
                 _name(value, has_functions),
                 note,
@@ -130,10 +160,27 @@ def _sharding_section(
     return section
 
 
+def _trees(groups: list[list[ShardingChange]], mesh: Mesh | None) -> list[list[ShardingChange]]:
+    """The rows, with one for many leaves of a tree that get the same sharding: an optimizer's state."""
+    joined: dict[object, list[list[ShardingChange]]] = {}
+    for number, group in enumerate(groups):
+        value = group[0].value
+        is_leaf = value.role in (ValueRole.ARGUMENT, ValueRole.RESULT) and bool(value.label)
+        after = change_text(group[0], mesh).rpartition(ARROW)[2]
+        key = (value.role, value.function, tree_of(value.label), after) if is_leaf else number
+        joined.setdefault(key, []).append(group)
+    result: list[list[ShardingChange]] = []
+    for same in joined.values():
+        members = [item for group in same for item in group]
+        is_tree = len(grouped_names(item.value.label for item in members)) == 1
+        result += [members] if is_tree else same
+    return result
+
+
 def _row_key(value: ProgramValue) -> object:
-    """The key that values in one row have in common; arguments and results have rows of their own."""
+    """The key that values in one row have in common: those of a line, and the same leaves of all layers."""
     if value.role is not ValueRole.OPERATION:
-        return value
+        return (value.role, value.function, pattern_of(value.label)) if value.label else value
     return value.function, value.location.path_text, value.op, value.type
 
 
@@ -155,7 +202,7 @@ def _grouped(items: Iterable[T], key_of: Callable[[T], object]) -> list[list[T]]
 
 
 def _where(value: ProgramValue) -> str:
-    return value.location.file_text or value.label
+    return value.written_at or value.location.file_text or value.label
 
 
 def _name(value: ProgramValue, has_functions: bool) -> str:
@@ -163,7 +210,7 @@ def _name(value: ProgramValue, has_functions: bool) -> str:
 
 
 def _what(value: ProgramValue) -> str:
-    return value.op.partition(".")[2] or value.op or value.role
+    return value.statement or value.op.partition(".")[2] or value.op or value.role
 
 
 def _meshes_text(values: ProgramValues) -> str:
@@ -208,9 +255,11 @@ def times_change(times: tuple[TimeRange | None, TimeRange | None]) -> str:
 
 def _cost_section(name: str, total: TotalChange, text: Callable[[int | None], str], what: str) -> Section:
     section = Section(f"{name}: {_totals(total.before, total.after, text)} {what}".rstrip())
-    rows = [_cost_row(change, text) for change in total.parts]
+    # What is as much as before is no reason for a difference.
+    parts = [part for part in total.parts if part.growth] or total.parts
+    rows = [_cost_row(change, text) for change in parts]
     columns: Row = ("change", "after", "count", "where", "kind", "why")
-    has_causes = any(change.cause for change in total.parts)
+    has_causes = any(change.cause for change in parts)
     if not has_causes:
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     section.add_table(_NO_TITLE, columns, 3, rows, has_causes)

@@ -15,7 +15,14 @@ from sdyopt.analysis.comparison.value_sharding import (
 )
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    NO_LOCATION,
+    SourceLocation,
+    code_of,
+    source_location,
+)
+from sdyopt.analysis.figures.user_lines import UserLines, constraint_text, is_derived
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -54,7 +61,9 @@ class ProgramValue:
     own text.
     `defined` and `used` stand for the operations that it is computed from, and that use it; `outline_defined`
     and `outline_used` for the names of these alone; None if unknown.
-    `callee` is the function that is called, `code` the user's function and file, without a line.
+    `callee` is the function that is called, `code` the user's function and file, without a line. `statement`
+    is what a constraint is called in JAX, such as `reshard`, and `written_at` the line that has it, which may
+    call a helper; "" for those that JAX derives from others.
     """
 
     role: ValueRole
@@ -76,6 +85,8 @@ class ProgramValue:
     outline_used: int | None = None
     callee: str = ""
     code: str = ""
+    statement: str = ""
+    written_at: str = ""
 
     @property
     def is_interface(self) -> bool:
@@ -140,6 +151,7 @@ class _Collector:
         self._names = SsaNames(module).names
         self._shapes = LocalShapes(module)
         self._calls = CallLocations(ExecutionCounts(module))
+        self._lines = UserLines.of_module(module)
         self._structure = Structure()
         self._printer = AttributePrinter()
         self._types: dict[Type, str] = {}
@@ -219,6 +231,9 @@ class _Collector:
             value.code = code
             if isinstance(op, CallOp):
                 value.callee = op.callee
+            if value.op == CONSTRAINT and not _is_derived(op):
+                value.statement = constraint_text(op)
+                value.written_at = self._lines.chosen(location).file_text
             yield value
 
     def _manual_inputs(
@@ -280,6 +295,11 @@ class _Collector:
         if (text := self._types.get(type)) is None:
             text = self._types[type] = self._printer.type(type)
         return text
+
+
+def _is_derived(op: Op) -> bool:
+    """Whether JAX has a constraint from others: on a gradient, or of explicit axes from operands."""
+    return is_derived(op) or source_location(op.location).phase in GRADIENTS
 
 
 def _rank(type: Type) -> int:

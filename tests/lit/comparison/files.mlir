@@ -22,7 +22,7 @@
 // MARKDOWN:      <details><summary>shardings: 3 of 3 values changed</summary>
 // MARKDOWN:      | change | count | where | what | value | sharding |
 // MARKDOWN-NEXT: |---:|---:|---|---|---|---|
-// MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | f32\[8,8\]: P('x') → P(None, 'x') |
+// MARKDOWN-NEXT: | 0 | 1 |  | result | result 0 | f32\[8,8\]: P('x') → P(None, 'x') |
 // JSON:          "schema": "sdy-opt-comparison",
 // JSON-NEXT:     "version": 1,
 // JSON-NEXT:     "is_empty": false,

@@ -8,12 +8,10 @@
 // CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
 // CHECK-EMPTY:
 // CHECK-NEXT: shardings: 3 of 5 values changed
-// CHECK-NEXT:   change  count  where       what                value
-// CHECK-NEXT:    -64 B      1  new.mlir:3  manual_computation  %arg0 into a manual computation
+// CHECK-NEXT:   change  count  where       what      value
+// CHECK-NEXT:    -64 B      1  new.mlir:2  argument  %arg0
 // CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
-// CHECK-NEXT:    -64 B      1  new.mlir:2  argument            %arg0
-// CHECK-NEXT:         f32[8,8]: P('x') → P('x', 'y')
-// CHECK-NEXT:    -64 B      1  new.mlir:4  tanh                %1
+// CHECK-NEXT:    -64 B      1  new.mlir:4  tanh      %1
 // CHECK-NEXT:         f32[4,8]: none → P(None, 'y')
 
 //--- old.mlir
