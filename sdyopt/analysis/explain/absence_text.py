@@ -93,9 +93,9 @@ def add_absences(
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
         listed = neighbors_text(absences, run, names)
-        node = parent.add(
-            f"{axis} does not shard {where}, though it shards {listed}", names.source_line(site.op)
-        )
+        text, line = f"{axis} does not shard {where}, though it shards {listed}", names.source_line(site.op)
+        # The line is that of the neighbor, too.
+        node = parent.add(text, "" if line and text.endswith(line) else line)
         for number, reason in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
         refusals = (refusal for absence in absences for refusal in absence.refusals)

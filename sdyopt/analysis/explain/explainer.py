@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import is_input
@@ -77,6 +77,8 @@ _MAX_VALUES = 4
 _COMPARED_WIDTH = 100
 # Of a line, so many values are explained, of which those in other layers may have the same answer.
 _MAX_EXPLAINED = 12
+# Of the values that are sharded alike, so many operations are named.
+_KINDS_SHOWN = 3
 # The names and numbers that differ between layers.
 _OF_LAYER = re.compile(r"%[\w$.]+(?:#\d+)?|(?<=\[)\d+(?=\])|(?<==#)\d+")
 
@@ -202,10 +204,21 @@ class ShardingExplainer:
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
         alike: dict[str, list[str]] = {}
-        seen = 0
+        # Of a line, one value of each type and sharding is explained.
+        first_of: dict[str, Sentence] = {}
+        sharded_alike: dict[str, list[str]] = {}
+        is_line = bool(line) and "*" not in line
+        hidden: list[tuple[Subject, PropagationRun]] = []
+        explained = 0
         for subject, run in subjects.items():
-            if len(different) == _MAX_VALUES or seen == _MAX_EXPLAINED:
-                break
+            where = self.names.source_line_of_subject(run, subject), _PHASES[_phase(run, subject)]
+            state = f"{where} {type_text(subject)} {sharding_words(run.final[subject])}"
+            if is_line and state in first_of:
+                sharded_alike.setdefault(state, []).append(self.names.title(run, subject)[0])
+                continue
+            if len(different) == _MAX_VALUES or explained == _MAX_EXPLAINED:
+                hidden.append((subject, run))
+                continue
             tree = explain_subject(self.record, run, subject, self.names, self.advice)
             text = tree_text(tree, _COMPARED_WIDTH)
             # So have those of a line in all layers.
@@ -213,20 +226,52 @@ class ShardingExplainer:
             if key in different and text != tree_text(different[key], _COMPARED_WIDTH):
                 alike.setdefault(key, []).append(self.names.title(run, subject)[1])
             different.setdefault(key, tree)
-            seen += 1
+            first_of[state] = different[key]
+            explained += 1
         for key, named in alike.items():
             names = list(dict.fromkeys(filter(None, named)))
             such = f", such as {names[0]}" if names else ""
             more = f"{counted(len(named), 'more value')} of this {'name' if '*' in line else 'line'}{such}"
             different[key].add(f"the answer is the same for {more}")
+        for state, titles in sharded_alike.items():
+            kinds = list(dict.fromkeys(titles))
+            more = f" and {len(kinds) - _KINDS_SHOWN} more" if len(kinds) > _KINDS_SHOWN else ""
+            first_of[state].add(
+                f"{counted(len(titles), 'more value')} of this line, type and sharding: "
+                f"{', '.join(kinds[:_KINDS_SHOWN])}{more}"
+            )
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
-        trees = list(different.values()) if line else _numbered(list(different.values()), asked)
+        trees = list(different.values())
+        if is_line:
+            # What is sent, and then what can be changed, is read first.
+            trees.sort(key=lambda tree: not _has_help(tree))
+            trees = [*self._sent_at(line), *trees]
+        trees = trees if line else _numbered(trees, asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
         if len(values) == 1 and not line:
             self._add_moved(trees[0], values[0])
-        hidden = list(subjects.items())[seen:]
         return [*trees, Sentence(self._hidden_text(hidden, line))] if hidden else trees
+
+    def _sent_at(self, line: str) -> Iterator[Sentence]:
+        """What a line sends, and which collective sends most of it."""
+        if not collectives_of(self._module):
+            return
+        numbered = enumerate(report_on(self._module, self.advice.machine).collectives)
+        there = [
+            (number, item)
+            for number, item in numbered
+            if line in (item.location.file_text, item.location.path_text)
+        ]
+        sizes = [bytes_of_runs(item) for _, item in there]
+        if not any(sizes):
+            return
+        number, most = max(there, key=lambda pair: bytes_of_runs(pair[1]))
+        of = counted(sum(map(bool, sizes)), "collective")
+        yield Sentence(
+            f"{line} sends {bytes_text(sum(sizes, Fraction(0)))} in {of}, "
+            f"most in #{number}, {most.kind} along {most.axes}: --explain='#{number}'"
+        )
 
     def _add_moved(self, tree: Sentence, value: Value) -> None:
         """Adds which collective sends most of an argument, because its uses need another sharding."""
@@ -327,6 +372,11 @@ class ShardingExplainer:
         root = Sentence(f"{name} {state}", self.names.source_line_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that compute or use it")
         return root
+
+
+def _has_help(tree: Sentence) -> bool:
+    """Whether an answer says what to write."""
+    return tree.text.startswith("help:") or any(map(_has_help, tree.children))
 
 
 def _numbered(trees: list[Sentence], asked: str) -> list[Sentence]:

@@ -14,8 +14,8 @@
 // CHECK-NEXT: "z" shards dimension 1
 // CHECK-NEXT: from the convert (dimension 0), between operands along dot_general model.py:4
 // CHECK:      {{^}}result 2 of the while
-// CHECK:      {{^}}dynamic_update_slice
-// CHECK:      … and 5 more values; --explain='model.py:4 all' lists them
+// CHECK:      more value{{.*}} of this line, type and sharding: {{.*}}dynamic_update_slice
+// CHECK:      … and 1 more value; --explain='model.py:4 all' lists them
 
 // ALL:      9 values of model.py:4, with their names for --explain
 // ALL-NEXT: result 1 of the while: f32[8,16] P(('x', 'y'), 'z') '%r#1'

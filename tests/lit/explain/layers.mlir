@@ -1,11 +1,11 @@
-// What a line computes in each layer is explained once if the answers differ in names and numbers of layers only. Equal
+// What a line computes in each layer is explained once if type and sharding are the same. Equal
 // annotations of one line are named once.
 // RUN: sdy-opt %s --explain=model.py:3 | filecheck %s
 
 // CHECK:     dot_general: f32[8,16] is sharded P('data', 'model')  model.py:3
 // CHECK:     ├─ "data" shards dimension 0
 // CHECK:     "model" shards dimension 1
-// CHECK:     └─ the answer is the same for 2 more values of this line, such as %1
+// CHECK:     └─ 2 more values of this line, type and sharding: dot_general
 // CHECK-NOT: dot_general: f32[8,16]
 #product = loc("jit(step)/dot_general"("layer"("model.py":3:4)))
 
