@@ -186,8 +186,14 @@ def _local_reproducer(arguments: Arguments) -> bool:
 
 
 def output_width() -> int:
-    """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
-    return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
+    """The columns of stdout, if it is a terminal; else those of the variable COLUMNS, or DEFAULT_WIDTH."""
+    return _terminal_columns(STDOUT_NUMBER) or _given_columns() or DEFAULT_WIDTH
+
+
+def _given_columns() -> int:
+    """The columns of the variable COLUMNS; 0 if it is no sensible number."""
+    given = os.environ.get("COLUMNS", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0
 
 
 def _terminal_columns(file_number: int) -> int:
@@ -199,10 +205,7 @@ def _terminal_columns(file_number: int) -> int:
         columns = os.get_terminal_size(file_number).columns
     except OSError:
         return 0
-    if columns:
-        return columns
-    given = os.environ.get("COLUMNS", "")
-    return (int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0) or DEFAULT_COLUMNS
+    return columns or _given_columns() or DEFAULT_COLUMNS
 
 
 def _max_op_lines(value: int | None) -> int:

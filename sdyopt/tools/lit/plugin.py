@@ -5,6 +5,7 @@ The plugin collects nothing unless the option `sdyopt_lit_paths` names files or 
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import pytest
@@ -29,6 +30,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getini(PATHS):
+        # Output is as wide in every environment; Python's readline sets the variable for other processes.
+        os.environ.pop("COLUMNS", None)
+        os.unsetenv("COLUMNS")
         # Runs of pytest without lit tests do not import the runner.
         collection = import_module("sdyopt.tools.lit.collection")
         config.pluginmanager.register(collection.LitPlugin(config), "sdyopt-lit-collection")
