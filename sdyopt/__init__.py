@@ -36,6 +36,7 @@ __all__ = [
     "HloComparison",
     "HloMatch",
     "Location",
+    "MemoryPlace",
     "Mesh",
     "MeshSweep",
     "Module",

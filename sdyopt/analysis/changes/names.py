@@ -18,7 +18,13 @@ from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, functions_in
-from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    NO_LOCATION,
+    Phase,
+    SourceLocation,
+    source_location,
+)
 from sdyopt.analysis.figures.user_lines import (
     UserLines,
     constraint_text,
@@ -236,12 +242,16 @@ class ChangeNames:
         line = there.file_text if is_there and there is not None else self._line(subject)
         return f"the value at {line}" if line else f"the result of {op.signature.name}"
 
-    def _line(self, subject: Subject) -> str:
-        """The line of a value that a person would change, which may call a helper; "" if it is unknown."""
-        assert not isinstance(subject, FunctionResult)
-        op = owning_op(subject)
+    def location(self, value: OpResult | BlockArgument) -> SourceLocation:
+        """The line of a value that a person would change, which may call a helper."""
+        op = owning_op(value)
         location = self._calls.completed(source_location(op.location), op)
-        return self._lines.chosen(location).file_text if location.line else ""
+        return self._lines.chosen(location) if location.line and not is_input(value) else NO_LOCATION
+
+    def _line(self, subject: Subject) -> str:
+        """The same as text; "" if it is unknown."""
+        assert not isinstance(subject, FunctionResult)
+        return self.location(subject).file_text
 
     def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.

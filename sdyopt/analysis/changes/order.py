@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.trials import Trial
 
 # A change is nearly as fast as another one that saves this much more of the program's time.
@@ -64,14 +65,19 @@ def each_place_once(trials: Sequence[Trial]) -> list[Trial]:
 def surest_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
     """The changes, of those that are nearly as fast first what sends no more, with the least time at most.
 
-    `moves_whole` is that of `Trial.saved`.
+    What differs from the fastest by less than noise is no reason to come before it. `moves_whole` is that of
+    `Trial.saved`.
     """
     rest, ordered = list(trials), []
     while rest:
         first = rest[0]
         least = first.saved(moves_whole) - _NEARLY
         near = [trial for trial in rest if trial.saved(moves_whole) >= least]
-        first = min(near, key=lambda trial: (trial.sends_more, trial.after.at_most(moves_whole)))
+        surest = min(near, key=lambda trial: (trial.sends_more, trial.after.at_most(moves_whole)))
+        least_gain = NOISE * first.before.at_most(moves_whole)
+        is_surer = surest.after.at_most(moves_whole) < first.after.at_most(moves_whole) - least_gain
+        if is_surer or surest.sends_more != first.sends_more:
+            first = surest
         rest.remove(first)
         ordered.append(first)
     return ordered

@@ -4,6 +4,7 @@
     for trial in search.ranked: ...
     search.at_line("model.py:12")      # the best one of them that this line sends less with
     search.together                    # those that go together, as one
+    search.for_memory                  # the one that lowers the peak most, and costs little time
 
 All commands try the same changes in the same order, each as many as its budget allows. A change pays if the
 estimated time falls, and if neither memory nor FLOPs rise by more than a tenth.
@@ -28,6 +29,7 @@ from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
+from sdyopt.analysis.changes.proposals.memory import at_peak
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.mlir.ir.types import RankedTensor
@@ -41,6 +43,9 @@ _LEAST_AT_PLACE = Fraction(1, 10)
 _LINES = 3
 # So many changes are made together, and so many of those that pay, and of others, are tried for the next one.
 _MAX_TOGETHER, _LOOKED_AT = 4, 6
+# A change is one for memory if it lowers the peak by this share, and by so many bytes; it may cost a part of
+# that share of the time. So many are tried for that alone.
+_LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
 # So many times as many changes as trials are looked at, if an estimate says which are tried.
 _BY_ESTIMATE = 5
 # So many of the changes that are best with fewer layers are tried on the whole program.
@@ -223,6 +228,50 @@ class Search:
             best = min(better, key=self.rank)
             parts = list(best.change.parts)
         return self.names.worded(best, self.trials) if len(parts) > 1 else None
+
+    @cached_property
+    def for_memory(self) -> Trial | None:
+        """The change that lowers the peak most, and costs little time; None if none lowers it by much.
+
+        Of those that lower it by nearly as much, it is the fastest.
+        """
+        if not self.can_try or self.is_above_memory or self.is_over():
+            return None
+        ranked = self.ranked
+        usable = (
+            change for change in at_peak(self.program) if change.edits and not change.turns_sharding_off
+        )
+        wanted = list(islice(usable, _FOR_MEMORY))
+        known = {change.key: self._known.get(change.key) for change in wanted}
+        new = [
+            change
+            for change in wanted
+            if (trial := known[change.key]) is None or (trial.figures is None and not trial.has_failed)
+        ]
+        self.limit += len(new)
+        for _ in self.tries(self.trials, new, keeps_slower=True):
+            pass
+        lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
+        least = min((trial.after.peak_bytes for trial in lowering), default=0)
+        nearly = [
+            trial
+            for trial in lowering
+            if trial.after.peak_bytes - least <= _LEAST_OF_PEAK * (trial.before.peak_bytes - least)
+        ]
+        best = min(nearly, key=self.rank, default=None)
+        return None if best is None else self.names.worded(best, self.trials)
+
+    def _is_for_memory(self, trial: Trial) -> bool:
+        if trial.figures is None or trial.change.is_unsure or trial.change.turns_sharding_off:
+            return False
+        before, after = trial.before, trial.after
+        saved = before.peak_bytes - max(after.peak_bytes, self.trials.on_chip)
+        share = Fraction(saved, before.peak_bytes)
+        if share < _LEAST_OF_PEAK or saved < _LEAST_OF_MEMORY:
+            return False
+        most = 1 + _TIME_FOR_MEMORY * share
+        is_slower = self.cost(after) > self.cost(before) * most or after.seconds > before.seconds * most
+        return not is_slower and after.flops <= before.flops * (1 + _MAY_RISE)
 
     # --- Places -------------------------------------------------------------------------------------
 

@@ -37,8 +37,21 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.interface.pages.source_files import source_files
-from sdyopt.analysis.report.check.check_text import change_of, has_share, reason_of, reasons_of
-from sdyopt.analysis.report.check.checker import PLACES, CheckResult, PlaceCollectives, kind_of, places_of
+from sdyopt.analysis.report.check.check_text import (
+    change_of,
+    has_share,
+    reason_of,
+    reasons_of,
+)
+from sdyopt.analysis.report.check.checker import (
+    PLACES,
+    CheckResult,
+    MemoryPlace,
+    PlaceCollectives,
+    kind_of,
+    places_of,
+)
+from sdyopt.analysis.report.check.trial_text import memory_change, memory_reason, memory_title
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
@@ -159,7 +172,10 @@ def _summary(page: Page, report: Report, check: CheckResult, is_tried: bool) -> 
         h.div(".cards")[_wire_card(page, report), _memory_card(report, check), _compute_card(report)],
         _bar(page, report),
         h.h2["where devices send most"] if check.places else None,
-        h.ol(".places")[(_place(page, check, number, is_tried) for number in range(len(check.places)))],
+        h.ol(".places")[
+            (_place(page, check, number, is_tried) for number in range(len(check.places))),
+            None if check.memory_place is None else _memory_place(check.memory_place),
+        ],
         (
             h.p(".note")["no change was tried: --check --report=FILE.html tries some that make these cheaper"]
             if check.places and not is_tried
@@ -283,6 +299,18 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
         h.ul(".kinds")[(_part(page, part, len(place.parts) > 1) for part in place.parts[:_PARTS])],
         h.p(".note")[f"and {counted(more, 'other kind')}"] if more > 0 else None,
         h.p(".tried")[replace_unprintable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+    ]
+
+
+def _memory_place(place: MemoryPlace) -> h.Node:
+    """What takes more of the peak than it must."""
+    return h.li[
+        h.p(".line")[
+            h.span(".where")[replace_unprintable(place.name)],
+            h.strong[memory_title(place)],
+        ],
+        h.p(".note")[replace_unprintable(memory_reason(place))],
+        h.p(".tried")[replace_unprintable(memory_change(place))],
     ]
 
 

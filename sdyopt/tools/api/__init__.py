@@ -10,7 +10,7 @@ from sdyopt.mlir.bytecode.jax_export import ExportedFunction
 from sdyopt.mlir.pipeline.option import option
 from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
-from sdyopt.tools.api.checks import Check, CostlyPlace, MeshSweep, TriedChange, check, mesh_sweep
+from sdyopt.tools.api.checks import Check, CostlyPlace, MemoryPlace, MeshSweep, TriedChange, check, mesh_sweep
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -69,6 +69,7 @@ __all__ = [
     "HloComparison",
     "HloMatch",
     "Location",
+    "MemoryPlace",
     "Mesh",
     "MeshSweep",
     "Module",

@@ -59,6 +59,22 @@ class CostlyPlace(OfProgram):
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryPlace(OfProgram):
+    """What takes `peak_bytes` more of the peak than it must: inputs, whose `name` it is, or values of a line.
+
+    `change` is the change that was tried, with its effect, and `best` the same as an object.
+    """
+
+    location: Location
+    name: str
+    peak_bytes: int
+    reason: str
+    change: str
+    best: TriedChange | None = None
+    _passed = "its fields without best"
+
+
+@dataclass(frozen=True, slots=True)
 class TriedChange(OfProgram):
     """A change of annotations that was tried: `text` says what to write, `annotations` what is where.
 
@@ -131,6 +147,18 @@ class Check(OfProgram):
             ]
         )
 
+    @property
+    def memory_place(self) -> MemoryPlace | None:
+        """What takes more of the peak than it must; None if no change lowers the peak by much."""
+        from sdyopt.analysis.report.check import trial_text
+
+        place = self.ir.memory_place
+        if place is None:
+            return None
+        reason, change = trial_text.memory_reason(place), trial_text.memory_change(place)
+        location, best = from_source(place.location), self._tried(place.trial)
+        return MemoryPlace(location, place.name, place.saved, reason, change, best)
+
     def _tried(self, trial: Trial | None) -> TriedChange | None:
         trials = self.ir.trials
         if trial is None or trials is None:
@@ -168,7 +196,7 @@ class Check(OfProgram):
     def _parts(self) -> Iterator[str]:
         from sdyopt.analysis.figures.figures import axis_sizes
         from sdyopt.analysis.figures.totals import wire_totals
-        from sdyopt.analysis.report.check import check_text
+        from sdyopt.analysis.report.check import check_text, trial_text
 
         check = self.ir
         yield cards(
@@ -190,6 +218,10 @@ class Check(OfProgram):
             share = float(place.total.high / check.wire.high) if check.wire.high else 0
             cells = [coloured(cell, axes) for cell in (where, what, shown.reason, shown.change)]
             rows.append([f"{as_html(sends)}{fill(share)}", *cells])
+        if (memory := check.memory_place) is not None:
+            reason, change = trial_text.memory_reason(memory), trial_text.memory_change(memory)
+            texts = (trial_text.memory_title(memory), memory.name, "", reason, change)
+            rows.append([coloured(text, axes) for text in texts])
         if rows:
             yield table(["sends", "where", "what", "why", "change"], rows, 1)
 

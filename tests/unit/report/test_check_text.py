@@ -21,9 +21,9 @@ from sdyopt.analysis.report.check.check_text import (
     check_text,
     shortened,
     together_text,
-    trial_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
+from sdyopt.analysis.report.check.trial_text import trial_text
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 

@@ -13,7 +13,8 @@ from itertools import zip_longest
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total
 from sdyopt.analysis.report.check.check_text import why
-from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
+from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace, MemoryPlace
+from sdyopt.analysis.report.check.trial_text import memory_reason
 from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA, VERSION = "sdy-opt-check", 1
@@ -44,6 +45,8 @@ def check_json(check: CheckResult) -> str:
         "useful_share": None if share is None else round(float(share), 4),
         "seconds": None if report.time is None else [*map(_seconds, time_range(report, report.time))],
         "places": [_place(check, place) for place in check.places],
+        # What takes more of the peak than it must.
+        "memory_place": None if check.memory_place is None else _memory_place(check.memory_place),
         # The best change of the program, if it is that of no place.
         "elsewhere": None if check.elsewhere is None else _change(check.elsewhere[0]),
         "together": None if check.together is None else _change(check.together),
@@ -82,6 +85,18 @@ def _place(check: CheckResult, place: CostlyPlace) -> dict[str, object]:
         "is_written": place.is_written,
         "change": None if place.best is None or place.shared else _change(place.best),
         "same_change_as_place": place.shared or None,
+    }
+
+
+def _memory_place(place: MemoryPlace) -> dict[str, object]:
+    return {
+        "file": place.location.file,
+        "line": place.location.line,
+        "column": place.location.column,
+        "name": place.name,
+        "peak_bytes": place.saved,
+        "reason": memory_reason(place),
+        "change": _change(place.trial),
     }
 
 

@@ -8,8 +8,7 @@ from fractions import Fraction
 from functools import partial
 from textwrap import wrap
 
-from sdyopt.analysis.changes.effect import NOISE, Measure
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
 from sdyopt.analysis.figures.source_locations import Phase
@@ -38,6 +37,14 @@ from sdyopt.analysis.report.check.checker import (
     PlaceCollectives,
     kind_of,
     part_of,
+)
+from sdyopt.analysis.report.check.trial_text import (
+    PART,
+    figures_text_of,
+    memory_change,
+    memory_reason,
+    memory_title,
+    trial_text,
 )
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
@@ -83,33 +90,14 @@ _NO_ARGUMENTS = (
     "their shardings; state jax.jit(…, out_shardings=NamedSharding(mesh, P('data')))",
 )
 _UNVERIFIED = "not verified with XLA"
-_PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
-_NAME = constant_pattern(rf"\b\w+(?:{_PART.pattern}){{2,}}")
+_NAME = constant_pattern(rf"\b\w+(?:{PART.pattern}){{2,}}")
 _SEVERAL = constant_pattern(
-    rf"(?<![\w.])(\w+…?(?:{_PART.pattern})*), \w+…?(?:{_PART.pattern})* and (\d+) more\b"
-)
-# What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
-# subject, its results and its figures.
-_SHORTER_TRIAL = (
-    (0, ".+", ""),
-    (1, ", ", ","),
-    (2, "the value at ", ""),
-    (2, r"\b(?:the|a) ", ""),
-    (2, r" and (\d+) other lines?", r" and \1 more"),
-    (3, " and ", ", "),
-    (2, rf"\b(\w+)(?:{_PART.pattern})+({_PART.pattern})", r"\1…\2"),
-    (2, r" \(jax.grad\)", ""),
-    (3, ".+", ""),
-    (4, " between steps", " a step"),
-    (2, "constraint at |out_sharding at ", ""),
-    (4, " memory", " mem"),
+    rf"(?<![\w.])(\w+…?(?:{PART.pattern})*), \w+…?(?:{PART.pattern})* and (\d+) more\b"
 )
 _SHORTER_TOGETHER = ((" between steps", " a step"), (" memory", " mem"), ("; see --advise", ""))
 _FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
 # So much of `file.py:12` is kept at least.
 _LEAST_OF_FILE = 12
-# And so much of what was tried.
-_LEAST_OF_SUBJECT = 16
 _SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -119,9 +107,10 @@ def check_text(check: CheckResult, width: int) -> str:
     Reasons and changes are folded, not cut, in fewer than 100 columns.
     """
     full = max(width, FULL_WIDTH)
-    is_tried = any(place.best is not None for place in check.places)
+    is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
     lines = [*_figures(check, width)]
-    if is_tried and len(check.places) == PLACES:
+    count = len(check.places) + (check.memory_place is not None)
+    if is_tried and count >= PLACES:
         # There is no line left. What most of the peak is may have to make room.
         fitting = (_with_unverified([*_figures(check, width, kinds)], width) for kinds in (True, False))
         lines = next(filter(None, fitting), lines)
@@ -131,6 +120,8 @@ def check_text(check: CheckResult, width: int) -> str:
             f"{_INDENT}{why(place, full - len(_INDENT))}",
             f"{_INDENT}{change_of(check, place, full - len(_INDENT))}",
         ]
+    if check.memory_place is not None:
+        lines += _memory_lines(check, full)
     if check.elsewhere is not None:
         best = trial_text(*check.elsewhere, full)
         lines.append(f"best: {best.removeprefix('tried: ')}")
@@ -139,7 +130,7 @@ def check_text(check: CheckResult, width: int) -> str:
         for long, short in _SHORTER_TOGETHER:
             text = text.replace(long, short) if len(text) > full else text
         lines.append(text)
-    if is_tried and len(check.places) < PLACES:
+    if is_tried and count < PLACES:
         lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
     if not check.report.mesh and not check.report.collectives:
         if _NO_FUNCTION in check.report.assumption:
@@ -149,6 +140,15 @@ def check_text(check: CheckResult, width: int) -> str:
             lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
     shown = (shortened(line, full) for line in lines)
     return "".join(f"{line}\n" if len(line) <= width else _folded(line, width) for line in shown)
+
+
+def _memory_lines(check: CheckResult, width: int) -> list[str]:
+    """What takes more of the peak than it must, in three lines."""
+    place = check.memory_place
+    assert place is not None
+    why, change = memory_reason(place), memory_change(place, width - len(_INDENT))
+    title = f"{len(check.places) + 1}. {place.name}  {memory_title(place)}"
+    return [title, f"{_INDENT}{why}", f"{_INDENT}{change}"]
 
 
 def _folded(line: str, width: int) -> str:
@@ -195,7 +195,7 @@ def _tight(text: str, width: int) -> str:
 
 def _end_of(parts: int, name: re.Match[str]) -> str:
     """`params…['mlp']['up']`: the argument, and the last parts of a name."""
-    result = _PART.findall(name[0])
+    result = PART.findall(name[0])
     root = name[0][: len(name[0]) - len("".join(result))]
     return f"{root}…{''.join(result[-parts:])}"
 
@@ -317,6 +317,9 @@ def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
         )
         for place in check.places
     ]
+    if (memory := check.memory_place) is not None:
+        text, _, share = memory_title(memory).rpartition(" ")
+        rows.append((text, share.strip("()"), memory.name, "", memory_reason(memory), memory_change(memory)))
     return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 
@@ -421,69 +424,8 @@ def together_text(check: CheckResult) -> str:
     """`the best 2 changes together: -1.41 MiB sent, -45% time`; those that send more are said to be fast."""
     trial = check.together
     assert trial is not None
-    number, figures = len(trial.change.parts), _figures_of(trial)
+    number, figures = len(trial.change.parts), figures_text_of(trial)
     faster = f"-{round(100 * (1 - trial.after.seconds / trial.before.seconds))}% time"
     if trial.effect.saved(Measure.WIRE) < 0:
         return f"the fastest {number} changes together: {faster}, {figures}; see --advise"
     return f"the best {number} changes together: {figures}, {faster}; see --advise"
-
-
-def _figures_of(trial: Trial) -> str:
-    """`-1.00 GiB sent, +2.00 GiB memory`."""
-    effect = trial.effect
-    saved = effect.saved(Measure.WIRE)
-    text = f"{_difference(-saved)} sent" if saved else "as much sent"
-    if memory := -effect.saved(Measure.MEMORY):
-        is_noise = abs(memory) < NOISE * effect.before.peak_bytes
-        text += "" if is_noise else f", {_difference(memory)} memory"
-    carried = effect.after.carried - effect.before.carried
-    if carried and abs(carried) >= NOISE * effect.before.wire_bytes:
-        text += f", {_difference(Fraction(carried))} between steps"
-    faster = round(100 * (1 - trial.after.seconds / trial.before.seconds)) if trial.before.seconds else 0
-    if saved <= 0 and faster > 0 and not trial.change.parts:
-        # Why it pays although no less is sent.
-        text += f", -{faster}% time"
-    flops, more_flops = effect.before.flops, effect.after.flops
-    return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
-
-
-def trial_text(trial: Trial, subject: str, width: int, line: str = "") -> str:
-    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
-
-    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`.
-    """
-    start = "tried: " if trial.effect.holds else "XLA may differ: "
-    file, colon, _ = line.rpartition(":")
-    subject = subject.replace(f"{file}:", "line ") if colon else subject
-    # A donated argument says that its result changes.
-    is_carried = trial.after.carried != trial.before.carried
-    results = f" and {counted(len(trial.results), 'result')}" if trial.results and not is_carried else ""
-    edit = next(iter(trial.change.edits), None)
-    spec = "" if edit is None or trial.change.title else trial.annotations[0].spec or ""
-    if trial.change.parts:
-        spec = ""
-    elif edit is not None and edit.is_removal:
-        spec = "no constraint"
-    parts = [
-        f"{trial.now} → " if edit is not None and edit.replaced is not None and spec else "",
-        spec,
-        f" for {subject}" if spec else subject,
-        results,
-        f": {_figures_of(trial)}",
-    ]
-    for number, long, short in _SHORTER_TRIAL:
-        if len(start) + sum(map(len, parts)) <= width:
-            break
-        parts[number] = re.sub(long, short, parts[number])
-    # Rather the start of the name is cut than anything else, but not all of it.
-    excess = len(start) + sum(map(len, parts)) - width
-    if excess > 0:
-        name = parts[2].removeprefix(" for ")
-        of = parts[2].removesuffix(name)
-        kept = max(len(name) - excess, _LEAST_OF_SUBJECT)
-        parts[2] = f"{of}…{name[1 - kept :]}" if kept < len(name) else parts[2]
-    return start + "".join(parts)
-
-
-def _difference(size: Fraction) -> str:
-    return f"{'+' if size > 0 else '-'}{bytes_text(abs(size))}"

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
@@ -18,7 +20,7 @@ from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.base.dataclasses import dataclass, replace
@@ -27,6 +29,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import Verify
 from sdyopt.mlir.value_names import grouped_names, pattern_of
+from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
 
@@ -81,6 +84,11 @@ class CostlyPlace:
         return self.parts[0].largest
 
     @property
+    def has_no_change(self) -> bool:
+        """Whether the place has no change of its own."""
+        return self.best is None or bool(self.shared)
+
+    @property
     def is_written(self) -> bool:
         """Whether the program itself has the collective, so that no annotation changes it."""
         return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
@@ -102,6 +110,25 @@ class CostlyPlace:
 
 
 @dataclass(slots=True)
+class MemoryPlace:
+    """What takes more of the peak than it must: values that a change shards further, and that change.
+
+    `name` is that of the inputs that it shards, or the line; `difference` is how it shards them.
+    """
+
+    name: str
+    difference: str
+    location: SourceLocation
+    trial: Trial
+    subject: str
+
+    @property
+    def saved(self) -> int:
+        """The bytes that the peak falls by."""
+        return self.trial.before.peak_bytes - self.trial.after.peak_bytes
+
+
+@dataclass(slots=True)
 class CheckResult:
     """A report, and the places that cost most, those that annotations change first.
 
@@ -109,7 +136,8 @@ class CheckResult:
     program is partitioned already. The first place is that for which the best change of the program saves
     most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place,
     and what it changes, in words. `tried` of `proposed` changes were tried; `together` is the trial of
-    the best changes that go together. `trials` are those of the program, before passes.
+    the best changes that go together. `memory_place` is what the peak falls most with, if that is much, and
+    more than with the changes of the places. `trials` are those of the program, before passes.
     """
 
     report: Report
@@ -120,6 +148,7 @@ class CheckResult:
     proposed: int = 0
     elsewhere: tuple[Trial, str] | None = None
     together: Trial | None = None
+    memory_place: MemoryPlace | None = None
     trials: Trials | None = None
 
     @property
@@ -224,8 +253,35 @@ class Checker:
                 place.shared = earlier
                 place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
         check.together, check.trials = search.together, search.trials
+        check.memory_place = _memory_place(check, search)
+        if check.memory_place is not None and len(places) == PLACES and places[-1].has_no_change:
+            # What can be changed is read first.
+            check.places = places[:-1]
         check.tried, check.proposed = search.tried, search.proposed
         return check
+
+
+def _memory_place(check: CheckResult, search: Search) -> MemoryPlace | None:
+    """What takes more of the peak than it must; None if a change of a place mends half of that."""
+    trial = search.for_memory
+    if trial is None:
+        return None
+    shown = [place.best for place in check.places if place.best is not None]
+    shown += [] if check.elsewhere is None else [check.elsewhere[0]]
+    if any(2 * other.effect.saved(Measure.MEMORY) >= trial.effect.saved(Measure.MEMORY) for other in shown):
+        return None
+    names, edits = search.names, trial.change.edits
+    inputs = grouped_names(names.place(edit) for edit in edits if is_input_edit(edit))
+    first = next((edit for edit in edits if is_input_edit(edit) == bool(inputs)), edits[0])
+    more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""
+    location = NO_LOCATION if isinstance(first.subject, FunctionResult) else names.location(first.subject)
+    return MemoryPlace(
+        f"{inputs[0]}{more}" if inputs else location.file_text or names.place(first),
+        names.difference(trial.change),
+        location,
+        trial,
+        names.subject(trial.change),
+    )
 
 
 def _merged(
