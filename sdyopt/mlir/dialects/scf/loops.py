@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
@@ -82,14 +84,15 @@ def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:
 def _trip_count(op: ForOp) -> int | None:
     """The number of iterations; None if it is not known."""
     lower, upper, step = (constant_value(value.defining_op) for value in op.operands[:3])
-    if op.operands[0] is op.operands[1]:
+    # As in C++, a loop with step 0 does not run.
+    if op.operands[0] is op.operands[1] or (isinstance(step, IntegerAttr) and step.value == 0):
         return 0
     if not isinstance(lower, IntegerAttr) or not isinstance(upper, IntegerAttr):
         return None
     first, last = _number(op, lower), _number(op, upper)
     if first >= last:
         return 0
-    if not isinstance(step, IntegerAttr) or _number(op, step) <= 0:
+    if not isinstance(step, IntegerAttr) or _number(op, step) < 0:
         return None
     return -(-(last - first) // _number(op, step))
 
@@ -149,7 +152,7 @@ def _drop_carried_values(op: ForOp, rewriter: Rewriter) -> bool:
         mapping[argument] = (
             init if is_dropped else rewriter.add_argument(block, argument.type, argument.location)
         )
-    _clone_body(op.body.blocks[0], block, mapping, rewriter)
+    clone_body(op.body.blocks[0], block, mapping, rewriter)
     yielded = [mapping.get(terminator.operand_at(p), terminator.operand_at(p)) for p in kept]
     rewriter.create(YieldOp, yielded, (), at_end_of=block, location=terminator.location)
     loop = rewriter.create(
@@ -197,7 +200,10 @@ class ForOp(Op):
     assembly = assembly(
         "custom<loop>($unsigned_comparison) attr-dict", loop=custom(_parse_for, print=_print_for)
     )
-    canonicalizations = (Pattern(_fold_trips), Pattern(_drop_carried_values))
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (
+        Pattern(_fold_trips),
+        Pattern(_drop_carried_values),
+    )
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -293,70 +299,7 @@ def _print_while(op: WhileOp, printer: OpAsmPrinter) -> None:
     printer.attribute_dictionary(op, with_keyword=True)
 
 
-def _drop_while_values(op: WhileOp, rewriter: Rewriter) -> bool:
-    """Removes values that the loop does not change, or that neither a region nor a user of the loop needs."""
-    before, after = op.before.blocks[0], op.after.blocks[0]
-    condition, last = before.last, after.last
-    assert isinstance(condition, ConditionOp) and last is not None
-    forwarded, yielded = condition.operands[1:], last.operands
-    # The initial values of what does not change: by argument of the first region, and by position after it.
-    unchanged: dict[Value, Value] = {}
-    invariant: dict[int, Value] = {}
-    for position, value in enumerate(forwarded):
-        for argument, init, next_value in zip(before.arguments, op.inits, yielded, strict=True):
-            if value is argument and next_value is after.arguments[position]:
-                unchanged[argument] = init
-                invariant[position] = init
-    kept_arguments = [
-        number
-        for number, argument in enumerate(before.arguments)
-        if argument not in unchanged and argument.has_uses
-    ]
-    kept_results = [
-        position
-        for position, (argument, result) in enumerate(zip(after.arguments, op.results, strict=True))
-        if position not in invariant and (argument.has_uses or result.has_uses)
-    ]
-    if len(kept_arguments) == len(before.arguments) and len(kept_results) == len(op.results):
-        return False
-    new_before, new_after = Region(), Region()
-    mapping: dict[Value, Value] = dict(unchanged)
-    block = new_before.add_block()
-    for number in kept_arguments:
-        argument = before.arguments[number]
-        mapping[argument] = rewriter.add_argument(block, argument.type, argument.location)
-    _clone_body(before, block, mapping, rewriter)
-    kept = [condition.condition, *(forwarded[position] for position in kept_results)]
-    operands = [mapping.get(value, value) for value in kept]
-    rewriter.create(ConditionOp, operands, (), at_end_of=block, location=condition.location)
-    block = new_after.add_block()
-    for position, argument in enumerate(after.arguments):
-        if position in invariant:
-            mapping[argument] = invariant[position]
-        elif position in kept_results:
-            mapping[argument] = rewriter.add_argument(block, argument.type, argument.location)
-    _clone_body(after, block, mapping, rewriter)
-    operands = [mapping.get(yielded[number], yielded[number]) for number in kept_arguments]
-    rewriter.create(YieldOp, operands, (), at_end_of=block, location=last.location)
-    loop = rewriter.create(
-        type(op),
-        [op.inits[number] for number in kept_arguments],
-        [op.result_types[position] for position in kept_results],
-        dict(op.attributes.entries),
-        before=op,
-        regions=[new_before, new_after],
-        location=op.location,
-    )
-    for position, result in enumerate(op.results):
-        if position in invariant:
-            rewriter.replace_all_uses(result, invariant[position])
-    for position, new_result in zip(kept_results, loop.results, strict=True):
-        rewriter.replace_all_uses(op.results[position], new_result)
-    rewriter.erase(op)
-    return True
-
-
-def _clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewriter: Rewriter) -> None:
+def clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewriter: Rewriter) -> None:
     """Clones the operations of a block, except its terminator, to the end of another."""
     for inner in list(source.ops):
         if inner is not source.last:
@@ -381,7 +324,6 @@ class WhileOp(Op):
     after = region(ONE_BLOCK)
 
     assembly = assembly("custom<loop>", loop=custom(_parse_while, print=_print_while))
-    canonicalizations = (Pattern(_drop_while_values),)
 
     def verify_regions(self) -> None:
         before, after = self.before.blocks[0], self.after.blocks[0]
