@@ -17,6 +17,14 @@ derivative of `jnp.zeros(…).at[i].set(x)` has such a select of a scatter, whic
         : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<8x4x2xf32>
 becomes a multiplication of broadcasts of `%a` and `%b`. The gradient of a weighted sum is such a product, and
 is sharded as the elementwise operations around it are.
+
+    %0 = stablehlo.scatter(%zeros, %i, %u), which adds : tensor<8xf32>
+    %1 = stablehlo.add %a, %0 : tensor<8xf32>
+becomes
+    %1 = stablehlo.scatter(%a, %i, %u) : tensor<8xf32>
+
+if nothing else uses the scatter: the gradient of an embedding whose table is used elsewhere, too, such as for
+logits. The other term is then resharded for the scatter.
 """
 
 from __future__ import annotations
@@ -25,7 +33,8 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import MulOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
@@ -34,6 +43,7 @@ from sdyopt.mlir.ir.types import I64
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.combiners import binary_body
 
 from ..stablehlo.support.folds import splat_of
 from ..stablehlo.support.replacement import new_value, replace_with_new, replace_with_value, tensor_type
@@ -44,8 +54,10 @@ from ..stablehlo.support.shape_simplifications import is_reshape
 class SimplifyHlo(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.nested(BroadcastInDimOp, DotGeneralOp, SelectOp):
-            if isinstance(op, DotGeneralOp):
+        for op in module.nested(AddOp, BroadcastInDimOp, DotGeneralOp, SelectOp):
+            if isinstance(op, AddOp):
+                _add_in_scatter(op, rewriter)
+            elif isinstance(op, DotGeneralOp):
                 if _is_multiplication(op):
                     _multiply(op, rewriter)
             elif isinstance(op, SelectOp):
@@ -90,6 +102,23 @@ def _multiply(op: DotGeneralOp, rewriter: Rewriter) -> None:
     replace_with_new(op, MulOp, operands, rewriter)
     for operand in operands:
         _reshape(operand.defining_op, rewriter)
+
+
+def _add_in_scatter(op: AddOp, rewriter: Rewriter) -> None:
+    """Lets a scatter that adds updates to zeros add them to the other term of a sum."""
+    for value, other in (op.lhs, op.rhs), (op.rhs, op.lhs):
+        scatter = value.defining_op
+        if not isinstance(scatter, ScatterOp) or scatter.parent is not op.parent or scatter.attributes:
+            continue
+        if len(scatter.inputs) != 1 or not value.has_one_use or other.type is not value.type:
+            continue
+        zeros = _element(scatter.inputs[0])
+        if zeros is None or any(zeros) or binary_body(scatter.update_computation, 0) is not AddOp:
+            continue
+        rewriter.move(scatter, before=op)
+        rewriter.set_operands(scatter, [other, *scatter.operands[1:]])
+        replace_with_value(op, value, rewriter)
+        return
 
 
 def _selects_nothing(op: SelectOp) -> bool:

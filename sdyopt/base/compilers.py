@@ -87,13 +87,21 @@ class CompilerBehavior(Enum):
     )
     SUMS_VECTORS = (
         (TPU,),
-        "a product with a vector, or of one element each, is multiplied and summed up, which counts no FLOPs",
+        "a product with a vector, or of one element each, is multiplied and summed up, which counts no "
+        "FLOPs; of a batch, so are rows, vectors of less than 64 elements, and those of a matrix that is "
+        "broadcast or looked up",
         "report/products_by_compiler.mlir",
     )
     SUMS_SMALL_VECTORS = (
         (GPU,),
         "a product with a vector is multiplied and summed up, which counts no FLOPs, if the matrix has less "
         "than 10 million elements",
+        "report/products_by_compiler.mlir",
+    )
+    COMPLEX_PRODUCTS = (
+        (TPU,),
+        "a Fourier transform is a product with a matrix for each dimension, and a product of complex numbers "
+        "three of real ones",
         "report/products_by_compiler.mlir",
     )
     SLICES_PRODUCTS = (

@@ -9,19 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from sdyopt.analysis.figures.flops import flops_of
 from sdyopt.analysis.figures.loop_invariants import only_user
 from sdyopt.base.compilers import CompilerBehavior
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ComplexPartOp, ConvertOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
+from sdyopt.mlir.ir.types import DYNAMIC, ComplexType, RankedShapedType, element_of
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 Shape = tuple[int, ...]
 
 # A product with a vector is one on a GPU if the matrix and the vectors have so many elements.
 _LARGE = 10_000_000
-# Products of products are followed so far.
+# The least size of the vectors of a batch for which the matrix units of a TPU are used.
+_LEAST_VECTOR = 64
+# Products of real numbers for one of complex numbers.
+_COMPLEX_PRODUCTS = 3
+# A Fourier transform on TPU is one of this length, and one of the rest, if it is longer than two of these.
+_DFT_BLOCK = 128
+# Products of products, and what computes an operand, are followed so far.
 _MOST_PRODUCTS = 100
 
 
@@ -30,7 +43,6 @@ def is_multiplied(op: Op, lhs: Shape, rhs: Shape, out: Shape, compiler: str) -> 
     if not isinstance(op, DotGeneralOp):
         return False
     dims = op.dot_dimension_numbers
-    batches = len(dims.lhs_batching_dimensions)
     left = [size for dim, size in enumerate(lhs) if dim not in _shared(op, 0)]
     right = [size for dim, size in enumerate(rhs) if dim not in _shared(op, 1)]
     contracted = prod(lhs[dim] for dim in dims.lhs_contracting_dimensions)
@@ -41,9 +53,73 @@ def is_multiplied(op: Op, lhs: Shape, rhs: Shape, out: Shape, compiler: str) -> 
         return contracted * (rows + columns) < _LARGE
     if not CompilerBehavior.SUMS_VECTORS.holds(compiler):
         return False
-    # A vector for each element of the batch is left to the matrix units, but not one that is a row.
+    # Vectors for several elements of a batch are left to the matrix units, if they are no rows, and long.
     is_row = (bool(left) and rows == 1) or (bool(right) and columns == 1)
-    return not batches or contracted == 1 or rows == columns or is_row
+    count = prod(lhs[dim] for dim in dims.lhs_batching_dimensions)
+    if count == 1 or is_row or min(contracted, max(rows, columns)) < _LEAST_VECTOR:
+        return True
+    return _is_spread(op.lhs if rows > 1 else op.rhs)
+
+
+def product_flops(op: Op, lhs: Shape, rhs: Shape, out: Shape, compiler: str) -> int | None:
+    """FLOPs of one run of a product with these shapes, as a compiler computes it; None if one is dynamic."""
+    flops = flops_of(op, lhs, rhs, out)
+    if flops is None or not CompilerBehavior.COMPLEX_PRODUCTS.holds(compiler):
+        return flops
+    if not isinstance(op, FftOp):
+        is_complex = isinstance(element_of(op.operand_types[0]), ComplexType)
+        return _COMPLEX_PRODUCTS * flops if is_complex else flops
+    operand, result = _shape(op.operand), _shape(op.out)
+    # The last dimension has all its frequencies for that, the others have those that are kept.
+    kept, lengths = min(operand[-1], result[-1]), op.fft_length
+    sizes = [*(kept * _dft_size(length) for length in lengths[:-1]), lengths[-1] * _dft_size(lengths[-1])]
+    count = _COMPLEX_PRODUCTS
+    if len(lengths) == 1 and all(isinstance(use.owner, ComplexPartOp) for use in op.out.uses):
+        count -= 1
+    whole = 2 * count * prod(operand[:-1]) * sum(sizes)
+    return whole * prod(lhs) // max(1, prod(operand))
+
+
+def fft_operand(op: Op, compiler: str) -> Value:
+    """The operand of a Fourier transform that decides on what each device computes; for others, the first.
+
+    A sharded dimension is summed up along, as by a product, and not gathered before.
+    """
+    value = op.operand_at(0)
+    if isinstance(op, FftOp) and CompilerBehavior.COMPLEX_PRODUCTS.holds(compiler):
+        while isinstance(gather := value.defining_op, AllGatherOp):
+            value = gather.tensor
+    return value
+
+
+def _dft_size(length: int) -> int:
+    """The sum of the sizes of the matrices that transform so many numbers: one, or two for long ones."""
+    parts, rest = divmod(length, _DFT_BLOCK)
+    if length <= 2 * _DFT_BLOCK or rest:
+        return length
+    return _DFT_BLOCK + _dft_size(parts)
+
+
+def _is_spread(matrix: Value) -> bool:
+    """Whether a value is elementwise of one that is broadcast, looked up, or sliced at a dynamic position."""
+    pending, visited = [matrix], {matrix}
+    while pending and len(visited) < _MOST_PRODUCTS:
+        op = pending.pop().defining_op
+        if isinstance(op, BroadcastInDimOp):
+            if prod(_shape(op.operand)) > 1:
+                return True
+        elif isinstance(op, GatherOp | DynamicSliceOp):
+            return True
+        # What is looked up in the shards of a table is masked before it is summed up.
+        elif isinstance(op, AllReduceOp) or (op is not None and op.signature.cached(is_elementwise)):
+            new = [operand for operand in op.operands if operand not in visited]
+            visited.update(new)
+            pending += new
+    return False
+
+
+def _shape(value: Value) -> Shape:
+    return value.type.shape if isinstance(value.type, RankedShapedType) else ()
 
 
 def computed_shapes(

@@ -20,7 +20,12 @@ from sdyopt.analysis.figures.causes import (
     summed_over,
 )
 from sdyopt.analysis.figures.compiled_collectives import Machine, compiled, machine_of
-from sdyopt.analysis.figures.compiled_products import computed_shapes, is_multiplied
+from sdyopt.analysis.figures.compiled_products import (
+    computed_shapes,
+    fft_operand,
+    is_multiplied,
+    product_flops,
+)
 from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
@@ -37,7 +42,7 @@ from sdyopt.analysis.figures.figures import (
     RunTimes,
     Undecided,
 )
-from sdyopt.analysis.figures.flops import FLOPS, flops_of, sizes_of
+from sdyopt.analysis.figures.flops import FLOPS, sizes_of
 from sdyopt.analysis.figures.independent_products import independent_products
 from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -430,7 +435,7 @@ class _Collector:
 
     def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
         # The only operand of a Fourier transform stands for both.
-        values = [op.operand_at(0), op.operands[:2][-1], op.results[0]]
+        values = [fft_operand(op, self._compiler), op.operands[:2][-1], op.results[0]]
         local, whole = (
             computed_shapes(op, shapes, self._compiler)
             for shapes in (
@@ -439,12 +444,12 @@ class _Collector:
             )
         )
         is_sum = local is not None and is_multiplied(op, *local, self._compiler)
-        useful = None if whole is None else 0 if is_sum else flops_of(op, *whole)
+        useful = None if whole is None else 0 if is_sum else product_flops(op, *whole, self._compiler)
         factor = self._manual.devices(op)
         useful = None if useful is None or factor is None else useful * factor
         return Product(
             op.signature.name.partition(".")[2],
-            None if local is None else 0 if is_sum else flops_of(op, *local),
+            None if local is None else 0 if is_sum else product_flops(op, *local, self._compiler),
             useful,
             self._counts.times(op),
             self._location(source_location(op.location), op),

@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, Shardi
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp, ConvertOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
@@ -199,6 +200,9 @@ def _results_of_use(op: Op, index: int) -> list[OpResult]:
         return list(op.results)
     if isinstance(op, DynamicUpdateSliceOp):
         return list(op.results) if index == 1 else []
+    # What a scatter adds to, such as the other gradient of an embedding.
+    if isinstance(op, ScatterOp):
+        return [op.results[index]] if index < len(op.results) else []
     parent = op.parent_op
     if op.is_terminator and isinstance(parent, _BODIES):
         return [parent.results[index]]

@@ -1,4 +1,4 @@
-"""FLOPs of the products in optimized HLO: two for each pair of elements that is multiplied.
+"""FLOPs of products in optimized HLO, two for each pair of elements, and of Fourier transforms.
 
     f32[32,128,64] dot(f32[32,128,16], f32[32,16,64])      2 · 32 · 128 · 64 · 16
     f32[8,128,4] convolution(bf16[8,128,9], …)             a product on a TPU; window and dim_labels say which
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from math import gcd, prod
+from math import gcd, log2, prod
 
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, sizes_of
 
@@ -23,6 +23,7 @@ _LABELS = re.compile(r"\bdim_labels=([a-z0-9]{1,64}+)_([a-z0-9]{1,64}+)->([a-z0-
 _WINDOW = re.compile(r"\bwindow=\{([^{}]*+)\}")
 # The numbers of `1x-1_2x3`, of paddings the low ones.
 _NUMBER = re.compile(r"(?:^|x)(-?\d{1,9})(?!\d)")
+_FFT_LENGTH = re.compile(r"\bfft_length=\{([\d,]*)\}")
 # GPU libraries: the numbers of contracted dimensions are in their configuration.
 _LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
 _CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]\[]*+)\]')
@@ -50,6 +51,8 @@ def _flops(op: Instruction) -> int | None:
         )
     if op.opcode == "convolution":
         return _convolution(op)
+    if op.opcode == "fft":
+        return _fft(op)
     if op.opcode == "custom-call" and _LIBRARY.search(op.attributes) is not None:
         contracted = _CONTRACTED.search(op.attributes)
         return (
@@ -65,6 +68,17 @@ def _dot(op: Instruction, contracted: list[int]) -> int | None:
     if shapes is None or any(number >= len(shapes[0]) for number in contracted):
         return None
     return 2 * prod(shapes[-1]) * prod(shapes[0][number] for number in contracted)
+
+
+def _fft(op: Instruction) -> int | None:
+    """As those of a report: 5 · n · log2 n of a transform of n complex numbers, half of it of real ones."""
+    lengths, result = _FFT_LENGTH.search(op.attributes), _SHAPE.search(op.type)
+    shape = _shape(op.operands[0]) if op.operands else None
+    if lengths is None or shape is None or result is None:
+        return None
+    elements = max(prod(shape), prod(sizes_of(result[1])))
+    is_real = "fft_type=RFFT" in op.attributes or "fft_type=IRFFT" in op.attributes
+    return int((5 if is_real else 10) * elements * log2(max(1, prod(sizes_of(lengths[1]))))) // 2
 
 
 def _convolution(op: Instruction) -> int | None:

@@ -16,8 +16,8 @@
 // CHECK-NOT:  jax.custom_vjp
 // CHECK-NOT:  (broadcast_in_dim)
 
-// CHECKED: {{^}}1. model.py:6
-// CHECKED: tried: P(None, 'x') for params['w']: -3.00 MiB sent, -3.23 MiB memory{{$}}
+// CHECKED: {{^}}1. model.py:7
+// CHECKED: tried: P(None, 'x') for params['w']: -3.00 MiB sent, -2.48 MiB memory{{$}}
 
 #first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))

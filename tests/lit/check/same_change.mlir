@@ -2,9 +2,9 @@
 
 // One change may be the best one of several places. It is printed once.
 
-// CHECK:      1. model.py:6
+// CHECK:      1. model.py:7
 // CHECK:      tried: P(None, 'x') for params['w']: -
-// CHECK:      2. model.py:7
+// CHECK:      2. model.py:6
 // CHECK:      the change of 1 saves {{.*}} of this
 
 #first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))

@@ -9,6 +9,7 @@
 // What the passes do as XLA's partitioner does, and not to send less.
 
 sdy.mesh @mesh = <["x"=4, "y"=4]>
+sdy.mesh @cube = <["d"=2, "x"=4, "z"=2]>
 
 // The rows of the left operand and of the result agree on "x", so the larger weights are gathered.
 // CONFLICT-LABEL: @batch_against_weights
@@ -257,6 +258,76 @@ func.func @select(%arg0: tensor<8xi1>, %arg1: tensor<8xf32>)
   %6 = stablehlo.select %arg0, %1, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xi1>, tensor<8xf32>
   %7 = stablehlo.select %arg0, %1, %3 : tensor<8xi1>, tensor<8xf32>
   return %4, %5, %6, %7 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Indices are sharded, too: the dimension that is looked up is gathered. XLA keeps the sharding of the rows, and
+// the devices along "z" share the work on indices. If the result is large, indices keep theirs.
+// CONFLICT-LABEL: @rows_and_batch
+// CONFLICT:         %[[TABLE:.*]] = sdy.reshard %arg0 <@cube, [{}, {"x"}]>
+// CONFLICT-NEXT:    %[[INDICES:.*]] = sdy.reshard %arg1 <@cube, [{"d", "z"}, {}]>
+// CONFLICT-NEXT:    stablehlo.gather"(%[[TABLE]], %[[INDICES]])
+// CONFLICT-SAME:      <@cube, [{"d", "z"}, {"x"}]>
+// CONFLICT:         %[[PART:.*]] = sdy.reshard %{{.*}} <@cube, [{}, {"z"}]>
+// CONFLICT-NEXT:    stablehlo.gather"(%[[PART]], %arg2)
+// CONFLICT-SAME:      <@cube, [{"d", "x"}, {"z"}]>
+func.func @rows_and_batch(
+    %arg0: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@cube, [{"z"}, {"x"}]>},
+    %arg1: tensor<4096x1xi32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>},
+    %arg2: tensor<262144x1xi32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>})
+    -> (tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>},
+        tensor<262144x512xf32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>}) {
+  %0 = "stablehlo.gather"(%arg0, %arg1) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 512>}>
+      {sdy.sharding = #sdy.sharding_per_value<[<@cube, [{"d", "x"}, {}]>]>}
+      : (tensor<1024x512xf32>, tensor<4096x1xi32>) -> tensor<4096x512xf32>
+  %1 = "stablehlo.gather"(%arg0, %arg2) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+      index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 512>}>
+      {sdy.sharding = #sdy.sharding_per_value<[<@cube, [{"d", "x"}, {}]>]>}
+      : (tensor<1024x512xf32>, tensor<262144x1xi32>) -> tensor<262144x512xf32>
+  return %0, %1 : tensor<4096x512xf32>, tensor<262144x512xf32>
+}
+
+// A transform of a sharded dimension is computed by each device as a whole, with that of the batch.
+// CONFLICT-LABEL: @transform
+// CONFLICT:         %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CONFLICT-NEXT:    stablehlo.fft %[[WHOLE]]
+func.func @transform(%arg0: tensor<16x64xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<16x64xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.fft %arg0, type = FFT, length = [64] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<16x64xcomplex<f32>>) -> tensor<16x64xcomplex<f32>>
+  return %0 : tensor<16x64xcomplex<f32>>
+}
+
+// A scatter adds to the other term of a sum, if nothing else uses it and its own table is 0.
+// SIMPLE-LABEL: @tied
+// SIMPLE:         %[[OTHER:.*]] = stablehlo.tanh %arg0
+// SIMPLE-NEXT:    %[[ADDED:.*]] = "stablehlo.scatter"(%[[OTHER]], %arg1, %arg2)
+// SIMPLE:         %[[USED:.*]] = "stablehlo.scatter"
+// SIMPLE:         stablehlo.add %[[USED]], %arg0
+// SIMPLE:         return %[[ADDED]]
+func.func @tied(%arg0: tensor<64x8xf32>, %arg1: tensor<4x1xi32>, %arg2: tensor<4x8xf32>)
+    -> (tensor<64x8xf32>, tensor<64x8xf32>, tensor<64x8xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<64x8xf32>
+  %0 = "stablehlo.scatter"(%zeros, %arg1, %arg2) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) : (tensor<64x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<64x8xf32>
+  %1 = stablehlo.tanh %arg0 : tensor<64x8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<64x8xf32>
+  %3 = "stablehlo.scatter"(%zeros, %arg1, %arg2) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) : (tensor<64x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<64x8xf32>
+  %4 = stablehlo.add %3, %arg0 : tensor<64x8xf32>
+  return %2, %3, %4 : tensor<64x8xf32>, tensor<64x8xf32>, tensor<64x8xf32>
 }
 
 // The lists of axes of the contracting dimension differ, though one begins with the other: the result decides.

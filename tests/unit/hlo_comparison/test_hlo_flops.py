@@ -163,6 +163,14 @@ def test_a_call_of_another_library_is_no_product() -> None:
     assert flops("%a = f32[8,16] parameter(0)", "%b = f32[16,4] parameter(1)", call) == []
 
 
+def test_fourier_transforms_count_as_in_a_report() -> None:
+    complex = "ROOT %b = c64[4,64] fft(%a), fft_type=FFT, fft_length={64}"
+    assert flops("%a = c64[4,64] parameter(0)", complex) == [5 * 4 * 64 * 6]
+    real = "ROOT %b = c64[4,32,33] fft(%a), fft_type=RFFT, fft_length={32,64}"
+    assert flops("%a = f32[4,32,64] parameter(0)", real) == [5 * 4 * 32 * 64 * 11 // 2]
+    assert flops("ROOT %b = c64[4,64] fft(), fft_type=FFT, fft_length={64}") == [None]
+
+
 def test_other_instructions_have_none() -> None:
     assert flops("%a = f32[8] parameter(0)", "ROOT %b = f32[8] add(%a, %a)") == []
 

@@ -25,7 +25,7 @@ sharding, and the left operand and the result are resharded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd, prod
 
 from sdyopt.mlir.dialects.chlo.top_k import TopKOp
@@ -34,6 +34,7 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
@@ -59,6 +60,8 @@ from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_resul
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 _DOTS = (DotOp, DotGeneralOp)
+# XLA keeps the sharding of indices, not of rows, if that sends so much less.
+_KEEPS_INDICES = 0.6
 # The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
 _LONG_TOP_K = 32_000
 
@@ -89,18 +92,17 @@ def find_partitioner_axes(
         tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
-        options = alternatives(rule, tensors, sizes, mesh)
         count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
-        lists = [
-            _with_idle_axes(candidate.axes, tensors[count], mesh) if keeps_rows else candidate.axes
-            for number, candidate in enumerate(options)
-            if (keeps_rows := _keeps_rows(candidate, tensors, count)) or not number
-        ]
 
         def sent(axes: Sequence[Axes]) -> int:
             return _sent_elements(rule, tensors, sizes, axes, mesh)
 
-        least = min(lists, key=sent)
+        least = min(
+            _ways_to_look_up(alternatives(rule, tensors, sizes, mesh), tensors, count, mesh), key=sent
+        )
+        batches = _with_kept_indices(tensors, count, mesh)
+        if batches is not None and sent(batches) < _KEEPS_INDICES * sent(least):
+            least = batches
         if issubclass(op_class, ScatterOp) and count == 1:
             kept = _with_kept_batch(rule, tensors, mesh)
             given = tensors[2].factors
@@ -112,7 +114,7 @@ def find_partitioner_axes(
         return list(least)
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)
-    elif issubclass(op_class, DynamicSliceOp):
+    elif issubclass(op_class, DynamicSliceOp | FftOp):
         return _axes_of_slice(tensors[len(rule.operands) :], rule)
     elif not (
         rule.reduction or rule.need_replication or rule.permutation or has_multi_factor_dimension(rule)
@@ -155,27 +157,62 @@ def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
     )
 
 
-def _keeps_rows(alternative: Alternative, tensors: Sequence[TensorProjection], indices: int) -> bool:
-    """Whether an alternative keeps the sharding of what each index looks up, and that is what XLA would do.
+def _ways_to_look_up(
+    options: Sequence[Alternative], tensors: Sequence[TensorProjection], number: int, mesh: Mesh
+) -> list[Sequence[Axes]]:
+    """The axes of each factor in the ways to compute a gather or scatter, of which XLA takes the best.
 
-    `indices` is the number of the tensor of indices. The next tensor has what they look up. XLA gathers the
-    dimensions that are looked up if the indices are sharded along further axes.
+    `number` is that of the tensor of indices. The next tensor has what they look up. If the rows of the table
+    keep their axes, the indices get some that are left. Dimensions that are looked up are then gathered if
+    the indices are sharded along further axes.
     """
-    looked_up = [factor for factor in tensors[0].factors if factor not in tensors[indices + 1].factors]
-    batches = [axis for factor in tensors[indices].factors for axis in alternative.axes[factor]]
-    is_row = alternative.factor in tensors[0].factors and alternative.factor not in tensors[indices].factors
-    is_looked_up = any(alternative.axes[factor] for factor in looked_up)
-    return is_row and alternative.factor not in looked_up and not (batches and is_looked_up)
+    table, indices, rows = tensors[0], tensors[number], tensors[number + 1]
+    of_rows = [factor for factor in table.factors if factor in rows.factors and factor not in indices.factors]
+    given = {factor: sharding.axes for factor, sharding in indices.factors.items()}
+    lists: list[Sequence[Axes]] = []
+    for option in options:
+        kept: Sequence[Axes] = option.axes
+        is_batched = any(kept[factor] for factor in given)
+        if option is options[0] and (is_batched or option.factor not in of_rows):
+            lists.append(kept)
+        if option.factor not in of_rows:
+            continue
+        if is_batched:
+            if indices.sharded_size(mesh) == mesh.total_size:
+                continue
+            kept = [axes if factor in of_rows or factor in given else () for factor, axes in enumerate(kept)]
+        lists.append(_with_idle_axes(kept, given, mesh))
+    return lists
 
 
-def _with_idle_axes(axes: Sequence[Axes], indices: TensorProjection, mesh: Mesh) -> Sequence[Axes]:
-    """The axes of each factor, with unused ones for the indices, in place of those that the table takes.
+def _with_kept_indices(tensors: Sequence[TensorProjection], number: int, mesh: Mesh) -> Sequence[Axes] | None:
+    """The axes of each factor if indices keep theirs, and rows of a sharded table share what is left.
+
+    None if the rows are not sharded. `number` is that of the tensor of indices.
+    """
+    table, indices, rows = tensors[0], tensors[number], tensors[number + 1]
+    given = {
+        factor: sharding.axes
+        for factor, sharding in table.factors.items()
+        if factor in rows.factors and factor not in indices.factors
+    }
+    if not any(given.values()):
+        return None
+    count = 1 + max(factor for tensor in tensors for factor in tensor.factors)
+    kept: list[Axes] = [()] * count
+    for factor, sharding in indices.factors.items():
+        kept[factor] = sharding.axes
+    return _with_idle_axes(kept, given, mesh)
+
+
+def _with_idle_axes(axes: Sequence[Axes], given: Mapping[int, Axes], mesh: Mesh) -> Sequence[Axes]:
+    """The axes of each factor, with unused ones for some factors, in place of those that they were given.
 
     XLA shares the work on indices among the devices that have the same part of the table.
     """
     changed = list(axes)
-    for factor, given in indices.factors.items():
-        left = sharded_size(given.axes, mesh) // sharded_size(changed[factor], mesh)
+    for factor, before in given.items():
+        left = sharded_size(before, mesh) // sharded_size(changed[factor], mesh)
         for axis in (AxisRef(axis.name) for axis in mesh.axes):
             size = gcd(left, axis.size(mesh))
             if size == 1 or any(overlap((axis,), used) for used in changed):
@@ -243,6 +280,17 @@ def _sent_elements(
                 sent += size // computed * (1 if is_scattered else 2)
                 continue
         if all(is_prefix(before, after) for before, after in pairs):
+            continue
+        if number >= len(rule.operands):
+            # What the result does not have is gathered before axes move to other dimensions.
+            wanted = [axis for _, after in pairs for axis in after]
+            lost = any(not overlap((axis,), wanted) for before, _ in pairs for axis in before)
+            moved = any(
+                overlap((axis,), wanted) and not overlap((axis,), after)
+                for before, after in pairs
+                for axis in before
+            )
+            sent += size // min(computed, given) * max(1, lost + moved)
             continue
         if _is_gathered(number, tensors, axes, rule):
             sent += size // prod(sharded_size(common_prefix(before, after), mesh) for before, after in pairs)
