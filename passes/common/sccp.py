@@ -19,8 +19,8 @@ that do not fold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.cf.switch import SwitchOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp

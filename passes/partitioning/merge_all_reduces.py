@@ -29,8 +29,9 @@ Only sums are merged. Floats are added in another order then, so results may dif
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import (

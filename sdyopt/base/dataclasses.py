@@ -8,15 +8,38 @@ the fields. Otherwise they are like Python's, whose functions take them, too. Th
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 MISSING: Any = object()
 _set = object.__setattr__
+
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class _NamedTupleMeta(type):
+        """Makes a class with `collections.namedtuple`, as Python does, but leaves annotations as they are."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+            if not bases:
+                return super().__new__(cls, name, bases, namespace)
+            names = namespace.get("__annotations__", {})
+            defaults = [namespace[name] for name in names if name in namespace]
+            made = namedtuple(name, names, defaults=defaults, module=namespace["__module__"])
+            for key, value in namespace.items():
+                if key not in names and key != "__module__":
+                    setattr(made, key, value)
+            return made
+
+    class NamedTuple(metaclass=_NamedTupleMeta):
+        """Python's `NamedTuple`, which compiles each annotation: a tenth of the time of a small run."""
 
 
 class DataclassField(NamedTuple):

@@ -9,7 +9,6 @@ that is not there is compiled, and `keep_patterns` adds it at the end of a run.
 from __future__ import annotations
 
 import _sre  # type: ignore[import-not-found]
-import json
 import re
 import sys
 import zlib
@@ -26,8 +25,10 @@ _FILE: Final = "-".join(
     ["patterns", sys.implementation.cache_tag or "", f"{sys.hexversion:x}", str(_sre.MAGIC), sys.byteorder]
 )
 
-# Flags and pattern -> all flags, the number of groups, their names, and the code in base 64.
-_Stored = dict[str, tuple[int, int, dict[str, int], str]]
+# Flags and pattern -> all flags, the number of groups, numbers and names of groups, and the code in base 64.
+# The file is not JSON: importing `json` compiles seven patterns, as much work as all that is done here.
+_Stored = dict[str, list[str]]
+_FIELDS, _RECORDS = "\x1f", "\x1e"
 _new: set[tuple[str, int]] = set()
 _stored: _Stored | None = None
 
@@ -40,10 +41,14 @@ def constant_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     stored = _stored.get(f"{int(flags)} {text}")
     if stored is not None:
         with suppress(Exception):  # a damaged file, or another implementation of `_sre`
-            all_flags, groups, names, code = stored
-            indices = {number: name for name, number in names.items()}
-            by_index = tuple([indices.get(number) for number in range(groups + 1)])
-            compiled: re.Pattern[str] = _sre.compile(text, all_flags, _decoded(code), groups, names, by_index)
+            all_flags, groups, named, code = stored
+            numbers = {name: int(number) for number, name in (pair.split("=") for pair in named.split())}
+            names: list[str | None] = [None] * (int(groups) + 1)
+            for name, number in numbers.items():
+                names[number] = name
+            compiled: re.Pattern[str] = _sre.compile(
+                text, int(all_flags), _decoded(code), int(groups), numbers, tuple(names)
+            )
             return compiled
     _new.add((text, int(flags)))
     return re.compile(text, flags)
@@ -60,19 +65,20 @@ def keep_patterns() -> None:
                 **_read(),
                 **{f"{flags} {text}": _compiled(text, flags) for text, flags in sorted(_new)},
             }
-            content = json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
+            content = _RECORDS.join(_FIELDS.join([key, *fields]) for key, fields in stored.items())
             if len(content) < _MAX_BYTES // 4:
                 replace_cached_file(_path(folder), f"{_checksum(content)}\n{content}\n")
 
 
-def _compiled(text: str, flags: int) -> tuple[int, int, dict[str, int], str]:
+def _compiled(text: str, flags: int) -> list[str]:
     from re import _compiler, _parser  # type: ignore[attr-defined]  # noqa: PLC0415
 
     parsed: Any = _parser.parse(text, flags)
     code = array("I", [int(word) for word in _compiler._code(parsed, flags)])
     state = parsed.state
     encoded = b2a_base64(code.tobytes(), newline=False).decode()
-    return int(flags | state.flags), state.groups - 1, dict(state.groupdict), encoded
+    named = " ".join(f"{number}={name}" for name, number in state.groupdict.items())
+    return [str(int(flags | state.flags)), str(state.groups - 1), named, encoded]
 
 
 def _decoded(code: str) -> list[int]:
@@ -82,7 +88,7 @@ def _decoded(code: str) -> list[int]:
 
 
 def _path(folder: Path) -> Path:
-    return folder / f"{_FILE}.json"
+    return folder / _FILE
 
 
 def _read() -> _Stored:
@@ -91,8 +97,8 @@ def _read() -> _Stored:
         data = None if folder is None else read_regular_file(_path(folder), _MAX_BYTES)
         checksum, _, content = (data or b"").decode().rstrip("\n").partition("\n")
         if checksum == _checksum(content):
-            stored: _Stored = json.loads(content)
-            return stored
+            records = (record.split(_FIELDS) for record in content.split(_RECORDS))
+            return {key: fields for key, *fields in records}
     return {}
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr

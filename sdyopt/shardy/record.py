@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sdyopt.base.context import ContextPart
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule

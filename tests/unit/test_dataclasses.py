@@ -1,6 +1,7 @@
 """The dataclasses of `sdyopt.base.dataclasses` behave like Python's: each test runs with both."""
 
 import dataclasses
+import typing
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -145,3 +146,42 @@ def test_a_mutable_default_is_rejected(module: Any) -> None:
 
     with pytest.raises(ValueError, match="mutable default <class 'list'> for field points is not allowed"):
         module.dataclass(Path)
+
+
+@pytest.mark.parametrize("base", [typing.NamedTuple, sdyopt.base.dataclasses.NamedTuple])
+def test_named_tuples(base: Any) -> None:
+    class Point(base):  # type: ignore[misc]
+        """A point."""
+
+        x: int
+        y: "int" = 2
+        origin = (0, 0)
+
+        @property
+        def sum(self) -> int:
+            return sum(self)
+
+        def __bool__(self) -> bool:
+            return self.x != 0
+
+    kind: Any = Point
+    point = kind(1)
+    assert point == (1, 2) and kind(y=3, x=1) == (1, 3)
+    assert (point.sum, bool(kind(0)), point._replace(x=5), point._asdict()) == (
+        3,
+        False,
+        (5, 2),
+        {"x": 1, "y": 2},
+    )
+    assert (kind._fields, kind.origin, kind.__doc__, kind.__mro__[1]) == (
+        ("x", "y"),
+        (0, 0),
+        "A point.",
+        tuple,
+    )
+    assert (kind.__name__, kind.__module__, kind.__match_args__) == ("Point", __name__, ("x", "y"))
+    assert repr(point) == "Point(x=1, y=2)"
+    with pytest.raises(TypeError):
+        kind()
+    with pytest.raises(AttributeError):
+        point.x = 2

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

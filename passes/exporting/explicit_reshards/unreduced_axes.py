@@ -7,8 +7,7 @@ value sharded along "x", required unreduced={"x"}      ->  sharded-to-unreduced 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

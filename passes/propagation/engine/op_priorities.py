@@ -7,8 +7,8 @@ those of later rounds.
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 from math import prod
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, with_axis
 from sdyopt.analysis.changes.dimensions import DimensionGroup, Dimensions
@@ -22,6 +21,7 @@ from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.roles import RoleGroup
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value

@@ -10,9 +10,9 @@ trials.effect(Change((edit,)))
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.user_lines import OUT_SHARDING, constraint_text, is_out_sharding
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from sdyopt.analysis.figures.boundary import is_of_argument, is_result_reshard
 from sdyopt.analysis.figures.causes import consumers, producer
@@ -28,6 +28,7 @@ from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
 from sdyopt.mlir.ir.operation import Op

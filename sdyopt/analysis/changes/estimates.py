@@ -14,7 +14,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum, auto
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import PipelineOutcome
@@ -26,6 +25,7 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, sum_over_iterations
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp

@@ -9,12 +9,12 @@ repetition before. The reduced program computes something else, but with the sam
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.trials import pipeline_of
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.function_edits import erase_argument, erase_result
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr

@@ -11,7 +11,6 @@ operations are partitioned together, as one program in which none uses the resul
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.boundary import RESHARDS
 from sdyopt.analysis.figures.execution_counts import MAIN
@@ -21,6 +20,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.topology import Topology
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import FileLoc, Location
 from sdyopt.mlir.dialects.builtin import ModuleOp

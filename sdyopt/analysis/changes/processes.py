@@ -20,9 +20,10 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op

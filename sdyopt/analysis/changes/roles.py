@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp

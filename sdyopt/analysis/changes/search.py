@@ -18,7 +18,6 @@ from functools import cached_property
 from itertools import chain, islice
 from math import prod
 from time import monotonic
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
@@ -32,6 +31,7 @@ from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.proposals.memory import at_peak
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 

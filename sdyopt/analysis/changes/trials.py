@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sdyopt.analysis.changes.edits import Change, Passes, written
 from sdyopt.analysis.changes.effect import (
@@ -50,6 +50,7 @@ from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.context import ContextPart
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Source

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sdyopt.analysis.interface import Request
 from sdyopt.analysis.interface.flag import STDIN
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import following
 from sdyopt.mlir.pipeline.base import MODULE

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import NamedTuple
 
 from sdyopt.analysis.explain.advice import ExplainedChanges
 from sdyopt.analysis.explain.arrival_text import Sentence, op_text
@@ -22,6 +21,7 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp

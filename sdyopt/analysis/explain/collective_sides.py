@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from typing import NamedTuple
 
 from sdyopt.analysis.explain.absence_text import reasons_of
 from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, site_text
@@ -16,6 +15,7 @@ from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp

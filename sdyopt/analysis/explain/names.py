@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.user_lines import UserLines, operation_text
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
 from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type

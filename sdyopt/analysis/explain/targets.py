@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from pathlib import PurePath
-from typing import NamedTuple
 
 from sdyopt.analysis.explain.names import InputNames, function_of
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import gcd, prod
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.loop_invariants import RELAYOUTS, loop_around, only_user, sum_over_iterations
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
-from sdyopt.base.dataclasses import replace
+from sdyopt.base.dataclasses import NamedTuple, replace
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of

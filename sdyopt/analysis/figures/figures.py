@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.interface.pages.section import Section
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field
 from sdyopt.base.patterns import constant_pattern
 
 _AXIS_NAME = constant_pattern(r'"([^"]*)"')

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, UnknownLoc
 

@@ -12,11 +12,12 @@ from itertools import combinations_with_replacement
 from math import prod
 from operator import le
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.interface import Request
 from sdyopt.analysis.interface.flag import TextFile
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.base.patterns import constant_pattern

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
+
+from sdyopt.base.dataclasses import NamedTuple
 
 # Dimensions of a machine that are none of its torus.
 CORE: Final = "the cores of a chip"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import NamedTuple
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
@@ -63,7 +62,7 @@ from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, speeds_text
 from sdyopt.analysis.figures.user_lines import UserLines, location_within
 from sdyopt.base.compilers import GPU, TPU
-from sdyopt.base.dataclasses import replace
+from sdyopt.base.dataclasses import NamedTuple, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames

@@ -10,8 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePath
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import (
     FileLoc,
     FileRange,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.totals import Total
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.patterns import constant_pattern
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

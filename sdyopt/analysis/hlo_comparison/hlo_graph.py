@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+
+from sdyopt.base.dataclasses import NamedTuple
 
 _COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\((?=.*\{\s*$).*?\)\s*->")
 _INSTRUCTION = re.compile(r"\s*+(ROOT )?%?([\w.-]++) = ")

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -55,7 +54,7 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
 )
 from sdyopt.analysis.hlo_comparison.hlo_locations import Locations
 from sdyopt.analysis.hlo_comparison.index_values import IndexValues, Values
-from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 

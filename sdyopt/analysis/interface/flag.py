@@ -6,9 +6,9 @@ This module imports next to nothing, because every run reads flags.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sdyopt.base.dataclasses import field
+from sdyopt.base.dataclasses import NamedTuple, field
 
 GENERAL: Final = "General"
 PIPELINE: Final = "Pipeline"

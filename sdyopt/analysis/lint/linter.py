@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
 from sdyopt.analysis.changes.names import help_text
@@ -21,7 +20,7 @@ from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import LintSettings
-from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
 from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, Source, resolve_file_location

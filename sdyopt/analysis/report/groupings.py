@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import PurePath
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import wire_bytes_of_runs
+from sdyopt.base.dataclasses import NamedTuple
 
 AUTO = "auto"
 # A grouping is replaced if one group has more than this share of the bytes …

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import dropwhile, takewhile
-from typing import NamedTuple
 
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.dataclasses import NamedTuple, dataclass, replace
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

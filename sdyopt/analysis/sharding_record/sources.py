@@ -12,12 +12,12 @@ value, to the same dimension, if it were the only one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from sdyopt.analysis.sharding_record.annotations import UserAnnotation, annotation_on
 from sdyopt.analysis.sharding_record.arrivals import arrivals, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun, Restored, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding

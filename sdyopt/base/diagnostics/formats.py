@@ -11,7 +11,6 @@ notifications of the invocation; all other diagnostics are results.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
@@ -206,6 +205,8 @@ def to_json(records: Sequence[Record], run: RunSummary) -> str:
 
 def dump(document: Json) -> str:
     """JSON text in ASCII. Surrogates, for bytes that are not UTF-8 in the name of a file, become U+FFFD."""
+    import json  # noqa: PLC0415  slow to import, and rarely used
+
     return json.dumps(_without_surrogates(document), indent=2) + "\n"
 
 

@@ -7,8 +7,9 @@ and that of the table. A field is a number, or the distance to a string, a vecto
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.bytecode.stream import MAGIC
 
 T = TypeVar("T")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior, cached_by_release
 from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode

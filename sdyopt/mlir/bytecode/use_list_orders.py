@@ -7,8 +7,8 @@ value are in that order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.bytecode.stream import ByteReader, ByteWriter
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpOperand, Value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import inf, isfinite, ldexp
 from struct import pack, unpack
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.parser.asm_parser import KEYWORD, AsmParser

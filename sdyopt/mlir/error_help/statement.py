@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cached_property
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA

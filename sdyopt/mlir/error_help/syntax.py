@@ -8,8 +8,8 @@ looked up by the wording of the message.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT
 from sdyopt.mlir.error_help.table import did_you_mean
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS

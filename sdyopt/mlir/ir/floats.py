@@ -9,9 +9,8 @@ from __future__ import annotations
 import struct
 from enum import Enum
 from math import inf
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 
 
 class Specials(Enum):

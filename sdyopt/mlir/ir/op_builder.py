@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.base.interning import Interned, field_names
 from sdyopt.mlir.ir.attribute import (

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Mapping
 from enum import Enum, EnumType
-from typing import Any, Literal, NamedTuple, NewType, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
-from sdyopt.base.dataclasses import DataclassField, dataclass, field, fields
+from sdyopt.base.dataclasses import DataclassField, NamedTuple, dataclass, field, fields
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all, read_float, read_long, read_uint
 from sdyopt.base.releases import Behavior
 
@@ -154,13 +154,14 @@ def _kind_of(annotation: object) -> tuple[OptionKind, bool]:
 
 def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     """The options declared by the fields of a pass class or the parameters of a pipeline function."""
-    hints = get_type_hints(owner)
-    declared = fields(owner) if isinstance(owner, type) else _defaults(owner)
-    return tuple(
-        _declared(name, field, hints[name])
-        for name, field in declared.items()
+    declared = {
+        name: field
+        for name, field in (fields(owner) if isinstance(owner, type) else _defaults(owner)).items()
         if isinstance(field, DataclassField) and "help" in field.metadata
-    )
+    }
+    # Annotations are text, which Python compiles: few passes have options.
+    hints = get_type_hints(owner) if declared else {}
+    return tuple([_declared(name, field, hints[name]) for name, field in declared.items()])
 
 
 def _defaults(function: Any) -> dict[str, object]:

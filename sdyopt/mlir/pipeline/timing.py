@@ -6,7 +6,6 @@ layout of MLIR, as text or JSON.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
@@ -145,6 +144,8 @@ def _as_json(rows: list[Row], totals: list[Row], total: float, is_tree: bool) ->
 
 
 def _json_timer(name: str, seconds: float, total: float) -> str:
+    import json  # noqa: PLC0415  slow to import, and rarely used
+
     percentage = _percentage(seconds, total)
     wall = f'{{"duration": {seconds:8.4f}, "percentage": {percentage:5.1f}}}'
     return f'{{"wall": {wall}, "name": {json.dumps(name)}'

@@ -37,6 +37,7 @@ from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_settings_file
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.format.declaration_check import check_operation
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
@@ -81,15 +82,16 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
 
 
 # The passes of the C++ tools that sdy-opt does not have, by tool. Those of a dialect have its name in front.
+# They are text, because compiling them is slow, and rarely needed.
 _FOREIGN: Final = MappingProxyType(
     {
-        "stablehlo-opt": re.compile(
+        "stablehlo-opt": (
             r"stablehlo-("
             r"(compatibility|complex-math)-expander|convert-to-signless|"
             r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
             r"wrap-in-composite)|shape-legalize-to-stablehlo"
         ),
-        "mlir-opt": re.compile(
+        "mlir-opt": (
             r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
             r"nvvm|rocdl|scf|shape|sparse|spirv|tensor|tosa|transform|vector|x86vector|xegpu)-[\w-]+"
             r"|(convert|lower|fold|expand|finalize|lift|raise|promote|map)-[\w-]+-(to|into|from|in)-[\w-]+"
@@ -110,7 +112,7 @@ _FOREIGN: Final = MappingProxyType(
 
 def of_other_tool(flag: str) -> str:
     """Help for the name of a pass of another C++ tool; empty for other names."""
-    tool = next((tool for tool, names in _FOREIGN.items() if names.fullmatch(flag)), "")
+    tool = next((tool for tool, names in _FOREIGN.items() if re.fullmatch(names, flag)), "")
     return tool and f"this is a pass of {tool}, which sdy-opt does not have"
 
 
@@ -134,6 +136,10 @@ def import_passes() -> None:
         import_module(module)
 
 
+# XLA's passes have names of two words in front.
+_DIALECT = constant_pattern("^(xla_sdy|stablehlo_ext|[a-z]+)_")
+
+
 def _likely_modules(flag: str) -> Iterator[list[str]]:
     """Groups of modules to import, in turn, until a flag is registered; the last group is all modules."""
     yield []
@@ -142,8 +148,7 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
         by_name.setdefault(module.rpartition(".")[2], []).append(module)
     name = flag.replace("-", "_")
     yield by_name.get(name, [])
-    # XLA's passes have names of two words in front.
-    short = re.sub(r"^(xla_sdy|stablehlo_ext|[a-z]+)_", "", name)
+    short = _DIALECT.sub("", name, count=1)
     yield by_name.get(short, [])
     yield list(_pass_modules())
 

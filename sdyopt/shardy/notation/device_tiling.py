@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 
 
 class Sharing(StrEnum):

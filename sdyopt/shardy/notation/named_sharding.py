@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from math import prod
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem

@@ -6,8 +6,8 @@ Names are those of the printed program.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest_or_all

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.collectives import CollectivePermuteOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension

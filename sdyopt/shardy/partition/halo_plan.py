@@ -17,8 +17,8 @@ Positions are those of the elements after dilation: with a base dilation of 2, e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 
 # More collectives than this for one dimension cost more than a single one that moves more bytes.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text, with_axes

@@ -15,8 +15,8 @@ Only the totals are gathered: one element of each shard.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.block import Region

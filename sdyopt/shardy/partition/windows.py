@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp

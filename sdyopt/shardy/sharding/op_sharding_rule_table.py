@@ -17,8 +17,9 @@ If it does not, its reduction factors need replication, because no collective is
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.ir.dialect import check_parameters
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.sharding.op_sharding_rule_builder import Reduction

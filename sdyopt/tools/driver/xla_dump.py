@@ -15,8 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.text import from_native, native_path, printable_line
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from math import prod
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.axes import axes_of_sharding, with_axis
 from sdyopt.analysis.changes.device_scalars import DeviceScalars
@@ -19,6 +18,7 @@ from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp

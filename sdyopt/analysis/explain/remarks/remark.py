@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.expected import MatchTime
 from sdyopt.base.diagnostics.location import Location, resolve_file_location
 from sdyopt.base.diagnostics.usage import UsageError

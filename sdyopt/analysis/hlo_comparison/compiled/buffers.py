@@ -15,9 +15,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 
 _ALLOCATION = re.compile(r"allocation \d+: size (\d{1,18}), (.*):$")
 _VALUE = re.compile(r" value: <\d+ (\S+) @(\d+)> \(size=(\d{1,18}),offset=(\d{1,18})\): (.*)$")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.source_locations import GRADIENTS
@@ -27,6 +26,7 @@ from sdyopt.analysis.lint.explicit_axes.specs import (
     without_repetition,
     written_spec,
 )
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.chlo.top_k import TopKOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp

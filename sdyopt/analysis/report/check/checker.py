@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import is_input_edit
@@ -23,7 +22,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
-from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.dataclasses import NamedTuple, dataclass, replace
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

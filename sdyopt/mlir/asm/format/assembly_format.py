@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Behavior

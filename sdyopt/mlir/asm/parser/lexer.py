@@ -8,8 +8,8 @@ parser then finds the error.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import (
     ATTRIBUTE_ID,

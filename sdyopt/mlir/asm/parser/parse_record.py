@@ -9,8 +9,8 @@ An operation whose text states a location does not keep its offset, and no value
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.parser.ssa_scope import Scope
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value

@@ -10,8 +10,8 @@ operation. A constant is also built from the template of one with another value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import SSA_ID

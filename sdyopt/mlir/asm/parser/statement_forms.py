@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import NamedTuple, cast
+from typing import cast
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.interning import Interned
 from sdyopt.base.patterns import constant_pattern

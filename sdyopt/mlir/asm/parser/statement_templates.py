@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import Release

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.chlo.dialect import (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute

@@ -12,8 +12,8 @@ programs repeat both. So the result of the check is cached in the op signature, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import bit_width

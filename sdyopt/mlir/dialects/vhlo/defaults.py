@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvDimensions
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.dialects.vhlo.attributes import (

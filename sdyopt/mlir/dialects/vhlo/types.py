@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from struct import pack, unpack
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE

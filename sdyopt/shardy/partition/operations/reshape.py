@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import prod
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

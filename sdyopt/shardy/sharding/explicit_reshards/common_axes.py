@@ -9,8 +9,8 @@ so that the operation is still sharded along them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.axes import with_axis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule

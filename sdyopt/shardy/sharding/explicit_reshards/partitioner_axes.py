@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import gcd, prod
 
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
@@ -62,6 +61,8 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 _DOTS = (DotOp, DotGeneralOp)
 # XLA keeps the sharding of indices, not of rows, if that sends so much less.
 _KEEPS_INDICES = 0.6
+# By name: most programs do not use chlo, which takes long to import.
+_TOP_K = "chlo.top_k"
 # The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
 _LONG_TOP_K = 32_000
 
@@ -80,7 +81,7 @@ def find_partitioner_axes(
     if better is not None:
         tensors = [*tensors[:2], tensors[2].copy()]
         tensors[2].set_axes(*better)
-    if issubclass(op_class, TopKOp) and _is_top_k_gathered(tensors[0], rule, mesh):
+    if op_class.name == _TOP_K and _is_top_k_gathered(tensors[0], rule, mesh):
         return [()] * len(rule.factor_sizes)
     common = already_common_axes(rule, tensors)
     if common is not None:

@@ -14,11 +14,11 @@ gathered first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import cached_by_release
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
@@ -39,6 +39,9 @@ from sdyopt.shardy.sharding.reshard_to_collectives.collectives import (
     slice_dimensions,
 )
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # One round reaches most targets, and two rounds reach all if axis sizes are powers of two. Shardy stops after
 # two; other sizes may need a third round. The limit only guards against endless plans.
@@ -90,6 +93,8 @@ def elements_of_reshard(
     shape: tuple[int, ...], source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> Fraction:
     """The number of elements that a device receives in a reshard, without those for which borders move."""
+    from fractions import Fraction  # noqa: PLC0415  slow to import, and not needed to propagate
+
     received, before = Fraction(0), shard_elements(shape, source, mesh)
     for step in plan_collectives(shape, source, target, mesh, moves_borders=True):
         after = shard_elements(shape, step.sharding, mesh)

@@ -23,8 +23,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRef, AxisRefList, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

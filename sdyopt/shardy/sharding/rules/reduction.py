@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions, DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp

@@ -9,7 +9,6 @@ load, under a name that contains a checksum of the grammar.
 
 from __future__ import annotations
 
-import json
 import zlib
 from contextlib import suppress
 from functools import cache
@@ -97,6 +96,8 @@ def build_tables(key: str = "") -> Tables:
 
 def write_tables(tables: Tables, path: Path) -> None:
     """Writes the tables to a file atomically; failure is ignored."""
+    import json  # noqa: PLC0415  slow to import; most programs need no tables
+
     parts = {name: getattr(tables, name) for name in fields(tables)}
     text = json.dumps(parts, separators=(",", ":"))
     with suppress(OSError):
@@ -169,6 +170,8 @@ def _key() -> str:
 
 
 def _read(path: Path, key: str) -> Tables | None:
+    import json  # noqa: PLC0415
+
     try:
         data = read_regular_file(path, _MAX_BYTES)
         checksum, _, text = (data or b"").decode().rstrip("\n").partition("\n")
