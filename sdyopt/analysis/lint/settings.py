@@ -29,7 +29,7 @@ from sdyopt.analysis.interface.flag import STDIN
 from sdyopt.analysis.lint.rule import Rule, all_rules, rule_ids
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.base.diagnostics.text import from_native, native_path
+from sdyopt.base.diagnostics.text import from_native, native_path, real_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_regular_file
 
@@ -181,7 +181,7 @@ def find_config(input: str) -> str | None:
 
     None if there is none. A `pyproject.toml` counts if it is a regular file with the table of the tool.
     """
-    folder = (Path() if input == STDIN else native_path(input).parent).resolve()
+    folder = real_path(Path() if input == STDIN else native_path(input).parent)
     for parent in (folder, *folder.parents):
         if (parent / FILE).is_file():
             return _relative(parent / FILE)
@@ -199,5 +199,5 @@ def _has_table(path: Path) -> bool:
 
 def _relative(path: Path) -> str:
     """A path as people write it: relative if it is below the current folder."""
-    current = Path.cwd().resolve()
+    current = real_path(Path.cwd())
     return from_native(str(path.relative_to(current) if path.is_relative_to(current) else path))

@@ -29,6 +29,11 @@ def native_path(text: str) -> Path:
     return Path(text if _IS_UTF8 else os.fsdecode(text.encode("utf-8", "surrogateescape")))
 
 
+def real_path(path: Path) -> Path:
+    """The absolute path without links; a link to itself stays, where `resolve` of older Python raises."""
+    return Path(os.path.realpath(path))
+
+
 # C0 and C1 controls, marks and overrides of the writing direction, invisible characters, line separators,
 # and the surrogates of bytes that are not UTF-8. Tabs and newlines are layout. MLIR prints a NUL character in
 # one of its messages, and terminals ignore it.

@@ -22,6 +22,8 @@ from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO
 
+from sdyopt.base.diagnostics.text import real_path
+
 # Pipes and devices may have no end.
 _MOST_OF_STREAM = 1 << 30
 # Limits, settings, an earlier report, a snapshot, HLO.
@@ -50,7 +52,7 @@ class Replacement:
         mode = _mode(path)
         if mode is not None and not stat.S_ISREG(mode):
             return
-        self._target = path.resolve()
+        self._target = real_path(path)
         self._descriptor = _unnamed_file(self._target.parent)
         if self._descriptor is None:
             draft = self._draft_path()

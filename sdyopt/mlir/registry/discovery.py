@@ -34,7 +34,7 @@ from sdyopt.base.context import ContextPart
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.text import native_path
+from sdyopt.base.diagnostics.text import native_path, real_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.base.patterns import constant_pattern
@@ -304,7 +304,7 @@ _plugins: dict[tuple[str, str], None] = {}
 
 
 def _record(kind: str, name: str) -> None:
-    _plugins[kind, str(native_path(name).resolve()) if name.endswith(".py") or kind == "irdl" else name] = (
+    _plugins[kind, str(real_path(native_path(name))) if name.endswith(".py") or kind == "irdl" else name] = (
         None
     )
 
@@ -374,7 +374,7 @@ def load_any_plugin(name: str) -> None:
     elif (is_path := os.sep in name or "/" in name) and (native_path(name) / "__init__.py").is_file():
         load_any_plugin(os.path.join(name, "__init__.py"))  # noqa: PTH118  a Path drops the leading ./
     elif name.endswith(".py"):
-        is_new, before = native_path(name).resolve() not in _file_modules, set(entries)
+        is_new, before = real_path(native_path(name)) not in _file_modules, set(entries)
         module = _module_of_file(name, failure)
         _check_new_passes(before, failure)
         dialect = getattr(module, "DIALECT", None)
@@ -500,7 +500,7 @@ _file_modules: dict[Path, ModuleType] = {}
 
 def _module_of_file(name: str, failure: str) -> ModuleType:
     """The module of a file, which is executed once, for its passes and its dialect alike."""
-    path = native_path(name).resolve()
+    path = real_path(native_path(name))
     imported = sys.modules.get(path.parent.name if path.stem == "__init__" else path.stem)
     if path not in _file_modules and imported is not None and _file_of(imported) == path:
         _file_modules[path] = imported
@@ -536,12 +536,12 @@ class _LoadedFiles(_Loader):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         spec = None if path is not None else PathFinder.find_spec(fullname)
-        if spec is None or spec.origin is None or Path(spec.origin).resolve() not in _file_modules:
+        if spec is None or spec.origin is None or real_path(Path(spec.origin)) not in _file_modules:
             return None
         return spec_from_loader(fullname, self, origin=spec.origin)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return _file_modules[Path(spec.origin or "").resolve()]
+        return _file_modules[real_path(Path(spec.origin or ""))]
 
     def exec_module(self, module: ModuleType) -> None:
         """Does nothing: the module is executed."""
@@ -549,7 +549,7 @@ class _LoadedFiles(_Loader):
 
 def _file_of(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
-    return Path(file).resolve() if file else None
+    return real_path(Path(file)) if file else None
 
 
 def _located_error(path: Path, failure: str, problem: Exception) -> UsageError:

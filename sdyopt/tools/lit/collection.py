@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.text import printable
+from sdyopt.base.diagnostics.text import printable, real_path
 from sdyopt.tools.lit.directives import RunLine, Substitutions, parse_directives, temporary_path
 from sdyopt.tools.lit.features import Features, MalformedCaseError
 from sdyopt.tools.lit.hooks import FILECHECK, PATHS, PLUGINS, TIMEOUT
@@ -36,14 +36,14 @@ class LitPlugin:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self.root = config.rootpath
-        self._paths = [path.resolve() for path in config.getini(PATHS)]
+        self._paths = [real_path(path) for path in config.getini(PATHS)]
         if missing := [path for path in self._paths if not path.exists()]:
             raise pytest.UsageError(f"{PATHS}: no such file or folder: {missing[0]}")
         self._seconds = _seconds(config.getini(TIMEOUT))
         self._plugin_flags = [f"--load-plugin={name}" for name in config.getini(PLUGINS)]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> LitFile | None:
-        if file_path.suffix != ".mlir" or not self._is_test(file_path.resolve()):
+        if file_path.suffix != ".mlir" or not self._is_test(real_path(file_path)):
             return None
         file: LitFile = LitFile.from_parent(parent, path=file_path)
         file.plugin = self

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
+from sdyopt.base.diagnostics.text import real_path
+from sdyopt.base.diagnostics.whole_files import read_regular_file
+
 SUFFIX = ".py"
 # A page has at most so many files, of at most so many bytes each.
 _MAX_FILES, _MAX_BYTES = 30, 500_000
@@ -30,13 +33,13 @@ def source_files(names: Iterable[str], input_name: str, root: str | None) -> dic
 def _text(name: str, roots: list[Path], is_given: bool) -> str | None:
     try:
         for root in roots:
-            top = root.resolve()
+            top = real_path(root)
             for path in _candidates(name, top, is_given):
                 # Links may lead out of the folder.
-                real = path.resolve()
+                real = real_path(path)
                 if real.is_relative_to(top) and real.suffix == SUFFIX and real.is_file():
-                    data = real.read_bytes()
-                    return data.decode("utf-8", "replace") if len(data) <= _MAX_BYTES else None
+                    data = read_regular_file(real, _MAX_BYTES)
+                    return None if data is None else data.decode("utf-8", "replace")
     except (OSError, ValueError):
         # A name that no file can have, or a file that may not be read.
         return None
