@@ -32,6 +32,8 @@ def test_buffers_on_the_chip_take_no_memory_of_the_device() -> None:
     assert buffers.total == 2048 + 4096 + 2048 + 8192 + 512
     assert buffers.by_kind[TEMPORARY] == 8192 + 512
     assert buffers.by_kind[ARGUMENT] == 6144
+    # The largest first.
+    assert [value.bytes for value in buffers.values] == [4096, 4096, 4096, 2048, 2048]
 
 
 def test_values_at_the_peak_are_live_together() -> None:
@@ -40,7 +42,7 @@ def test_values_at_the_peak_are_live_together() -> None:
     assert [each.instruction for each in temporaries] == ["all-reduce", "product"]
     earlier = LIVE_RANGES.replace("product{}:2-3", "product{}:1-2")
     [first] = [each for each in read_buffers(ASSIGNMENT, earlier).values if each.kind == TEMPORARY]
-    assert first.bytes == 4096
+    assert (first.instruction, first.bytes) == ("product", 4096)
     # A value may be live in one step only.
     brief = LIVE_RANGES.replace("product{}:2-3", "product{}:3-3")
     assert read_buffers(ASSIGNMENT, brief).values == read_buffers(ASSIGNMENT, LIVE_RANGES).values

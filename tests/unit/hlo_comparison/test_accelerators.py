@@ -56,6 +56,9 @@ _MERGE_TWICE = """  %b = f32[4,16]{1,0} transpose(%one), dimensions={1,0}
   %four = f32[4,32]{1,0} all-gather(%c), channel_id=4, replica_groups={{0,2},{1,3}}, dimensions={1}
   ROOT %out = f32[4,32]{1,0} multiply(%three, %four)
 """
+_AGAIN = """  %again = f32[8,4]{1,0} all-reduce(%a), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
+  ROOT %use = f32[8,4]{1,0} tanh(%again)
+"""
 _SUM = """  %b = f32[8,4]{1,0} negate(%a)
   %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
   %two = f32[8,4]{1,0} all-reduce(%b), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
@@ -124,6 +127,8 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_FOLD), {FOLDED: 1}, ["all_reduce"]),
         # The same devices again: every element would be added twice.
         (_program(_FOLD.replace("{0,2},{1,3}", "{0,1},{2,3}")), {}, ["all_reduce"] * 2),
+        # The sum along one axis is used, too.
+        (_program(_FOLD.replace("  ROOT", "  %use = f32[8,4] tanh(%one)\n  ROOT")), {}, ["all_reduce"] * 2),
         (_program(_NARROW_FOLD), {NARROWED: 2, FOLDED: 1}, ["all_reduce"]),
         # The second one sums up what the first is rounded to, in float32.
         (
@@ -134,6 +139,8 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_MERGE), {MERGED: 1}, ["all_gather"]),
         # What two that are merged are gathered to is merged, too.
         (_program(_MERGE.replace("ROOT ", "") + _MERGE_TWICE), {MERGED: 2}, ["all_gather"] * 2),
+        # One is sliced, the other is not: as one, it is an all-reduce.
+        (_program(_SCATTER.replace("  ROOT ", "  ") + _AGAIN), {MERGED: 1}, ["all_reduce"]),
         (_program(_MERGE.replace("all-gather(%a), channel_id=2", "all-gather(%b)")), {}, ["all_gather"] * 2),
         (_program(_SUM), {SUMMED: 1}, ["all_reduce"]),
         (_program(_SUM.replace("%add\n  ROOT", "%max\n  ROOT")), {}, ["all_reduce"] * 2),

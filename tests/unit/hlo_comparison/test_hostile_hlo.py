@@ -150,6 +150,13 @@ def test_what_is_too_large_is_an_error(line: str) -> None:
     assert str(caught.value.diagnostic.location) == 'loc("hlo":1:1)'
 
 
+@pytest.mark.parametrize("target", ["AsyncCollectiveStart", "AsyncCollectiveDone"])
+def test_a_start_or_an_end_without_a_collective_is_a_call(target: str) -> None:
+    call = f'%s = f32[8] custom-call(%p), custom_call_target="{target}"'
+    found = program("%p = f32[8] parameter(0)", call, f"%t = f32[8] {call.partition('= f32[8] ')[2]}")
+    assert instruction(found, "s").opcode == "custom-call"
+
+
 def test_a_line_that_is_cut_off_is_read_to_its_end() -> None:
     found = program("%p = f32[8] parameter(0)", "%a = f32[8] all-reduce(%p, %q")
     assert instruction(found, "a").operands == [HloValue(instruction(found, "p"))]

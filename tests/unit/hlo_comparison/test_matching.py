@@ -177,6 +177,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             id="a step between two",
         ),
         pytest.param(
+            [reported("all_reduce", Y, 32, 1), reported("all_reduce", Y, 32, 3)],
+            reduce("q", "%a", X, place(1))
+            + reduce("r", "%q", Y, place(1))
+            + NEGATED
+            + reduce("s", "%b", X, place(3))
+            + reduce("t", "%s", Y, place(3)),
+            [("in steps", 1, 2), ("in steps", 1, 2)],
+            "%r of the result of %q",
+            id="steps before two",
+        ),
+        pytest.param(
             # Of many that are alike, the one of the line.
             [reported("all_reduce", XY, 32, line) for line in LINES],
             reduce("q", "%a", X, place(9)) + reduce("r", "%q", Y, place(9)) + USED,
@@ -204,6 +215,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             id="moved and gathered in steps",
         ),
         pytest.param(
+            # What moves an argument and is of another type is not sent once, and neither are two of another.
+            [
+                reported("all_gather", X, 64, 1, moved="w", bits=16),
+                reported("all_gather", X, 64, 2, moved="w", bits=16),
+            ],
+            gather("r", "%a", X, place(1)),
+            [("other element type", 1, 1), ("only in the report", 1, 0)],
+            "as f32 in XLA's program",
+            id="sent once as another type",
+        ),
+        pytest.param(
             [reported("all_reduce", XY, 32, 1)],
             reduce("q", "%a", X, place(1)) + reduce("r", "%a", Y, place(1)),
             [("other axes", 1, 1), ("only in XLA", 0, 1)],
@@ -226,6 +248,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             [("separate sums", 1, 2)],
             "XLA adds up the results of %q, %r",
             id="separate sums",
+        ),
+        pytest.param(
+            # The report has one of them.
+            [REDUCED],
+            NEGATED
+            + reduce("q", "%a", X, place(1))
+            + reduce("r", "%b", X, place(2, "jit(step)/mul"))
+            + "  ROOT %t = f32[8,4]{1,0} add(%q, %r)\n",
+            [("separate sums", 1, 2)],
+            "XLA adds up the results of %q, %r",
+            id="separate sums of which the report has one",
         ),
         pytest.param(
             # The gradients of two lines of a function are added up where it is called.
@@ -447,6 +480,10 @@ def test_a_line_itself_comes_before_the_lines_that_it_calls() -> None:
     )
     found = match_collectives([reported("all_reduce", X, 32, 9)], program.operands, program)
     assert [(each.reason, each.theirs[0].name) for each in found if each.ours] == [("same", "q")]
+    # Without one at the line itself, it is the one of a line that it calls.
+    program = compiled(NEGATED + reduce("q", "%b", X, place(21)))
+    found = match_collectives([reported("all_reduce", X, 32, 9)], program.operands, program)
+    assert classes(found) == [("same", 1, 1)]
 
 
 def test_without_lines_the_name_stack_is_the_place() -> None:

@@ -155,6 +155,14 @@ def test_a_counter_that_is_not_increased_by_a_step_says_nothing(update: str) -> 
     assert operand.times is None
 
 
+def test_a_counter_that_the_loop_does_not_carry_says_nothing() -> None:
+    before = LOOP.format(step=1, update="add(%i, %step)", direction="LT", limit=5)
+    body, condition = before.split("%condition", 1)
+    before = f"{body}%condition{condition.replace('index=0', 'index=2')}"
+    [operand] = program(*(line.replace("FIRST", "0") for line in ENTRY), before=before).operands
+    assert operand.times is None
+
+
 def test_a_loop_that_returns_what_a_call_makes_says_nothing() -> None:
     before = LOOP.format(step=1, update="add(%i, %step)", direction="LT", limit=5)
     before = before.replace("tuple(%next, %r)", "custom-call(%next, %r)")
@@ -316,6 +324,8 @@ def test_a_transfer_is_a_part_of_the_nearest_collective() -> None:
     """Parts are padded, by less than an eighth of the size; each collective has one transfer."""
     whole = Whole(dict(enumerate(map(collective, (64, 104, 1000)))))
 
+    whole_groups = collective(1).groups
+
     def take(elements: int, axes: str = '{"x"}', runs: int | None = 1) -> int | None:
         return whole.take(Transfer((), collective(1, axes).groups, elements, runs, ""))
 
@@ -325,5 +335,7 @@ def test_a_transfer_is_a_part_of_the_nearest_collective() -> None:
     assert take(100) == 1
     assert take(100) is None
     assert take(66) == 0
+    # Smaller than all of them.
+    assert Whole({0: collective(64), 1: collective(104)}).take(Transfer((), whole_groups, 60, 1, "")) == 0
     assert take(900) == 2
     assert take(1000) is None

@@ -150,7 +150,10 @@ SCATTERS = """%all-reduce-scatter (p: f32[8,8], q: f32[8,4]) -> (f32[2,8], f32[8
 
 def test_a_fused_reduce_scatter_is_one() -> None:
     fusion = f"%f = f32[2,8] fusion(%p), kind=kCustom, calls=%all-reduce-scatter, {PLACE}"
-    program = hlo(f"%p = f32[8,8] parameter(0)\n{fusion}", SCATTER)
+    program = hlo(f"%p = f32[8,8] parameter(0)\n{fusion}\n%t = f32[2,8] tanh(%f)", SCATTER)
+    # Its result is that of the fusion, and nothing is left of the slice.
+    assert [user.name for user, _ in program.operands[0].source.result.uses] == ["t"]
+    assert "slice" not in [op.name for op in program.graph.computations["main"].ops]
     assert read(program) == [("all-reduce.2", "reduce_scatter", 4, 256, 1)]
     # The fusion has the place, unless the sum has one of its own.
     assert program.operands[0].location.file_text == "a.py:3"
@@ -341,6 +344,10 @@ def test_a_ring_of_permutes_may_be_unrolled() -> None:
         f"%p{n} = f32[2,8] collective-permute(%p{n - 1}), {pairs}, {PLACE}" for n in range(1, 4)
     )
     program = hlo(f"%p0 = f32[2,8] parameter(0)\n{steps}")
+    # Something else is sent before.
+    reduce = f"%r = f32[8] all-reduce(%q), replica_groups={{}}, to_apply=%add, {PLACE}"
+    after = hlo(f"%p0 = f32[2,8] parameter(0)\n%q = f32[8] parameter(1)\n{reduce}\n{steps}")
+    assert match(after, reported("all_gather", 64))[0].reason == "ring of permutes"
     # One of the report may be elsewhere.
     [found] = match(program, reported("all_gather", 64))
     assert (found.reason, found.why) == (
