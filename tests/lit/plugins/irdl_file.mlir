@@ -31,6 +31,11 @@ irdl.dialect @queue {
     irdl.operands(queue: %2, element: variadic %0)
     irdl.results(result: %2)
   }
+  irdl.operation @unbounded {
+    %0 = irdl.any
+    %1 = irdl.parametric @queue::@queue<%0>
+    irdl.operands(queue: %1)
+  }
   irdl.operation @pop {
     %0 = irdl.base @queue::@queue
     %1 = irdl.any
@@ -63,6 +68,14 @@ func.func @main(%q: !queue.queue<f32, 4 : i64>, %x: f32, %e: !queue.empty) -> f3
 }
 
 //--- errors.mlir
+func.func @parameter_count(%q: !queue.queue<f32, 4 : i64>) {
+  // expected-error @+1 {{attribute 'queue.queue' expects 2 parameters but got 1}}
+  "queue.unbounded"(%q) : (!queue.queue<f32, 4 : i64>) -> ()
+  return
+}
+
+// -----
+
 // The variable of the element type has one value.
 func.func @element(%q: !queue.queue<f32, 4>, %x: i32) {
   // expected-error @+1 {{expected 'f32' but got 'i32'}}

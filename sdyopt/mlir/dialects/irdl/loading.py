@@ -190,7 +190,11 @@ class Variables:
             kind = "type" if is_type else "attribute"
             return f"expected base {kind} '{base.dialect}.{base.mnemonic}' but got '{_text(attribute)}'"
         assert isinstance(content, Parametric | ParametricType)
-        pairs = zip(content.parameters, constraint.args, strict=False)
+        expected, got = len(content.parameters), len(constraint.args)
+        if expected != got:
+            name = f"{base.dialect}.{base.mnemonic}"
+            return f"attribute '{name}' expects {expected} parameters but got {got}"
+        pairs = zip(content.parameters, constraint.args, strict=True)
         problems = (self.problem(parameter, variable) for parameter, variable in pairs)
         return next((problem for problem in problems if problem is not None), None)
 
