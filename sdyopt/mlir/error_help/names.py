@@ -87,7 +87,7 @@ def _dialect_help(name: str, dialects: DialectTable) -> str:
     help = did_you_mean(namespace, owners, lambda other: f"`{other}.{mnemonic}`")
     return help or (
         "load the dialect of another package with --load-dialect-plugin=NAME, or accept unknown operations "
-        "in generic form with --allow-unregistered-dialect"
+        "in generic form (mlir-opt --mlir-print-op-generic) with --allow-unregistered-dialect"
     )
 
 
@@ -101,8 +101,8 @@ def _similar_operation(name: str, dialects: DialectTable) -> str:
     letters = sorted(mnemonic.lower())
     typos = [other for other in dialect.ops if sorted(other) == letters]
     return did_you_mean(mnemonic, typos, lambda other: f"`{namespace}.{other}`") or (
-        f"only some operations of {namespace} are supported; accept others in generic form with "
-        "--allow-unregistered-dialect"
+        f"only some operations of {namespace} are supported; accept others in generic form (mlir-opt "
+        "--mlir-print-op-generic) with --allow-unregistered-dialect"
     )
 
 

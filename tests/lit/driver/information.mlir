@@ -47,7 +47,7 @@
 
 // RUN: sdy-opt --show-dialects | filecheck %s --check-prefix=DIALECTS
 // DIALECTS: Available Dialects: {{.*}}builtin,{{.*}}func,{{.*}}sdy,{{.*}}stablehlo
-// DIALECTS-NEXT: With only some operations: affine,arith,cf,linalg,quant,scf,shape,tensor,tosa
+// DIALECTS-NEXT: With only some operations: affine,arith,linalg,quant,scf,shape,tensor,tosa
 
 // RUN: sdy-opt --version | filecheck %s --check-prefix=VERSION
 // VERSION: sdy-opt {{[0-9]+\.[0-9]+}}

@@ -27,12 +27,21 @@ from sdyopt.mlir.dialects.arith.folding import (
     unsigned,
 )
 from sdyopt.mlir.ir.constraints import TypeConstraint
-from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
+from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.mlir.ir.traits import PURE, Trait
-from sdyopt.mlir.ir.types import FloatType, IndexType, IntegerType, RankedTensor, Type, element_of
+from sdyopt.mlir.ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedShapedType,
+    RankedTensor,
+    Type,
+    element_of,
+)
+from sdyopt.mlir.ir.value import Value
 
 
 def _width(type: Type) -> int:
@@ -223,3 +232,62 @@ class BitcastOp(CastOp):
     out = result(BITS_OR_MEMREF)
 
     is_compatible = staticmethod(lambda source, target: _width(source) == _width(target))
+
+
+# --- Conversions with a scale ------------------------------------------------------------------
+
+
+class _ScaledCastOp(Op):
+    """Base of the conversions of numbers in a microscaling format."""
+
+    in_: OperandField[Value, Type]
+    scale: OperandField[Value, Type]
+
+    # Whether the elements of operand and result can be converted.
+    is_compatible: ClassVar[Callable[..., bool]]
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        op_class = signature.op_class
+        assert issubclass(op_class, _ScaledCastOp)
+        source, scale = signature.operand_types
+        (target,) = signature.result_types
+        shapes = [type.shape if isinstance(type, RankedShapedType) else None for type in (source, target)]
+        if shapes[0] != shapes[1] or not op_class.is_compatible(source, target):
+            raise signature.op_error(
+                f"operand types '{plain_type(source)}', '{plain_type(scale)}' and result type "
+                f"'{plain_type(target)}' are cast incompatible"
+            )
+
+
+@arith.op("scaling_extf", PURE, Trait("same-tensor-dimensions", _check_dimensions))
+class ScalingExtFOp(_ScaledCastOp):
+    """Extends a floating-point number, and multiplies it by a scale."""
+
+    in_ = operand(FLOAT_LIKE)
+    scale = operand(FLOAT_LIKE)
+    fastmath = optional_attr(FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    is_compatible = staticmethod(_is_wider)
+    assembly = assembly(
+        "$in_ `,` $scale (`fastmath` `` $fastmath^)? attr-dict `:` "
+        "type($in_) `,` type($scale) `to` type($out)"
+    )
+
+
+@arith.op("scaling_truncf", PURE, Trait("same-tensor-dimensions", _check_dimensions))
+class ScalingTruncFOp(_ScaledCastOp):
+    """Divides a floating-point number by a scale, and rounds it to a narrower type."""
+
+    in_ = operand(FLOAT_LIKE)
+    scale = operand(FLOAT_LIKE)
+    rounding_mode = optional_attr(ROUNDING_MODE, name="roundingmode")
+    fastmath = optional_attr(FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    is_compatible = staticmethod(_is_narrower)
+    assembly = assembly(
+        "$in_ `,` $scale custom<RoundingMode>($rounding_mode) (`fastmath` `` $fastmath^)? attr-dict `:` "
+        "type($in_) `,` type($scale) `to` type($out)"
+    )

@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMIN
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
-scf = Dialect("scf")
+scf = Dialect("scf", is_partial=True)
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
 

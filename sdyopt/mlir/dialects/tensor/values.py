@@ -26,7 +26,7 @@ from sdyopt.mlir.ir.traits import PURE
 from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, Type, UnrankedTensor, element_of
 from sdyopt.mlir.ir.value import Value
 
-tensor_dialect = Dialect("tensor")
+tensor_dialect = Dialect("tensor", is_partial=True)
 tensor_dialect.is_inlinable = True
 tensor_dialect.materialize_constant = make_constant
 
