@@ -181,8 +181,9 @@ One exponent of time is above 1.2:
 
 - *chain of calls in loops, inlined*: a function is simplified again once the calls in it are inlined, as in
   MLIR. It then contains the whole rest of the chain, as many nested loops, each of which is visited, and
-  inlined operations get new call-site locations. So time grows with the square of the chain; that of the C++
-  pass with its cube.
+  inlined operations get a call-site location for each call around them. So time grows with the square of the
+  chain; that of the C++ pass with its cube. The result grows with the square, too, as nested loops are
+  indented: 77 KB for 100 calls, 275 KB for 200 and 1,031 KB for 400.
 """
 
 
