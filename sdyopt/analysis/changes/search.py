@@ -249,7 +249,9 @@ class Search:
             if (trial := known[change.key]) is None or (trial.figures is None and not trial.has_failed)
         ]
         self.limit += len(new)
-        for _ in self.tries(self.trials, new, keeps_slower=True):
+        before, most = self.program.outcome.figures, 1 + _TIME_FOR_MEMORY
+        cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
+        for _ in self.tries(self.trials, new, cut):
             pass
         lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
