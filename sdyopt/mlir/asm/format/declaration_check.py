@@ -208,7 +208,7 @@ def _typed_fields(op_class: type[Op], element: FormatElement) -> set[str]:
     results = {field.field_name for field in declared.results}
     match element:
         case TypeOf():
-            return {element.field, *element.same}
+            return set(element.typed_fields)
         case AllTypes():
             return results if element.of_results else operands
         case FunctionalType():

@@ -210,6 +210,11 @@ class TypeOf(FormatElement):
         self.field = field
         self.same = same
 
+    @property
+    def typed_fields(self) -> tuple[str, ...]:
+        """The fields whose types follow from the element."""
+        return (self.field, *self.same)
+
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, ValueField)

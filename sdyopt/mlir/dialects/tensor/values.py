@@ -51,6 +51,10 @@ class TensorOfElements(RankedTensorTypeOf):
         super().__init__(field, *same)
         self.elements = elements
 
+    @property
+    def typed_fields(self) -> tuple[str, ...]:
+        return (*super().typed_fields, self.elements)
+
     def parse(self, op_parser: OpAsmParser) -> None:
         super().parse(op_parser)
         (type,) = op_parser.types[self.field]
