@@ -17,7 +17,7 @@ from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.aliases import Aliases
 from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
-from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.asm.printer.attribute_printer import TooLongError, plain_type
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -29,17 +29,23 @@ from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.run import run_and_verify
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import dialect_table, using_dialects
-from sdyopt.tools.api.errors import Collector
+from sdyopt.tools.api.errors import Collector, Error, diagnostic_of
 from sdyopt.tools.driver.job import interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
 
 @contextmanager
 def session(handler: Handler, version: str, dialects: DialectTable) -> Iterator[None]:
-    """A run that passes its diagnostics to `handler`, follows a release of Shardy, and has these dialects."""
+    """A run that passes its diagnostics to `handler`, follows a release of Shardy, and has these dialects.
+
+    Raises Error for a type or an attribute that is too long to print.
+    """
     followed, used = following(version), using_dialects(dialects)
-    with interpreter_settings(), separate_run(), handling(handler), followed, used:
-        yield
+    try:
+        with interpreter_settings(), separate_run(), handling(handler), followed, used:
+            yield
+    except TooLongError as error:
+        raise Error([diagnostic_of(error.diagnostic, None)]) from None
 
 
 def discard(_: Diagnostic) -> None:

@@ -1,5 +1,7 @@
 """Errors of the printer of operations."""
 
+import pickle
+
 import pytest
 
 import sdyopt
@@ -17,6 +19,16 @@ def test_an_attribute_that_is_too_long_is_reported_at_its_operation(monkeypatch:
         print_op(module.ir)
     (first, *_) = render(error.value.diagnostic).splitlines()
     assert first == "<string>:2:1: error: attribute is too long to print"
+
+
+def test_a_program_that_is_too_long_to_print_is_an_error_of_the_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = sdyopt.parse('func.func private @f() attributes {a = "of many characters"}')
+    monkeypatch.setattr(AttributePrinter, "most_text", 20)
+    for use in (str, pickle.dumps):
+        with pytest.raises(sdyopt.Error, match="attribute is too long to print"):
+            use(module)
 
 
 def test_a_diagnostic_has_the_beginning_of_a_type_that_is_too_long() -> None:

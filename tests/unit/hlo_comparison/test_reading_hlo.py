@@ -210,6 +210,11 @@ def test_what_a_loop_keeps_is_what_it_was_given() -> None:
 # --- Computations ---------------------------------------------------------------------------
 
 
+def test_an_array_without_elements_is_not_too_large() -> None:
+    found = program("%p = f32[0,9000000000,9000000000] parameter(0)")
+    assert instruction(found, "p").elements == 0
+
+
 def test_what_a_branch_runs_may_not_run() -> None:
     reduce = "ROOT %r = f32[8] all-reduce(%p), replica_groups={}, to_apply=%add"
     branch = f"%branch (p: f32[8]) -> f32[8] {{\n  %p = f32[8] parameter(0)\n  {reduce}\n}}\n"

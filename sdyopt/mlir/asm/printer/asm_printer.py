@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import Location, UnknownLoc
 from sdyopt.mlir.asm.format.assembly_format import Assembly
 from sdyopt.mlir.asm.format.format_elements import visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
@@ -177,7 +177,9 @@ class AsmPrinter:
             if self.options.value_users:
                 self.out.append(users_comment(op, self.ssa_names))
         except TooLongError as error:
-            raise DiagnosticError.at(op.location, error.diagnostic.message) from None
+            if error.diagnostic.location is not UnknownLoc():
+                raise
+            raise TooLongError.at(op.location, error.diagnostic.message) from None
 
     def _is_generic(self, op: Op) -> bool:
         return self.options.generic or not isinstance(op.assembly, Assembly)
