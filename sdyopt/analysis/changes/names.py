@@ -144,6 +144,8 @@ class ChangeNames:
         if not change.edits:
             return change.words[0]
         if change.title:
+            if specs := self._specs_at_lines(change):
+                return f"{change.title}: {_listed(specs, _OTHER_LINES)}"
             listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
@@ -206,7 +208,9 @@ class ChangeNames:
         first, several = change.edits[0], len(change.edits) > 1
         subject = first.subject
         if change.title:
-            return change.title
+            # Without the title: lines are short.
+            specs = self._specs_at_lines(change)
+            return _listed(specs, _SHOWN if len(specs) <= _SHOWN else 1) or change.title
         if isinstance(subject, FunctionResult):
             return result_text(*subject)
         if name := name_of(subject):
@@ -252,6 +256,18 @@ class ChangeNames:
         """The same as text; "" if it is unknown."""
         assert not isinstance(subject, FunctionResult)
         return self.location(subject).file_text
+
+    def _specs_at_lines(self, change: Change) -> list[str]:
+        """`P('x') at model.py:12`: the statements of a change of several constraints, in their order."""
+        edits = written_in_jax(change.edits)
+        if not all(edit.replaced is not None for edit in edits):
+            return []
+        lines: dict[str, tuple[int, AnnotationEdit]] = {}
+        for edit in edits:
+            assert not isinstance(edit.subject, FunctionResult)
+            lines.setdefault(self._line(edit.subject), (self.location(edit.subject).line, edit))
+        ordered = sorted(lines.items(), key=lambda item: item[1][0])
+        return [f"{edit.jax or sdy_text(edit.sharding)} at {line}" for line, (_, edit) in ordered]
 
     def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
@@ -300,6 +316,12 @@ class ChangeNames:
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
+
+
+def _listed(texts: Sequence[str], most: int) -> str:
+    """`first, second and 3 more`."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
 
 
 def written_in_jax(edits: Iterable[AnnotationEdit]) -> list[AnnotationEdit]:

@@ -264,7 +264,8 @@ class Search:
         return None if best is None else self.names.worded(best, self.trials)
 
     def _is_for_memory(self, trial: Trial) -> bool:
-        if trial.figures is None or trial.change.is_unsure or trial.change.turns_sharding_off:
+        change = trial.change
+        if trial.figures is None or change.is_unsure or change.turns_sharding_off or change.parts:
             return False
         before, after = trial.before, trial.after
         saved = before.peak_bytes - max(after.peak_bytes, self.trials.on_chip)

@@ -92,7 +92,7 @@ class TriedChange(OfProgram):
 
 
 class Check(OfProgram):
-    """The check of `sdy-opt --check`. `str` is its text, in at most 13 lines. Figures are of one device."""
+    """The check of `sdy-opt --check`. `str` is its text, in at most 14 lines. Figures are of one device."""
 
     __slots__ = ("_module", "_program", "_title", "_topology", "ir")
     _passed = "its text, or report.to_dict()"
@@ -171,7 +171,7 @@ class Check(OfProgram):
 
     def explain(self, what: str, width: int = 100) -> Explanation:
         """Why a value is sharded as it is, or why a collective is there: `"params['w']"`, `"#3"`."""
-        return self._module.explain(what, width=width)
+        return self._module.explain(what, width=width, topology=self._topology)
 
     def advise(self, **options: Any) -> Advice[Module]:
         """The changes of the program that make it cheaper, with the options of `Module.advise`."""

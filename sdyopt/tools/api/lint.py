@@ -23,6 +23,7 @@ from sdyopt.tools.api.errors import (
     require_text,
 )
 from sdyopt.tools.api.html import as_html, html_fragment, table
+from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import IrProgram, discard
 
 
@@ -61,7 +62,12 @@ class Findings(tuple[Diagnostic, ...]):
         return html_fragment([f"<p><strong>{as_html(last)}</strong></p>", *shown])
 
 
-def findings_of(program: IrProgram, rules: Sequence[str], config: str | PathLike[str] | None) -> Findings:
+def findings_of(
+    program: IrProgram,
+    rules: Sequence[str],
+    config: str | PathLike[str] | None,
+    topology: str | PathLike[str] | None = None,
+) -> Findings:
     """The findings in a program, whose text is what excerpts show."""
     from sdyopt.analysis.lint.analysis import summary_text
     from sdyopt.analysis.lint.linter import Linter
@@ -75,9 +81,11 @@ def findings_of(program: IrProgram, rules: Sequence[str], config: str | PathLike
     if rules:
         with as_value_error():
             settings.selected = select(rules)
+    machine = None if topology is None else topology_of(topology)
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     with program.session(discard):
         module, _ = parse_module(source, program.dialects, program.options)
-        result = Linter(settings, source, program.dialects, program.options).run(module, module)
+        linter = Linter(settings, source, program.dialects, program.options, machine=machine)
+        result = linter.run(module, module)
     diagnostics = [diagnostic_of(diagnostic, source) for diagnostic in result.diagnostics]
     return Findings(diagnostics, summary_text(result))

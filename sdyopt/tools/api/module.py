@@ -178,27 +178,39 @@ class Module(ProgramView):
         """Another program with the resources of this one."""
         return Module(self._program.with_op(op), ())
 
-    def explain(self, what: str, *passes: Passes, width: int = 100) -> Explanation:
+    def explain(
+        self,
+        what: str,
+        *passes: Passes,
+        width: int = 100,
+        topology: str | PathLike[str] | None = None,
+    ) -> Explanation:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
 
         `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
         the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
         `sdy-jax-pipeline` runs as for a report, and `sdy-propagation-pipeline` on any other program. The
-        answer is a string that a notebook shows in colour. Raises ParseError if there is nothing of this
-        name, and PassError.
+        answer is a string that a notebook shows in colour; its figures are those for the `topology`. Raises
+        ParseError if there is nothing of this name, and PassError.
         """
         _, assumed = assumed_passes(self._program)
         is_assumed = bool(assumed) and not passes
         passes = passes or (assumed or "sdy-propagation-pipeline",)
-        return explanation(self._program, what, passes, width, is_assumed)
+        return explanation(self._program, what, passes, width, is_assumed, topology)
 
-    def lint(self, *rules: str, config: str | PathLike[str] | None = None) -> Findings:
+    def lint(
+        self,
+        *rules: str,
+        config: str | PathLike[str] | None = None,
+        topology: str | PathLike[str] | None = None,
+    ) -> Findings:
         """What the shardings of the program waste, as `sdy-opt --lint` finds it.
 
         `rules` are ids, of which `-ID` leaves one out; without any, those of the `config` file, and without
-        that, all. Raises ValueError for an unknown rule, and ParseError for a malformed file.
+        that, all. Figures are those for the `topology`. Raises ValueError for an unknown rule, and ParseError
+        for a malformed file.
         """
-        return findings_of(self._program, rules, config)
+        return findings_of(self._program, rules, config, topology)
 
     def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
         """The differences between this module and another one.

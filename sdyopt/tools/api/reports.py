@@ -475,7 +475,12 @@ class Explanation(str):
 
 
 def explanation(
-    program: IrProgram, what: str, passes: Sequence[Passes], width: int, is_assumed: bool
+    program: IrProgram,
+    what: str,
+    passes: Sequence[Passes],
+    width: int,
+    is_assumed: bool,
+    topology: str | PathLike[str] | None = None,
 ) -> Explanation:
     """The answer to a question about a program, whose values have the names of the printed program.
 
@@ -487,6 +492,7 @@ def explanation(
 
     require_text("what is explained", what, "such as \"params['w']\", 'train.py:12' or '#3'")
     pipeline = combined_pipeline(passes, {})
+    machine = None if topology is None else topology_of(topology)
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
@@ -500,7 +506,7 @@ def explanation(
         try:
             recorded = RecordedProgram(source, module, program.dialects, parse_record)
             explainer = ShardingExplainer(recorded)
-            explainer.advice.is_assumed = is_assumed
+            explainer.advice.is_assumed, explainer.advice.machine = is_assumed, machine
             target = explainer.target(what)
             with recorded.recording():
                 succeeded = program.run_passes(pipeline, module, collector, parsed)

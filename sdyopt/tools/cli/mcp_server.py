@@ -36,7 +36,7 @@ def check(file: str, topology: str = "") -> dict[str, Any]:
     return data
 
 
-def lint(file: str) -> list[dict[str, Any]]:
+def lint(file: str, topology: str = "") -> list[dict[str, Any]]:
     """What the shardings waste, the most expensive first: rule, place, message, and what to write instead."""
     return [
         {
@@ -46,16 +46,16 @@ def lint(file: str) -> list[dict[str, Any]]:
             "message": finding.message,
             "help": finding.help,
         }
-        for finding in parse(Path(file)).lint()
+        for finding in parse(Path(file)).lint(topology=topology or None)
     ]
 
 
-def explain(file: str, what: str) -> str:
+def explain(file: str, what: str, topology: str = "") -> str:
     """Why something is sharded as it is, or why a collective is there.
 
     `what` is an argument ("params['w']"), a line ("model.py:80"), or a collective of the report ("#3").
     """
-    return str(parse(Path(file)).explain(what))
+    return str(parse(Path(file)).explain(what, topology=topology or None))
 
 
 def report(file: str, topology: str = "") -> str:

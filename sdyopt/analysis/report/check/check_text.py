@@ -1,9 +1,9 @@
-"""A check as text: at most 13 lines."""
+"""A check as text: at most 14 lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from textwrap import wrap
@@ -31,7 +31,6 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.interface.pages.section import ReportTable
 from sdyopt.analysis.report.check.checker import (
-    PLACES,
     CheckResult,
     CostlyPlace,
     PlaceCollectives,
@@ -40,6 +39,7 @@ from sdyopt.analysis.report.check.checker import (
 )
 from sdyopt.analysis.report.check.trial_text import (
     PART,
+    UNSURE,
     figures_text_of,
     memory_change,
     memory_reason,
@@ -89,7 +89,6 @@ _NO_ARGUMENTS = (
     "nothing is sharded: jax.jit drops arguments that the program does not use, and",
     "their shardings; state jax.jit(…, out_shardings=NamedSharding(mesh, P('data')))",
 )
-_UNVERIFIED = "not verified with XLA"
 _NAME = constant_pattern(rf"\b\w+(?:{PART.pattern}){{2,}}")
 _SEVERAL = constant_pattern(
     rf"(?<![\w.])(\w+…?(?:{PART.pattern})*), \w+…?(?:{PART.pattern})* and (\d+) more\b"
@@ -109,11 +108,6 @@ def check_text(check: CheckResult, width: int) -> str:
     full = max(width, FULL_WIDTH)
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
     lines = [*_figures(check, width)]
-    count = len(check.places) + (check.memory_place is not None)
-    if is_tried and count >= PLACES:
-        # There is no line left. What most of the peak is may have to make room.
-        fitting = (_with_unverified([*_figures(check, width, kinds)], width) for kinds in (True, False))
-        lines = next(filter(None, fitting), lines)
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place, width - len(_INDENT))}",
@@ -123,15 +117,15 @@ def check_text(check: CheckResult, width: int) -> str:
     if check.memory_place is not None:
         lines += _memory_lines(check, full)
     if check.elsewhere is not None:
-        best = trial_text(*check.elsewhere, full)
-        lines.append(f"best: {best.removeprefix('tried: ')}")
+        best = trial_text(*check.elsewhere, full, "", check.report.compiled is not None)
+        lines.append(f"best: {best.removeprefix('tried: ').removeprefix('estimated: ')}")
     if check.together is not None:
         text = together_text(check)
         for long, short in _SHORTER_TOGETHER:
             text = text.replace(long, short) if len(text) > full else text
         lines.append(text)
-    if is_tried and count < PLACES:
-        lines.append(f"changes are {_UNVERIFIED}, as --advise --advise-verify does")
+    if is_tried:
+        lines.append(_verification(check, lines))
     if not check.report.mesh and not check.report.collectives:
         if _NO_FUNCTION in check.report.assumption:
             lines.append(f"the program {_NO_FUNCTION}")
@@ -142,11 +136,23 @@ def check_text(check: CheckResult, width: int) -> str:
     return "".join(f"{line}\n" if len(line) <= width else _folded(line, width) for line in shown)
 
 
+def _verification(check: CheckResult, lines: Sequence[str]) -> str:
+    """What the words before the changes mean, and how to ask a compiler about the changes."""
+    if check.report.compiled is not None:
+        return "changes are estimated: --advise --compiled compiles the program with them"
+    if any(UNSURE in line for line in lines):
+        return f"{UNSURE}: it may move whole tensors there; --advise --advise-verify compiles both programs"
+    return "changes are not verified with XLA, as --advise --advise-verify does"
+
+
 def _memory_lines(check: CheckResult, width: int) -> list[str]:
     """What takes more of the peak than it must, in three lines."""
     place = check.memory_place
     assert place is not None
-    why, change = memory_reason(place), memory_change(place, width - len(_INDENT))
+    why, change = (
+        memory_reason(place),
+        memory_change(place, width - len(_INDENT), check.report.compiled is not None),
+    )
     title = f"{len(check.places) + 1}. {place.name}  {memory_title(place)}"
     return [title, f"{_INDENT}{why}", f"{_INDENT}{change}"]
 
@@ -166,15 +172,6 @@ def _folded(line: str, width: int) -> str:
         break_on_hyphens=False,
     )
     return "".join(f"{part.replace(_NO_BREAK, ' ')}\n" for part in lines)
-
-
-def _with_unverified(lines: list[str], width: int) -> list[str]:
-    """Lines of which the shortest also says that changes are not verified; [] if it has no room for that."""
-    number = min(range(len(lines)), key=lambda number: len(lines[number]))
-    for text in (f"changes: {_UNVERIFIED}", "changes unverified"):
-        if len(lines[number]) + len(text) + 2 <= width:
-            return [*lines[:number], f"{lines[number]}; {text}", *lines[number + 1 :]]
-    return []
 
 
 def _tight(text: str, width: int) -> str:
@@ -213,10 +210,10 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
-def _figures(check: CheckResult, width: int, kinds: bool = True) -> Iterator[str]:
+def _figures(check: CheckResult, width: int) -> Iterator[str]:
     yield f"communication  {communication_of(check)}"
     room = width - len("communication  ")
-    yield f"memory         {memory_of(check, room, kinds)}"
+    yield f"memory         {memory_of(check, room)}"
     yield f"compute        {compute_of(check, room)}"
 
 
@@ -238,8 +235,8 @@ def communication_of(check: CheckResult) -> str:
     return f"{text}; n: --assume-trips={loop.line}=N" if loop is not None and wire.in_loops else text
 
 
-def memory_of(check: CheckResult, width: int = 1000, kinds: bool = True) -> str:
-    """The peak, whether that fits, and what is left; with `kinds`, also what most of it is."""
+def memory_of(check: CheckResult, width: int = 1000) -> str:
+    """The peak, whether that fits, and what is left, and what most of it is."""
     memory, fits = check.report.best_known.memory, ""
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
@@ -251,8 +248,6 @@ def memory_of(check: CheckResult, width: int = 1000, kinds: bool = True) -> str:
     text = text + left if len(text + left) <= width else text
     # What most of it is.
     total, (kind, size) = sum(memory.kinds.values()), next(iter(memory.kinds.items()), ("", 0))
-    if not kinds:
-        return text
     most = f": {share_text(Fraction(size, total))} {LIVE_KINDS[kind]}" if size else ""
     return text + most if len(text + most) <= width else text
 
@@ -406,7 +401,7 @@ def change_of(check: CheckResult, place: CostlyPlace, width: int) -> str:
         axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
         return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
     if place.best is not None:
-        return trial_text(place.best, place.subject, width, place.name)
+        return trial_text(place.best, place.subject, width, place.name, check.report.compiled is not None)
     if place.largest.cause == WRITTEN:
         return "no annotation changes what the program writes itself"
     if not check.can_try:

@@ -31,6 +31,8 @@ from sdyopt.mlir.value_names import grouped_names, pattern_of
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
+# So much of what a change saves is nearly all of it.
+_NEARLY = Fraction(9, 10)
 
 
 class PlaceCollectives(NamedTuple):
@@ -261,13 +263,17 @@ class Checker:
 
 
 def _memory_place(check: CheckResult, search: Search) -> MemoryPlace | None:
-    """What takes more of the peak than it must; None if a change of a place mends half of that."""
+    """What takes more of the peak than it must; None if a shown change mends half of that."""
     trial = search.for_memory
     if trial is None:
         return None
     shown = [place.best for place in check.places if place.best is not None]
     shown += [] if check.elsewhere is None else [check.elsewhere[0]]
-    if any(2 * other.effect.saved(Measure.MEMORY) >= trial.effect.saved(Measure.MEMORY) for other in shown):
+    saved = trial.effect.saved(Measure.MEMORY)
+    if any(2 * other.effect.saved(Measure.MEMORY) >= saved for other in shown):
+        return None
+    # What goes together is several edits, for other reasons, too.
+    if check.together is not None and check.together.effect.saved(Measure.MEMORY) >= _NEARLY * saved:
         return None
     names, edits = search.names, trial.change.edits
     inputs = grouped_names(names.place(edit) for edit in edits if is_input_edit(edit))

@@ -14,6 +14,8 @@ from sdyopt.base.patterns import constant_pattern
 
 _UNLIMITED = 1000
 PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
+# What stands before a change with which a partitioner may lose what we count as saved.
+UNSURE = "XLA may differ"
 # What is left out of a change that has too many columns, in this order: of its old spec, its spec, its
 # subject, its results and its figures.
 _SHORTER_TRIAL = (
@@ -41,14 +43,15 @@ def memory_title(place: MemoryPlace) -> str:
     return f"{bytes_text(place.saved)} of the peak memory ({share_text(share)})"
 
 
-def memory_change(place: MemoryPlace, width: int = _UNLIMITED) -> str:
+def memory_change(place: MemoryPlace, width: int = _UNLIMITED, is_compiled: bool = False) -> str:
     """The change, as that of other places."""
-    return trial_text(place.trial, place.subject, width, place.name)
+    return trial_text(place.trial, place.subject, width, place.name, is_compiled)
 
 
 def memory_reason(place: MemoryPlace) -> str:
     """`several devices have all of it: params['w']: P() → P('x')`."""
-    return f"several devices have the same: {place.difference or place.trial.now or 'without an annotation'}"
+    of = place.difference or place.trial.now
+    return f"several devices have the same{f': {of}' if of else ''}"
 
 
 def figures_text_of(trial: Trial) -> str:
@@ -70,12 +73,13 @@ def figures_text_of(trial: Trial) -> str:
     return text + (f", +{round(100 * (more_flops / flops - 1))}% FLOPs" if more_flops > flops else "")
 
 
-def trial_text(trial: Trial, subject: str, width: int, line: str = "") -> str:
+def trial_text(trial: Trial, subject: str, width: int, line: str = "", is_compiled: bool = False) -> str:
     """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
 
-    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`.
+    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`. If a
+    compiler gave the figures of the program, `is_compiled`, those of the change are estimates beside them.
     """
-    start = "tried: " if trial.effect.holds else "XLA may differ: "
+    start = f"{UNSURE}: " if not trial.effect.holds else "estimated: " if is_compiled else "tried: "
     file, colon, _ = line.rpartition(":")
     subject = subject.replace(f"{file}:", "line ") if colon else subject
     # A donated argument says that its result changes.

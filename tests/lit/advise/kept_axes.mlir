@@ -1,0 +1,31 @@
+// RUN: sdy-opt %s --advise | filecheck %s
+// RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECK-TEXT
+
+// A reshard loses the axis of the batch, and the products after it state the same. One of them alone with the axis sends no
+// less, because the others need all of the batch: all are changed, each with its own spec.
+//
+// CHECK:      1. keep "data": P('data') at model.py:4, P('data', None, 'model') at model.py:5, P('data') at
+// CHECK-NEXT: model.py:8
+// CHECK-NEXT:   on the wire 768.0 KiB → 0 B
+// CHECK-TEXT: tried: P('data') at line 4 and 2 more: -768.0 KiB sent, -{{.*}} memory
+#reshard = loc("jit(f)/reshard"("f"("model.py":4:5)))
+#product = loc("jit(f)/dot_general"("f"("model.py":5:5)))
+#other = loc("jit(f)/dot_general"("f"("model.py":8:5)))
+#back = loc("jit(f)/reshard"("f"("model.py":6:5)))
+#tanh = loc("jit(f)/tanh"("f"("model.py":7:5)))
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(
+    %x: tensor<16x64x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}]>} loc("x"),
+    %w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>} loc("w"),
+    %u: tensor<256x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("u"))
+    -> (tensor<16x64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {"model"}]>},
+        tensor<16x64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}]>}) {
+  %0 = sdy.sharding_constraint %x <@mesh, [{}, {}, {}]> : tensor<16x64x256xf32> loc(#reshard)
+  %1 = stablehlo.dot_general %0, %w, contracting_dims = [2] x [0] : (tensor<16x64x256xf32>, tensor<256x1024xf32>) -> tensor<16x64x1024xf32> loc(#product)
+  %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}, {"model"}]> : tensor<16x64x1024xf32> loc(#product)
+  %5 = stablehlo.dot_general %0, %u, contracting_dims = [2] x [0] : (tensor<16x64x256xf32>, tensor<256x512xf32>) -> tensor<16x64x512xf32> loc(#other)
+  %6 = sdy.sharding_constraint %5 <@mesh, [{}, {}, {}]> : tensor<16x64x512xf32> loc(#other)
+  %3 = stablehlo.tanh %2 : tensor<16x64x1024xf32> loc(#tanh)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{"data"}, {}, {"model"}]> : tensor<16x64x1024xf32> loc(#back)
+  return %4, %6 : tensor<16x64x1024xf32>, tensor<16x64x512xf32>
+}
