@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, dims_text
 from sdyopt.analysis.changes.effect import CostedProgram, Measure, bytes_of_runs
+from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text
@@ -45,14 +46,19 @@ class ClosedDimensionGather(Rule):
         trials = programs.trials
         if not trials.can_try or not _gathers(programs.with_collectives, self.limit("min_bytes")):
             return
-        candidates = _candidates(trials.written_program)
+        candidates, before = _candidates(trials.written_program), trials.figures
+        if not candidates or before is None:
+            return
+
+        limit = EstimatedCost(before.seconds)
 
         def saved_by(opened: Sequence[tuple[ShardingConstraintOp, int]]) -> Fraction | None:
-            effect = trials.effect(_opened(opened, trials.module))
-            return None if effect is None else effect.saved(Measure.WIRE)
+            """What is saved by a change with which the program is faster."""
+            (trial,) = trials.of_changes([_opened(opened, trials.module)], 1, limit)
+            return None if trial.figures is None else trial.effect.saved(Measure.WIRE)
 
         # Most programs need a single trial: if all together save nothing, none of them does alone.
-        if not candidates or not self._is_worth(saved_by(candidates)):
+        if not self._is_worth(saved_by(candidates)):
             return
         total = programs.with_collectives.wire_bytes
         for group in list(_by_place(candidates))[: trials.count]:
