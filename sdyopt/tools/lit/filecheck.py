@@ -51,7 +51,7 @@ def adapt(matcher: Any) -> None:
         if directive.name in _FOLLOWING and not self.has_matched:
             error = import_module("filecheck.error").CheckError
             raise error(f"found '{directive.check_name}' without previous 'CHECK: line", directive)
-        self.has_matched |= directive.name != "NOT"
+        self.has_matched |= directive.name not in ("NOT", "DAG")
         if directive.name != "NEXT":
             before(self, directive)
         elif self.file.is_discontigous():
