@@ -1,14 +1,15 @@
-"""Compiles a program for machines that are not there, to the end, as `--compiled` starts it:
+"""Compiles a program for machines that are not there, as `--compiled` starts it:
 
     PYTHON compile_alone.py REQUEST.json
 
-In the folder of the request, XLA writes what memory the program needs; without one, it writes nothing. Runs
-in the Python that has the compiler.
+In the folder of the request, XLA writes what memory the program needs, before it generates code. Without one,
+it writes nothing, and compiles to the end. Runs in the Python that has the compiler.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -23,6 +24,12 @@ from sdyopt.analysis.execution.worker import compile_ahead
 def main() -> None:
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     jax.config.update("jax_enable_x64", True)
+    if request["dump"]:
+        failure = compile_ahead.answer(request, lambda _: None).get("cannot", "")
+        sys.stderr.write(failure)
+        sys.stderr.flush()
+        # The compiler still runs.
+        os._exit(bool(failure))
     failures: list[str] = []
     compile_ahead._compile(request, compile_ahead._devices(request), failures)
     if failures:

@@ -77,7 +77,10 @@ def _compared(name: str, data: dict[str, Any]) -> Compared:
         compiled["compiler"],
         Figures(totals["wire_bytes"]["high"], data["memory"]["peak"], totals["flops"]["high"], data["fits"]),
         Figures(
-            compiled["wire_bytes"]["high"], compiled["memory"]["peak"], compiled["flops"], compiled["fits"]
+            compiled["wire_bytes"]["high"],
+            compiled["memory"]["peak"],
+            compiled["flops"] or 0,
+            compiled["fits"],
         ),
     )
 

@@ -81,7 +81,7 @@ ACCURACY = {
     "": _OF_CPU,
     CPU: _OF_CPU,
     TPU: _ON_MACHINES.format("TPU", 105, 114, 80, 91),
-    GPU: _ON_MACHINES.format("GPU", 102, 116, 95, 110),
+    GPU: _ON_MACHINES.format("GPU", 106, 116, 94, 110),
 }
 # How figures are computed.
 METHODS = (
