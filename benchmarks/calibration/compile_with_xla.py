@@ -54,7 +54,8 @@ def compile_for(text: str, devices: int, are_replicas: bool = False) -> dict[str
 def free_results(text: str) -> list[bool]:
     """Whether each result of the program has no sharding; [False] if all have one."""
     with jax_mlir.make_ir_context() as context, ir.Location.unknown(context):
-        ops = list(ir.Module.parse(text, context).body.operations)
+        module = ir.Module.parse(text, context)  # which owns the operations
+        ops = list(module.body.operations)
         functions = {
             ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops if "sym_name" in op.attributes
         }

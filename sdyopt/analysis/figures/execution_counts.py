@@ -8,7 +8,7 @@ Unknown counts are None, unless they are assumed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from sdyopt.analysis.figures.figures import NEVER, ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
@@ -131,6 +131,23 @@ class ExecutionCounts:
     def is_entry(self, function: FuncOp) -> bool:
         """Whether a program starts in a function: `@main`, or else a public one."""
         return function in self._entries
+
+    @cached_property
+    def unreached(self) -> frozenset[FuncOp]:
+        """The functions that no entry calls, nor what it calls; none in a program without an entry."""
+        reached = set(self._entries or self._functions)
+        pending: list[Op] = list(reached)
+        callees: dict[Op, list[FuncOp]] = {}
+        for callee, calls in self._call_sites.items():
+            for call in calls:
+                if (caller := call.parent_of_type(FuncOp)) is not None:
+                    callees.setdefault(caller, []).append(callee)
+        while pending:
+            for callee in callees.get(pending.pop(), ()):
+                if callee not in reached:
+                    reached.add(callee)
+                    pending.append(callee)
+        return frozenset(self._functions) - reached
 
     def trip_count(self, loop: WhileOp) -> int | None:
         """The number of times that the body of a loop runs in one run of the loop; None if unknown."""

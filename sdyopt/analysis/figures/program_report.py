@@ -183,8 +183,9 @@ class _Collector:
         numbers: dict[Op, int] = {}
         products: list[Op] = []
         exchanged: set[Hashable] = set()
+        unreached = self._counts.unreached
         for op in self._module.walk():
-            if not _is_counted(type(op)):
+            if not _is_counted(type(op)) or (unreached and op.parent_of_type(FuncOp) in unreached):
                 continue
             if isinstance(op, COLLECTIVES):
                 if is_repeated_exchange(op, exchanged):

@@ -35,9 +35,10 @@ def test_without_any_line_the_name_is_shown() -> None:
     assert report(program).collectives[0].location.path_text == "scatter-add"
 
 
-def test_in_a_function_that_calls_itself_the_name_is_shown() -> None:
-    program = PROGRAM.replace("call @take(%a)", "call @outer(%a)")
-    assert report(program).collectives[0].location.path_text == "scatter-add"
+def test_of_functions_that_call_each_other_the_call_from_outside_is_shown() -> None:
+    call = 'call @outer(%n) : (tensor<8xf32>) -> tensor<8xf32> loc("jit(take)")'
+    program = PROGRAM.replace("%0 = sdy", f"%m = {call}\n  %0 = sdy").replace('{"x"} %n', '{"x"} %m')
+    assert report(program).collectives[0].location.path_text == "model.py:7"
 
 
 def test_a_constraint_in_a_helper_that_the_program_lacks_is_at_its_call() -> None:
