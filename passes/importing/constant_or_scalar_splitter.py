@@ -177,13 +177,23 @@ class _Splitter:
 
 def _outside_named_computations(region: Region) -> Iterator[Op]:
     """The operations in a region except those nested in named computations, in pre-order."""
+    # The next operations of the regions around, innermost last; nested generators would take time per level.
+    following = [_ops_in(region)]
+    while following:
+        op = next(following[-1], None)
+        if op is None:
+            following.pop()
+            continue
+        yield op
+        if not isinstance(op, NamedComputationOp):
+            following += [_ops_in(inner) for inner in reversed(op.regions)]
+
+
+def _ops_in(region: Region) -> Iterator[Op]:
     for block in region.blocks:
         op = block.first
         while op is not None:
             yield op
-            if op.regions and not isinstance(op, NamedComputationOp):
-                for inner in op.regions:
-                    yield from _outside_named_computations(inner)
             op = op.next
 
 

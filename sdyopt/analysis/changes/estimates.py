@@ -271,10 +271,15 @@ class Estimate:
 
     def _all_items(self) -> Iterator[_Item]:
         slot = self._program.again.slot
+        # Manual computations, and what has regions in them.
+        manual: set[Op | None] = set()
         for op in self._program.module.walk():
             times = self._counts.times(op)
             runs = 1 if times is None else times.high
-            is_predicted = _is_predicted(op)
+            if op.regions and (isinstance(op, ManualComputationOp) or op.parent_op in manual):
+                manual.add(op)
+            # Whether the operation alone decides what is sent for it.
+            is_predicted = not isinstance(op, CustomCallOp | FftOp) and op.parent_op not in manual
             if isinstance(op, DataFlowEdgeOp):
                 for use in sources_of_edge(op) or ():
                     yield self._reshard(op, use.value, slot(op.result), runs, is_predicted, is_once=True)
@@ -368,11 +373,6 @@ def _is_activation(op: Op) -> bool:
     return isinstance(op.parent_op, FuncOp) and not any(
         isinstance(user, ReturnOp) for result in op.results for user in result.users
     )
-
-
-def _is_predicted(op: Op) -> bool:
-    """Whether an operation alone decides what is sent for it."""
-    return not isinstance(op, CustomCallOp | FftOp) and op.parent_of_type(ManualComputationOp) is None
 
 
 def _is_constant(op: Op | None) -> bool:

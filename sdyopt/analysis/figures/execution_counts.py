@@ -97,6 +97,7 @@ class ExecutionCounts:
         self._of_function: dict[FuncOp, RunTimes | None] = {}
         self._being_counted: set[FuncOp] = set()
         self._loop_around: dict[FuncOp, WhileOp | None] = {}
+        self._nesting: dict[Op, tuple[FuncOp | None, int]] = {}
         self._trip_counts: dict[WhileOp, int | None] = {}
 
     def times(self, op: Op) -> RunTimes | None:
@@ -123,6 +124,22 @@ class ExecutionCounts:
                     self._loop_around[ancestor] = next(filter(None, loops), None)
                 return self._loop_around[ancestor]
         return None
+
+    def nesting(self, op: Op) -> tuple[FuncOp | None, int]:
+        """The function that an operation is in, and the number of operations around it there."""
+        around: list[Op] = []
+        parent, known = op.parent_op, None
+        while parent is not None and (known := self._nesting.get(parent)) is None:
+            if isinstance(parent, FuncOp):
+                known = parent, 0
+                break
+            around.append(parent)
+            parent = parent.parent_op
+        function, depth = known or (None, 0)
+        for inner in reversed(around):
+            depth += 1
+            self._nesting[inner] = function, depth
+        return function, depth
 
     def call_sites(self, function: FuncOp) -> Sequence[CallOp | CompositeOp]:
         """The calls of a function, and the composites that it defines."""

@@ -110,7 +110,7 @@ def _sources(value: Value, loop: WhileOp, counts: ExecutionCounts) -> list[Value
     if owner is loop:
         is_carried = isinstance(value, BlockArgument) and is_passed_on(loop, value.index)
         return [] if is_carried else None
-    if not _is_in_loop(owner, loop):
+    if not _is_in_loop(owner, loop, counts):
         return []
     assert isinstance(value, BlockArgument | OpResult)
     if isinstance(value, BlockArgument):
@@ -128,11 +128,16 @@ def _sources(value: Value, loop: WhileOp, counts: ExecutionCounts) -> list[Value
     return owner.operands if is_pure and not isinstance(owner, _CONTROL_FLOW) else None
 
 
-def _is_in_loop(op: Op, loop: WhileOp) -> bool:
+def _is_in_loop(op: Op, loop: WhileOp, counts: ExecutionCounts) -> bool:
     """Whether the body of a loop runs an operation, itself or in a function that it calls."""
-    function = loop.parent_of_type(FuncOp)
-    around = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
-    return around is not function or loop.is_ancestor(op)
+    function, outside = counts.nesting(loop)
+    around, depth = (op, 0) if isinstance(op, FuncOp) else counts.nesting(op)
+    if around is not function:
+        return True
+    ancestor: Op | None = op
+    for _ in range(depth - outside):
+        ancestor = None if ancestor is None else ancestor.parent_op
+    return ancestor is loop
 
 
 def _only_call(function: FuncOp, counts: ExecutionCounts) -> Op | None:

@@ -22,28 +22,30 @@ class Dominance:
 
     def __init__(self) -> None:
         self._trees: dict[Region, _NumberedTree] = {}
+        self._isolated: dict[Region, Region] = {}
 
     def value_dominates(self, value: Value, user: Op) -> bool:
         """Whether `value` properly dominates `user`. In a graph region, values dominate the whole region."""
         block = value.block
-        if block is None or block.parent is None:
+        home = None if block is None else block.parent
+        if block is None or home is None:
             return False
         definition = value.defining_op
-        # The ancestor of the user in the region of the definition.
+        # The ancestor of the user in the region of the definition. It may be many operations further out.
         ancestor: Op | None = user
-        while ancestor is not None and (
-            ancestor.parent is None or ancestor.parent.parent is not block.parent
-        ):
-            ancestor = ancestor.parent_op
-        if ancestor is None or ancestor.parent is None:
+        around = user.parent
+        while ancestor is not None and (around is None or around.parent is not home):
+            ancestor = None if around is None or around.parent is None else around.parent.parent
+            around = None if ancestor is None else ancestor.parent
+        if ancestor is None or around is None:
             return False
-        if not has_ssa_dominance(block.parent):
+        if not has_ssa_dominance(home):
             return True
         if definition is None:
-            return ancestor.parent is block or self.block_dominates(block, ancestor.parent)
-        if ancestor.parent is block:
+            return around is block or self.block_dominates(block, around)
+        if around is block:
             return definition is not ancestor and definition.is_before(ancestor)
-        return self.block_dominates(block, ancestor.parent)
+        return self.block_dominates(block, around)
 
     def block_dominates(self, block: Block, other: Block) -> bool:
         """Whether every path from the entry block of their region to `other` contains `block`."""
@@ -63,6 +65,18 @@ class Dominance:
         if region is None or region.blocks[0] is block:
             return True
         return block in self._tree(region).intervals
+
+    def isolated_region(self, region: Region | None) -> Region | None:
+        """The innermost region of an isolated operation, this one or one around it; None if there is none."""
+        passed: list[Region] = []
+        isolated = None
+        while isolated is None and region is not None and region.parent is not None:
+            isolated = region if ISOLATED in region.parent.traits else self._isolated.get(region)
+            passed.append(region)
+            region = region.parent.parent_region
+        if isolated is not None:
+            self._isolated.update(dict.fromkeys(passed, isolated))
+        return isolated
 
     def tree(self, region: Region) -> DominatorTree:
         """The dominator tree of the reachable blocks."""
@@ -205,7 +219,7 @@ def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
                 continue
         elif type(value) is BlockArgument and value.block is block:
             continue
-        isolated = _isolating_op(value, op)
+        isolated = _isolating_op(value, op, dominance)
         if isolated is not None:
             error = op.op_error("using value defined outside the region")
             error.note("required by region isolation constraints", isolated.location)
@@ -215,15 +229,12 @@ def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
             raise _dominance_error(op, use.index)
 
 
-def _isolating_op(value: Value, op: Op) -> Op | None:
+def _isolating_op(value: Value, op: Op, dominance: Dominance) -> Op | None:
     """The isolated operation that encloses `op` but not the definition of `value`; None if there is none."""
-    region = op.parent_region
-    while region is not None and region.parent is not None:
-        if ISOLATED in region.parent.traits:
-            block = value.block
-            return None if block is None or region.is_ancestor(block.parent) else region.parent
-        region = region.parent.parent_region
-    return None
+    region, block = dominance.isolated_region(op.parent_region), value.block
+    if region is None or block is None or dominance.isolated_region(block.parent) is region:
+        return None
+    return None if region.is_ancestor(block.parent) else region.parent
 
 
 def _dominance_error(op: Op, index: int) -> DiagnosticError:

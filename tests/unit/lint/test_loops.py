@@ -1,5 +1,6 @@
 """Which values do not change in a loop."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -122,3 +123,41 @@ def test_a_long_chain_counts_as_changing() -> None:
     names = ["%w", *(f"%x{number}" for number in range(MAX_SOURCES + 1))]
     chain = "\n".join(f"{name} = stablehlo.tanh {before} : tensor<8xf32>" for before, name in pairwise(names))
     assert not is_last_invariant(loop(f"{chain}\n%v = stablehlo.negate {names[-1]} : tensor<8xf32>"))
+
+
+def nested_loops(count: int) -> LintedProgram:
+    opening = "".join(
+        f"""
+      %l{n} = stablehlo.while(%i{n} = {f"%i{n - 1}" if n else "%w"}) : tensor<8xf32>
+      cond {{ stablehlo.return %p : tensor<i1> }} do {{
+        %v{n} = stablehlo.negate %w : tensor<8xf32>"""
+        for n in range(count)
+    )
+    closing = "".join(f"stablehlo.return %v{n} : tensor<8xf32> }}\n" for n in reversed(range(count)))
+    return program(f"""
+    func.func @main(%w: tensor<8xf32>, %p: tensor<i1>) -> tensor<8xf32> {{
+      {opening}
+      {closing}
+      return %l0 : tensor<8xf32>
+    }}""")
+
+
+def test_values_from_outside_many_loops_are_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a value is from outside is not looked up through all loops around each operation."""
+    steps = []
+    for count in (20, 40):
+        found = nested_loops(count)
+        ops = [each for each in found.module.walk() if each.signature.name == "stablehlo.negate"]
+        pairs = [(op, around) for op in ops if (around := loop_around(op, found.counts)) is not None]
+        assert len(pairs) == count
+        steps.append(0)
+        parent_op: Callable[[Op], Op | None] = vars(Op)["parent_op"].fget
+
+        def counted(op: Op, of: Callable[[Op], Op | None] = parent_op) -> Op | None:
+            steps[-1] += 1
+            return of(op)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Op, "parent_op", property(counted))
+            assert all(is_invariant(op.operand_at(0), around, found.counts) for op, around in pairs)
+    assert steps[1] <= 3 * steps[0]

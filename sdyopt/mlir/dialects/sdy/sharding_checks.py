@@ -145,11 +145,15 @@ def check_shardings(op: Op, shardings: ShardingPerValue, types: Sequence[Type], 
             check_sharding(op, sharding, type, _error_of_value(error, len(types), index))
 
 
+# Operations that bind axes or contain meshes; for each operation, all those around it are looked at.
+_SCOPES: tuple[type[Op], ...] = (AxisBinder, ModuleOp)
+
+
 def _is_valid(op: Op, sharding: TensorSharding, type: Type) -> bool:
     """Whether `check_sharding` certainly reports no error."""
     outer = op.parent_op
     while outer is not None and outer.parent is not None:
-        if isinstance(outer, AxisBinder | ModuleOp):
+        if isinstance(outer, _SCOPES):
             return False
         outer = outer.parent_op
     mesh = None if outer is None or isinstance(outer, AxisBinder) else mesh_of(sharding, outer)
