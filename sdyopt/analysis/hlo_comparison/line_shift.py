@@ -20,7 +20,7 @@ def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand
     """How much greater the lines of XLA's collectives are than those of the report's, by file."""
     here, there = _lines(ours), _lines(xla)
     by_file = {}
-    for file in here.keys() & there.keys():
+    for file in sorted(here.keys() & there.keys()):
         counts: Counter[int] = Counter()
         for name in here[file].keys() & there[file].keys():
             mine, other = here[file][name], there[file][name]
@@ -33,7 +33,7 @@ def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand
         possible = min(sum(map(len, here[file].values())), sum(map(len, there[file].values())))
         if shift and counts[shift] >= max(_LEAST, _SHARE * possible) and counts[shift] > 2 * counts[0]:
             by_file[file] = shift
-    return dict(sorted(by_file.items()))
+    return by_file
 
 
 def moved(collective: CollectiveOperand, shifts: dict[str, int]) -> CollectiveOperand:

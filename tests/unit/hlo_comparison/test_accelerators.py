@@ -56,6 +56,11 @@ _MERGE_TWICE = """  %b = f32[4,16]{1,0} transpose(%one), dimensions={1,0}
   %four = f32[4,32]{1,0} all-gather(%c), channel_id=4, replica_groups={{0,2},{1,3}}, dimensions={1}
   ROOT %out = f32[4,32]{1,0} multiply(%three, %four)
 """
+_MERGE_COPIES = """  %b = f32[8,4]{1,0} copy(%a), metadata={op_name="forward"}
+  %c = f32[8,4]{1,0} copy(%a), metadata={op_name="backward"}
+""" + _MERGE.replace("(%a), channel_id=1", "(%b), channel_id=1").replace(
+    "(%a), channel_id=2", "(%c), channel_id=2"
+)
 _AGAIN = """  %again = f32[8,4]{1,0} all-reduce(%a), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
   ROOT %use = f32[8,4]{1,0} tanh(%again)
 """
@@ -139,6 +144,8 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
         (_program(_MERGE), {MERGED: 1}, ["all_gather"]),
         # What two that are merged are gathered to is merged, too.
         (_program(_MERGE.replace("ROOT ", "") + _MERGE_TWICE), {MERGED: 2}, ["all_gather"] * 2),
+        # So are two of copies that only differ in where they come from.
+        (_program(_MERGE_COPIES), {MERGED: 1}, ["all_gather"]),
         # One is sliced, the other is not: as one, it is an all-reduce.
         (_program(_SCATTER.replace("  ROOT ", "  ") + _AGAIN), {MERGED: 1}, ["all_reduce"]),
         (_program(_MERGE.replace("all-gather(%a), channel_id=2", "all-gather(%b)")), {}, ["all_gather"] * 2),

@@ -196,6 +196,14 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             id="in steps of one of many lines",
         ),
         pytest.param(
+            # XLA lost the place, so each of them may be the counterpart; it is the first.
+            [reported("all_reduce", XY, 32, line) for line in LINES],
+            reduce("q", "%a", X, PLACELESS) + reduce("r", "%q", Y, PLACELESS),
+            [("in steps", 1, 2), *[("only in the report", 1, 0)] * 8],
+            "%r of the result of %q",
+            id="in steps of no place among many lines",
+        ),
+        pytest.param(
             [reported("all_gather", XY, 64, 1)],
             gather("q", "%a", X, place(1)) + gather("r", "%q", Y, place(1)) + SLICED,
             [("in steps", 1, 2)],
@@ -213,6 +221,17 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             [("in steps", 1, 3)],
             "%r of the result of %q of the result of %p",
             id="moved and gathered in steps",
+        ),
+        pytest.param(
+            # The first two steps would be the counterpart of the other, but the whole chain comes first.
+            [reported("all_gather", Y, 64, 1), reported("all_gather", XY, 128, 1)],
+            f"  %p = f32[8,4] all-to-all(%a), replica_groups={IN_HLO[X]}, dimensions={{0}}, {place(1)}\n"
+            + gather("q", "%p", X, place(1))
+            + gather("r", "%q", Y, place(1), "f32[32,4]{1,0}")
+            + USED,
+            [("only in the report", 1, 0), ("in steps", 1, 3)],
+            "",
+            id="all steps before some of them",
         ),
         pytest.param(
             # What moves an argument and is of another type is not sent once, and neither are two of another.
@@ -527,6 +546,19 @@ def test_steps_that_move_an_argument_are_at_the_operation_that_uses_it() -> None
     )
     ours = reported("all_gather", XY, 128, 1, moved="w")
     assert classes(match_collectives([ours], program.operands, program)) == [("in steps", 1, 2)]
+
+
+def test_an_argument_that_is_moved_twice_is_moved_for_the_lines_that_use_it() -> None:
+    scan = "jit(step)/while/body/squeeze"
+    program = compiled(
+        gather("q", "%a", X, place(7, scan))
+        + gather("r", "%a", X, place(7, scan))
+        + f"  %one = f32[8,4]{{1,0}} dot(%q, %q), {place(1)}\n"
+        + f"  %two = f32[8,4]{{1,0}} dot(%r, %r), {place(2)}\n"
+    )
+    ours = [reported("all_gather", X, 64, line, moved="w") for line in (2, 1)]
+    found = match_collectives(ours, program.operands, program)
+    assert [(each.reason, each.theirs[0].name) for each in found] == [("same", "r"), ("same", "q")]
 
 
 def test_a_gather_in_a_loop_is_at_the_operation_that_uses_it() -> None:
