@@ -25,7 +25,13 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     without_manual_axes,
 )
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
-from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    rank_of,
+    sharding_of,
+    sharding_of_argument,
+    sharding_of_result,
+    sharding_or_replicated,
+)
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.ir.attribute import Attribute
@@ -372,8 +378,7 @@ def _sharding_at_sources(op: Op, owner: OpResult | BlockArgument) -> TensorShard
     of its results are inside, where they do not.
     """
     if not isinstance(op, ShardingOwner):
-        shardings = op.attributes.get(SHARDING)
-        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+        return sharding_of_result(owner) if isinstance(owner, OpResult) else sharding_of_argument(owner)
     if isinstance(owner, OpResult):
         sharding = op.result_sharding(owner.index)
         if isinstance(op, ManualComputationOp) and sharding is not None:

@@ -109,11 +109,7 @@ def sharding_of(value: Value) -> TensorSharding | None:
         # A block after the entry block may have more arguments than the function.
         sharding = attributes[index].get(SHARDING) if index < len(attributes) else None
         return sharding if isinstance(sharding, TensorSharding) else None
-    if isinstance(op, ShardingOwner):
-        return op.argument_sharding(index)
-    shardings = op.attribute(IN_SHARDINGS)
-    index = argument_owners(op).index(owner)
-    return shardings.at(index) if isinstance(shardings, ShardingPerValue) else None
+    return op.argument_sharding(index) if isinstance(op, ShardingOwner) else sharding_of_argument(owner)
 
 
 # The attribute of an operation whose block arguments own data-flow edges: the shardings of these.
@@ -123,6 +119,14 @@ IN_SHARDINGS = "in_shardings"
 def argument_owners(op: Op) -> list[BlockArgument]:
     """The block arguments that own data-flow edges of an operation."""
     return [owner for owner in op.data_flow.owners(op) if isinstance(owner, BlockArgument)]
+
+
+def sharding_of_argument(owner: BlockArgument) -> TensorSharding | None:
+    """The sharding of a block argument that owns a data-flow edge, which the operation stores for it."""
+    op = owning_op(owner)
+    shardings = op.attribute(IN_SHARDINGS)
+    index = argument_owners(op).index(owner)
+    return shardings.at(index) if isinstance(shardings, ShardingPerValue) else None
 
 
 def sharding_of_result(result: OpResult) -> TensorSharding | None:
