@@ -16,7 +16,6 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Seve
 from sdyopt.base.diagnostics.ids import (
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
-    BUDGET_UNKNOWN,
     INPUT_ERROR,
     TOPOLOGY_ERROR,
     identified,
@@ -62,5 +61,5 @@ class ComparingHlo(Analysis[Options]):
         for item in () if self._budget is None else self._budget.exceeded(compiled_report(comparison)):
             is_error = item.severity is Severity.ERROR
             self.is_passed &= not is_error
-            identify(item, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
+            identify(item, BUDGET_EXCEEDED)
             emit(item)

@@ -141,6 +141,12 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
             {NARROWED: 1},
             ["all_reduce"] * 2,
         ),
+        # The first one is of float32, and only its result is rounded, so the other may not combine both.
+        (
+            _program(_NARROW_FOLD.replace("all-reduce(%f)", "all-reduce(%a)")),
+            {NARROWED: 1},
+            ["all_reduce"] * 2,
+        ),
         (_program(_MERGE), {MERGED: 1}, ["all_gather"]),
         # What two that are merged are gathered to is merged, too.
         (_program(_MERGE.replace("ROOT ", "") + _MERGE_TWICE), {MERGED: 2}, ["all_gather"] * 2),

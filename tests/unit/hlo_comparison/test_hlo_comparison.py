@@ -144,6 +144,45 @@ def test_collectives_of_a_report() -> None:
     assert (found.name, int(found.wire_bytes)) == ("#1", 3 * 16 * 16 * 4)
 
 
+@pytest.mark.parametrize(
+    ("compiled", "share", "bits"), [("", 1, 32), ("a ring", 1, 32), ("", 2, 32), ("16-bit floats", 2, 16)]
+)
+def test_what_a_machine_sends_as_half_of_the_bytes_is_of_16_bit_floats(
+    compiled: str, share: int, bits: int
+) -> None:
+    found = report("""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<64x32xf32> {
+      %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+      return %0 : tensor<64x32xf32>
+    }
+    """)
+    [gather] = found.collectives
+    assert gather.wire_bytes is not None
+    gather = replace(gather, compiled=compiled, wire_bytes=gather.wire_bytes / share)
+    [operand] = of_report(replace(found, collectives=[gather]))
+    assert operand.bits == bits
+
+
+def test_what_the_machines_would_change_saves_what_is_sent_otherwise() -> None:
+    program = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<8x4xf32> {
+      return %a : tensor<8x4xf32>
+    }
+    """
+    gathers = "\n".join(
+        f"%{name} = f32[16,4] all-gather(%a), replica_groups={{{{0,1}},{{2,3}}}}, dimensions={{0}}"
+        for name in ("one", "two")
+    )
+    entry = "ENTRY %main (a: f32[8,4]) -> f32[16,4] {\n%a = f32[8,4] parameter(0)\n"
+    text = f"HloModule m, num_partitions=4\n\n{entry}{gathers}\nROOT %r = f32[16,4] add(%one, %two)\n}}\n"
+    found = sdyopt.parse(program).report().compare_hlo(text).to_dict()["on_accelerators"]
+    # A device sends the half that it has of one of the two.
+    assert found["changes"] == [{"change": "merged", "collectives": 1, "saved": 128}]
+
+
 def test_operands_of_a_collective_of_a_report_share_what_it_sends() -> None:
     program = """
     sdy.mesh @mesh = <["x"=4]>

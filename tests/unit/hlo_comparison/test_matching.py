@@ -223,6 +223,14 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             id="moved and gathered in steps",
         ),
         pytest.param(
+            # The names of operations of one line may differ.
+            [reported("all_reduce", XY, 32, 1, "jit(step)/mul")],
+            reduce("q", "%a", X, place(1)) + reduce("r", "%q", Y, place(1)) + USED,
+            [("in steps", 1, 2)],
+            "%r of the result of %q",
+            id="in steps of another operation of the line",
+        ),
+        pytest.param(
             # The first two steps would be the counterpart of the other, but the whole chain comes first.
             [reported("all_gather", Y, 64, 1), reported("all_gather", XY, 128, 1)],
             f"  %p = f32[8,4] all-to-all(%a), replica_groups={IN_HLO[X]}, dimensions={{0}}, {place(1)}\n"
@@ -298,6 +306,14 @@ def classes(found: list[CollectiveMatch]) -> list[tuple[str, int, int]]:
             [("sent again", 1, 2)],
             "%q and %r are of %a, w, for use at a.py:3",
             id="sent again",
+        ),
+        pytest.param(
+            # Eight are named.
+            [reported("all_gather", X, 64, 1, moved="w")],
+            "".join(gather(f"q{number}", "%a", X, PLACELESS) for number in range(11)),
+            [("sent again", 1, 11)],
+            "; ".join([*(f"%q0 and %q{number} are of %a, w" for number in range(1, 9)), "and more"]),
+            id="sent again many times",
         ),
         pytest.param(
             [reported("all_gather", X, 64, 1, moved="w"), reported("all_gather", X, 64, 2, moved="w")],
@@ -503,6 +519,12 @@ def test_a_line_itself_comes_before_the_lines_that_it_calls() -> None:
     program = compiled(NEGATED + reduce("q", "%b", X, place(21)))
     found = match_collectives([reported("all_reduce", X, 32, 9)], program.operands, program)
     assert classes(found) == [("same", 1, 1)]
+
+
+def test_a_line_without_a_column_is_a_place() -> None:
+    text = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}}}\n".replace(" column=1", "")
+    [operand] = read_hlo("step", text).operands
+    assert operand.location.frames == (Frame("step", "a.py", 1, 0),)
 
 
 def test_without_lines_the_name_stack_is_the_place() -> None:

@@ -240,6 +240,15 @@ def test_what_is_sent_to_another_slice(
     assert [user.opcode for user, _ in found.source.result.uses] == ["tanh"]
 
 
+def test_what_some_send_to_another_slice_is_shared_by_the_devices_of_all_slices() -> None:
+    notes = transfer("SEND_RECV", "{{100000->200000},{200001->100001}}")
+    program = hlo(f"""%p = f32[2,8] parameter(0)
+        %a = token[] after-all()
+        %send = (f32[2,8], u32[], token[]) send(%p, %a), channel_id=2, {notes}""")
+    [found] = program.operands
+    assert (program.devices, found.wire_bytes) == (8, 2 * 64 / 8)
+
+
 def test_groups_of_slices() -> None:
     assert groups_across_slices("{1,2}x{0:1}", 2) == frozenset({frozenset({0, 2}), frozenset({1, 3})})
     assert groups_across_slices("{{100000,200001}}", 2) == frozenset({frozenset({0, 3})})

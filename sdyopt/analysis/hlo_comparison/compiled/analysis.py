@@ -44,7 +44,7 @@ class Compiling(Analysis[Options]):
 
     def _figures(self, program: Program, report: Report) -> Compiled:
         try:
-            with _progress(self._compilation.target(report)):
+            with compiling(self._compilation.target(report)):
                 return self._compilation.figures(report)
         except (NoJax, NotValidated) as failure:
             raise compilation_error(program.op, failure) from None
@@ -69,7 +69,7 @@ class Compiling(Analysis[Options]):
 
 
 @contextmanager
-def _progress(target: CompileTarget) -> Iterator[None]:
+def compiling(target: CompileTarget) -> Iterator[None]:
     """Shows on a terminal what is compiled, and for how long."""
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
