@@ -14,6 +14,8 @@ from typing import Any
 
 from sdyopt.base.context import ContextPart
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Location
 from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
 from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, replace_with_folded
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
@@ -68,7 +70,8 @@ def apply_greedily(
 ) -> tuple[bool, bool]:
     """Applies patterns and folds to the operations nested in `root`.
 
-    Returns whether anything changed, and whether all regions reached a fixed point.
+    Returns whether anything changed, and whether all regions reached a fixed point. Raises DiagnosticError if
+    there is no end of rewrites.
     """
     changed, converged = False, True
     for number in range(len(root.regions)):
@@ -79,6 +82,11 @@ def apply_greedily(
 
 
 _ITERATION = "GreedyPatternRewriteIteration"
+
+# Patterns that converge rewrite an operation a few times. With more than ten rewrites per operation of the
+# program, and these, an iteration ends early; after so many such iterations in a row, that is an error.
+_MORE_REWRITES = 1000
+_ENDLESS_ITERATIONS = 10
 
 
 class _Driver:
@@ -97,6 +105,9 @@ class _Driver:
         self._worklist: dict[Op, None] = {}
         # Whether the worklist is being filled; nothing is popped meanwhile.
         self._is_filling = False
+        # No iteration has more rewrites; the iterations in a row that have as many.
+        self._most_rewrites = _MORE_REWRITES + 10 * sum(1 for _ in root.walk())
+        self._endless = 0
 
     def run(self) -> bool:
         """Rewrites until a fixed point. Returns whether it was reached within `max_iterations`."""
@@ -158,19 +169,29 @@ class _Driver:
 
     def _rewrite_worklist(self) -> bool:
         changed, rewrites = False, 0
-        limit = self._options.max_rewrites
+        most, limit = self._most_rewrites, self._options.max_rewrites
         while self._worklist and (limit < 0 or rewrites < limit):
+            if rewrites == most:
+                self._endless += 1
+                return True
             op, _ = self._worklist.popitem()
             if is_trivially_dead(op):
                 self._rewriter.erase(op)
                 changed = True
             elif self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
                 changed = True
-            elif (patterns := self._patterns(type(op))) and any(
-                pattern.rewrite(op, self._rewriter) for pattern in patterns
-            ):
-                changed = True
-                rewrites += 1
+            elif patterns := self._patterns(type(op)):
+                # After the last rewrite that an endless sequence may have, the match is an error.
+                is_last = rewrites == most - 1 and self._endless == _ENDLESS_ITERATIONS - 1
+                name, location = op.signature.name, op.location if is_last else None
+                for pattern in patterns:
+                    if pattern.rewrite(op, self._rewriter):
+                        changed = True
+                        rewrites += 1
+                        if location is not None:
+                            raise _endless_error(pattern, name, location)
+                        break
+        self._endless = 0
         return changed
 
     def _patterns(self, op_class: type[Op]) -> Sequence[Pattern]:
@@ -229,9 +250,20 @@ class _Driver:
         self._worklist.pop(op, None)
 
 
+def _endless_error(pattern: Pattern, name: str, location: Location) -> DiagnosticError:
+    return DiagnosticError.at(
+        location,
+        f"pattern '{_name_of(pattern)}' still matches '{name}' after {_ENDLESS_ITERATIONS} iterations",
+    ).help("a pattern must not match, again and again, what it or another pattern has made")
+
+
+def _name_of(pattern: Pattern) -> str:
+    return pattern.name or getattr(pattern.rewrite, "__qualname__", "")
+
+
 def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
     """The rewrite of a pattern, which runs as an action."""
-    name = pattern.name or getattr(pattern.rewrite, "__qualname__", "")
+    name = _name_of(pattern)
 
     def rewrite(op: Op, rewriter: Rewriter) -> bool:
         limit = _LIMIT.value

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, apply_greedily
@@ -69,3 +72,22 @@ def test_max_rewrites_limits_the_number_of_rewrites() -> None:
     use(rewriter, block, value)
     apply_greedily(root, _all, GreedyOptions(max_iterations=1, max_rewrites=1))
     assert sum(op.name == "toy.negate" for op in block.ops) == 6
+
+
+@pytest.mark.parametrize("max_iterations", [10, -1])
+def test_rewrites_without_end_are_an_error(max_iterations: int) -> None:
+    rewriter, (root, block) = Rewriter(), scope()
+    argument = rewriter.add_argument(block, I32)
+    use(rewriter, block, negate(rewriter, block, argument).result)
+
+    def again(op: Op, rewriter: Rewriter) -> bool:
+        rewriter.replace(op, rewriter.create(type(op), op.operands, [I32], before=op).results)
+        return True
+
+    def patterns(op_class: type[Op]) -> Sequence[Pattern]:
+        return [Pattern(again, "again")] if op_class.name == "toy.negate" else ()
+
+    with pytest.raises(
+        DiagnosticError, match=r"pattern 'again' still matches 'toy\.negate' after 10 iterations"
+    ):
+        apply_greedily(root, patterns, GreedyOptions(max_iterations=max_iterations))
