@@ -335,15 +335,15 @@ class UseResharder:
 
     def reshard_returned_values(self, function: FuncOp) -> None:
         """Reshards the returned values of a function to its result shardings."""
-        terminator = None if function.is_declaration else function.entry.last
-        if terminator is None:
-            return
         results = function.result_attributes
-        for index, use in enumerate(terminator.operand_uses):
-            # The entry block may end with another terminator that has more operands than there are results.
-            attribute = results[index].get(SHARDING) if index < len(results) else None
-            required = attribute if isinstance(attribute, TensorSharding) else None
-            self.reshard(use, required, {"before": terminator}, self._full)
+        for block in function.body.blocks:
+            terminator = block.last
+            if terminator is None or terminator.successors:
+                continue
+            for index, use in enumerate(terminator.operand_uses):
+                attribute = results[index].get(SHARDING) if index < len(results) else None
+                required = attribute if isinstance(attribute, TensorSharding) else None
+                self.reshard(use, required, {"before": terminator}, self._full)
 
     def _has_non_maximal_mesh(self, sharding: TensorSharding | None) -> bool:
         mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)

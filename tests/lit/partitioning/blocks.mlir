@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-partition-pipeline | filecheck %s
+// RUN: sdy-opt %s -sdy-partition-pipeline -split-input-file | filecheck %s
 
 // Shardings do not propagate through branches, so the operands of all of them are gathered.
 
@@ -21,4 +21,31 @@ func.func @main(%c: i1, %x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 ^bb2:
   %1 = stablehlo.add %y, %y : tensor<8xf32>
   cf.br ^bb1(%1 : tensor<8xf32>)
+}
+
+// -----
+
+// The argument of a later block has not the sharding of the function's argument of the same number. What any
+// block returns is resharded to the results of the function, and a condition is not.
+
+sdy.mesh @mesh = <["x"=4]>
+
+// CHECK-LABEL: func.func @main(%arg0: tensor<2xf32>
+// CHECK-SAME:      -> (tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+// CHECK:         %[[X:.*]] = "stablehlo.all_gather"(%arg0) {{.*}} -> tensor<8xf32>
+// CHECK:         cf.cond_br %arg1, ^bb1, ^bb2
+// CHECK-NEXT:  ^bb1:
+// CHECK-NEXT:    %[[NEGATED:.*]] = stablehlo.negate %[[X]] : tensor<8xf32>
+// CHECK:         %[[SHARD:.*]] = stablehlo.dynamic_slice %[[NEGATED]]
+// CHECK:         return %[[SHARD]] : tensor<2xf32>
+// CHECK:       ^bb2:
+// CHECK-NEXT:    return %arg0 : tensor<2xf32>
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %c: i1)
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  cf.cond_br %c, ^bb1(%x : tensor<8xf32>), ^bb2
+^bb1(%y: tensor<8xf32>):
+  %0 = stablehlo.negate %y : tensor<8xf32>
+  return %0 : tensor<8xf32>
+^bb2:
+  return %x : tensor<8xf32>
 }

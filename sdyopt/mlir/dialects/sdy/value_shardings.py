@@ -105,9 +105,7 @@ def sharding_of(value: Value) -> TensorSharding | None:
         return None
     op, index = owning_op(owner), owner.index
     if FUNCTION in op.traits:
-        attributes = op.argument_attributes  # type: ignore[attr-defined]  # of functions
-        # A block after the entry block may have more arguments than the function.
-        sharding = attributes[index].get(SHARDING) if index < len(attributes) else None
+        sharding = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
         return sharding if isinstance(sharding, TensorSharding) else None
     return op.argument_sharding(index) if isinstance(op, ShardingOwner) else sharding_of_argument(owner)
 
@@ -156,8 +154,11 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
         owner = op.data_flow.owner_of_target(op, value) if edge is None else edge.results[0]
         assert owner is None or isinstance(owner, OpResult | BlockArgument)
         return owner
-    if isinstance(value, OpResult) or FUNCTION in op.traits:
+    if isinstance(value, OpResult):
         return value
+    if FUNCTION in op.traits:
+        # Arguments of a later block, which a branch gives it, are not those of the function.
+        return value if value.block is op.regions[0].blocks[0] else None
     if RENAMES_OPERANDS in op.traits:
         operand = op.operand_at(value.index)
         assert isinstance(operand, OpResult | BlockArgument)
