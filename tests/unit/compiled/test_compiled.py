@@ -93,6 +93,8 @@ def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch)
     assert compiled.compiler == "libtpu 9.9"
     assert compiled.hlo.startswith("HloModule jit_f")
     assert len(list(cache.iterdir())) == 1
+    # Programs are read by their user only.
+    assert cache.stat().st_mode & 0o777 == 0o700
     monkeypatch.setattr(ahead_of_time, "_largest", None)
     assert compiler().compile(TEXT, [4], 4) == compiled
 

@@ -46,6 +46,13 @@ _NARROW_FOLD = """  %h = bf16[8,4]{1,0} convert(%a)
   %two = f32[8,4]{1,0} all-reduce(%k), channel_id=2, replica_groups={{0,2},{1,3}}, to_apply=%add
   ROOT %out = bf16[8,4]{1,0} convert(%two)
 """
+# A sum of bfloat16 that the CPU computes in float32, rounded before each device takes its part.
+_NARROW_SCATTER = """  %h = bf16[8,4]{1,0} convert(%a)
+  %f = f32[8,4]{1,0} convert(%h)
+  %sum = f32[8,4]{1,0} all-reduce(%f), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %g = bf16[8,4]{1,0} convert(%sum)
+  ROOT %part = bf16[4,4]{1,0} dynamic-slice(%g, %start, %zero), dynamic_slice_sizes={4,4}
+"""
 _MERGE = """  %one = f32[16,4]{1,0} all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, dimensions={0}
   %two = f32[16,4]{1,0} all-gather(%a), channel_id=2, replica_groups={{0,1},{2,3}}, dimensions={0}
   ROOT %out = f32[16,4]{1,0} multiply(%one, %two)
@@ -123,6 +130,7 @@ def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
     ("text", "changes", "kinds"),
     [
         (_program(_SCATTER), {SCATTERED: 1}, ["reduce_scatter"]),
+        (_program(_NARROW_SCATTER), {NARROWED: 1, SCATTERED: 1}, ["reduce_scatter"]),
         # The devices 0 and 1 take the same part, so it is none of its own.
         (_program(_SCATTER, "0, 0, 4, 4"), {}, ["all_reduce"]),
         (_program(_SCATTER, "0, 4, 4, 4"), {}, ["all_reduce"]),

@@ -525,6 +525,8 @@ def test_a_line_without_a_column_is_a_place() -> None:
     text = f"{HEAD}{ENTRY}{reduce('r', '%a', X, place(1))}}}\n".replace(" column=1", "")
     [operand] = read_hlo("step", text).operands
     assert operand.location.frames == (Frame("step", "a.py", 1, 0),)
+    [operand] = read_hlo("step", text.replace(" line=1", "")).operands
+    assert (operand.location.line, operand.location.frames[0].line) == (0, 0)
 
 
 def test_without_lines_the_name_stack_is_the_place() -> None:
@@ -557,6 +559,12 @@ def test_what_moves_an_argument_is_no_counterpart_of_what_does_not() -> None:
     assert classes(match_collectives([REDUCED], program.operands, program)) == apart
     of_weight = reported("all_reduce", X, 32, 1, moved="w")
     assert classes(match_collectives([of_weight], program.operands, program)) == [("same", 1, 1)]
+
+
+def test_what_moves_a_slice_of_an_argument_moves_the_argument() -> None:
+    sliced = "  %s = f32[4,4]{1,0} dynamic-slice(%a, %start, %zero), dynamic_slice_sizes={4,4}\n"
+    [operand] = compiled(sliced + gather("r", "%s", X, place(1), "f32[8,4]{1,0}")).operands
+    assert operand.moved == "w"
 
 
 def test_steps_that_move_an_argument_are_at_the_operation_that_uses_it() -> None:
