@@ -94,6 +94,7 @@ from sdyopt.mlir.ir.attribute import string as string_attr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr, IntegerAttr
 from sdyopt.mlir.ir.builtin_attributes import boolean as bool_attr
+from sdyopt.mlir.ir.builtin_attributes import floating as float_attr
 from sdyopt.mlir.ir.builtin_attributes import integer as integer_attr
 from sdyopt.mlir.ir.constraints import (
     ANY_ATTR,
@@ -106,6 +107,7 @@ from sdyopt.mlir.ir.constraints import (
     DICT_ATTR,
     ELEMENTS_ATTR,
     F32_ATTR,
+    F64_ATTR,
     FLAT_SYMBOL_ATTR,
     FUNCTION_TYPE_ATTR,
     I32_ARRAY,
@@ -255,6 +257,7 @@ __all__ = [
     "F32",
     "F32_ATTR",
     "F64",
+    "F64_ATTR",
     "FLAT_SYMBOL_ATTR",
     "FLOAT_TENSOR",
     "FUNCTION",
@@ -385,6 +388,7 @@ __all__ = [
     "enumerated",
     "enumeration",
     "exactly",
+    "float_attr",
     "flops",
     "has_parent",
     "integer",

@@ -29,7 +29,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value, insertion_region
+from sdyopt.mlir.ir.folding import constant_value, insertion_region, outcome_of_fold
 from sdyopt.mlir.ir.interfaces import successor_operand_values, would_be_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -237,7 +237,7 @@ def _folded(op: Op, constants: Sequence[Attribute | None]) -> Sequence[Value | A
     if op.fold is None:
         return None
     operands, signature, attributes = op.operands, op.signature, op.attributes
-    folded = op.fold(constants)
+    folded = outcome_of_fold(op, constants)
     if folded is not None and not folded:
         for use, value in zip(op.operand_uses, operands, strict=True):
             if use.value is not value:

@@ -83,12 +83,18 @@ def _replacement(
     return pattern.convert(op, [mapping.get(value, value) for value in op.operands], rewriter)
 
 
+# An operation is folded in place a few times, if there is an end of it.
+_MOST_FOLDS = 100
+
+
 def _fold(op: Op, rewriter: Rewriter) -> list[Value] | None:
     """The values that an operation folds to; None if it does not fold to values."""
     if op.fold is None or CONSTANT_LIKE in op.traits:
         return None
     folded = fold(op, rewriter)
-    while folded is not None and not folded:
+    for _ in range(_MOST_FOLDS):
+        if folded is None or folded:
+            break
         folded = fold(op, rewriter)  # an empty result: folded in place, may fold again
     values = [value for value in folded or () if isinstance(value, Value)]
     return values if folded and len(values) == len(folded) else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isnan
 
 from sdyopt.mlir.ir.attribute import Attribute, Type
+from sdyopt.mlir.ir.floats import encode_double, float_value, nan_bits
 from sdyopt.mlir.ir.types import (
     I1,
     INDEX_WIDTH,
@@ -32,6 +34,17 @@ class FloatAttr(Attribute):
 
     bits: int
     type: FloatType
+
+    @property
+    def value(self) -> float:
+        """The nearest double."""
+        return float_value(self.bits, self.type.format)
+
+
+def floating(value: float, type: FloatType) -> FloatAttr:
+    """The attribute `value : type`, rounded to the type."""
+    bits = nan_bits(type.format) if isnan(value) else encode_double(value, type.format)
+    return FloatAttr(bits, type)
 
 
 def integer(value: int, type: Type) -> IntegerAttr:

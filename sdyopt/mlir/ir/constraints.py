@@ -21,11 +21,12 @@ from sdyopt.mlir.ir.builtin_attributes import (
     IntegerAttr,
     SparseElements,
 )
-from sdyopt.mlir.ir.types import F32, I1, INDEX, FunctionType, IntegerType, Type
+from sdyopt.mlir.ir.types import F32, F64, I1, INDEX, FloatType, FunctionType, IntegerType, Type
 
 T = TypeVar("T")
 PythonValue = TypeVar("PythonValue", covariant=True)
 C = TypeVar("C", bound=Type, covariant=True)
+Number = TypeVar("Number", int, FloatAttr)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,25 +111,39 @@ def _integer(width: int) -> AttrConstraint[int]:
     )
 
 
-def non_negative(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
-    """The integers of a constraint that are at least 0."""
+def _number(value: int | FloatAttr) -> float:
+    return value.value if isinstance(value, FloatAttr) else value
+
+
+def non_negative(constraint: AttrConstraint[Number]) -> AttrConstraint[Number]:
+    """The integers or floats of a constraint that are at least 0."""
     return AttrConstraint(
         f"{constraint.description} whose value is non-negative",
-        lambda a: constraint.accepts(a) and constraint.value(a) >= 0,
+        lambda a: constraint.accepts(a) and _number(constraint.value(a)) >= 0,
         constraint.value,
         constraint.has_storage_class,
         type=constraint.type,
     )
 
 
-def positive(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
-    """The integers of a constraint that are at least 1."""
+def positive(constraint: AttrConstraint[Number]) -> AttrConstraint[Number]:
+    """The integers or floats of a constraint that are more than 0."""
     return AttrConstraint(
         f"{constraint.description} whose value is positive",
-        lambda a: constraint.accepts(a) and constraint.value(a) > 0,
+        lambda a: constraint.accepts(a) and _number(constraint.value(a)) > 0,
         constraint.value,
         constraint.has_storage_class,
         type=constraint.type,
+    )
+
+
+def _float(type: FloatType) -> AttrConstraint[FloatAttr]:
+    return AttrConstraint(
+        f"{type.width}-bit float attribute",
+        lambda a: isinstance(a, FloatAttr) and a.type is type,
+        lambda a: a,
+        _is_a(FloatAttr),
+        type=type,
     )
 
 
@@ -147,13 +162,8 @@ STRING_ATTR: AttrConstraint[str] = AttrConstraint(
 UNIT_ATTR: AttrConstraint[bool] = AttrConstraint(
     "unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True
 )
-F32_ATTR: AttrConstraint[FloatAttr] = AttrConstraint(
-    "32-bit float attribute",
-    lambda a: isinstance(a, FloatAttr) and a.type is F32,
-    lambda a: a,
-    _is_a(FloatAttr),
-    type=F32,
-)
+F32_ATTR = _float(F32)
+F64_ATTR = _float(F64)
 FUNCTION_TYPE_ATTR: AttrConstraint[FunctionType] = AttrConstraint(
     "type attribute of function type",
     lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from enum import Enum
-from math import inf
+from math import inf, ldexp, nan
 
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 
@@ -117,6 +117,19 @@ def decode(bits: int, format: FloatFormat) -> Finite | None:
         significand |= 1 << format.mantissa_bits
     exponent = max(exponent, int(format.has_zero)) - format.bias - format.mantissa_bits
     return Finite(is_negative, significand, exponent)
+
+
+def float_value(bits: int, format: FloatFormat) -> float:
+    """The double nearest to the number that these bits encode in this format."""
+    number = decode(bits, format)
+    if number is None:
+        infinities = (inf, -inf) if format.specials is Specials.IEEE else ()
+        return next((value for value in infinities if encode_double(value, format) == bits), nan)
+    sign = -1 if number.is_negative else 1
+    try:
+        return sign * ldexp(number.significand, number.exponent)
+    except OverflowError:
+        return sign * inf
 
 
 def encode(is_negative: bool, numerator: int, denominator: int, format: FloatFormat) -> int:

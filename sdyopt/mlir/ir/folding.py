@@ -31,7 +31,7 @@ def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
     """
     if op.fold is not None:
         constants = [constant_value(use.value.defining_op) for use in op._operands]
-        folded = op.fold(constants)
+        folded = outcome_of_fold(op, constants)
         if folded is not None:
             if not folded:
                 rewriter.visit_again(op)
@@ -40,6 +40,20 @@ def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
         rewriter.visit_again(op)
         return []
     return None
+
+
+def outcome_of_fold(op: Op, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+    """What `fold` of an operation returns. Raises DiagnosticError if it is neither values nor attributes."""
+    assert op.fold is not None
+    folded = op.fold(constants)
+    if folded is None or (
+        isinstance(folded, Sequence)
+        and len(folded) in (0, len(op.results))
+        and all(isinstance(value, Value | Attribute) for value in folded)
+    ):
+        return folded
+    message = f"is folded to {folded!r:.100}, not to a value or an attribute for each result"
+    raise op.op_error(message).help("fold returns a list of these, [] if it changed the operation, or None")
 
 
 def materialize(op: Op, value: Attribute, result: Value) -> Op | None:

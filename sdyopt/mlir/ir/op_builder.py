@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.attribute import (
     dictionary,
 )
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, boolean, dense, integer
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, boolean, dense, floating, integer
 from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.dialect import PRINTERS, complete_attributes, inherent_names
 from sdyopt.mlir.ir.floats import encode_double
@@ -116,7 +116,7 @@ def _candidates(value: object, classes: Sequence[type[Any]]) -> Iterator[Attribu
             yield from (integer(value, type) for type in (I64, I32, INDEX, I16, I8, UI32, UI8))
             yield from _candidates(float(value), classes)
         case float():
-            yield from (FloatAttr(encode_double(value, type.format), type) for type in (F64, F32, F16, BF16))
+            yield from (floating(value, type) for type in (F64, F32, F16, BF16))
         case str():
             yield StringAttr(value)
             yield SymbolRef(value)

@@ -83,9 +83,9 @@ def apply_greedily(
 
 _ITERATION = "GreedyPatternRewriteIteration"
 
-# Patterns that converge rewrite an operation a few times. With more than ten rewrites per operation of the
+# Patterns that converge rewrite an operation a few times. With more than ten steps per operation of the
 # program, and these, an iteration ends early; after so many such iterations in a row, that is an error.
-_MORE_REWRITES = 1000
+_MORE_STEPS = 1000
 _ENDLESS_ITERATIONS = 10
 
 
@@ -105,8 +105,8 @@ class _Driver:
         self._worklist: dict[Op, None] = {}
         # Whether the worklist is being filled; nothing is popped meanwhile.
         self._is_filling = False
-        # No iteration has more rewrites; the iterations in a row that have as many.
-        self._most_rewrites = _MORE_REWRITES + 10 * sum(1 for _ in root.walk())
+        # No iteration folds and rewrites more often; the iterations in a row that do so as often.
+        self._most_steps = _MORE_STEPS + 10 * sum(1 for _ in root.walk())
         self._endless = 0
 
     def run(self) -> bool:
@@ -168,31 +168,39 @@ class _Driver:
         return not self._patterns(op_class)
 
     def _rewrite_worklist(self) -> bool:
-        changed, rewrites = False, 0
-        most, limit = self._most_rewrites, self._options.max_rewrites
+        changed, rewrites, steps = False, 0, 0
+        most, limit = self._most_steps, self._options.max_rewrites
         while self._worklist and (limit < 0 or rewrites < limit):
-            if rewrites == most:
+            if steps == most:
                 self._endless += 1
                 return True
             op, _ = self._worklist.popitem()
             if is_trivially_dead(op):
                 self._rewriter.erase(op)
                 changed = True
-            elif self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
-                changed = True
-            elif patterns := self._patterns(type(op)):
-                # After the last rewrite that an endless sequence may have, the match is an error.
-                is_last = rewrites == most - 1 and self._endless == _ENDLESS_ITERATIONS - 1
-                name, location = op.signature.name, op.location if is_last else None
-                for pattern in patterns:
-                    if pattern.rewrite(op, self._rewriter):
-                        changed = True
-                        rewrites += 1
-                        if location is not None:
-                            raise _endless_error(pattern, name, location)
-                        break
+                continue
+            # After the last step that an endless sequence may have, a match is an error.
+            is_last = steps == most - 1 and self._endless == _ENDLESS_ITERATIONS - 1
+            name, location = op.signature.name, op.location if is_last else None
+            match = self._match(op)
+            if match is None:
+                continue
+            changed = True
+            steps += 1
+            rewrites += match is not _FOLD
+            if location is not None:
+                raise _endless_error(match, name, location)
         self._endless = 0
         return changed
+
+    def _match(self, op: Op) -> Pattern | None:
+        """Folds an operation, or applies a pattern; returns the pattern, which is _FOLD for a fold."""
+        if self._options.folds and CONSTANT_LIKE not in op.traits and self._fold(op):
+            return _FOLD
+        for pattern in self._patterns(type(op)):
+            if pattern.rewrite(op, self._rewriter):
+                return pattern
+        return None
 
     def _patterns(self, op_class: type[Op]) -> Sequence[Pattern]:
         patterns = self._patterns_by_class.get(op_class)
@@ -250,11 +258,15 @@ class _Driver:
         self._worklist.pop(op, None)
 
 
-def _endless_error(pattern: Pattern, name: str, location: Location) -> DiagnosticError:
+def _endless_error(match: Pattern, name: str, location: Location) -> DiagnosticError:
+    what = "fold" if match is _FOLD else f"pattern '{_name_of(match)}'"
     return DiagnosticError.at(
-        location,
-        f"pattern '{_name_of(pattern)}' still matches '{name}' after {_ENDLESS_ITERATIONS} iterations",
-    ).help("a pattern must not match, again and again, what it or another pattern has made")
+        location, f"{what} still matches '{name}' after {_ENDLESS_ITERATIONS} iterations"
+    ).help("it must not match, again and again, what it or another pattern has made")
+
+
+# Stands for `fold` of an operation.
+_FOLD = Pattern(lambda op, rewriter: False, "fold")
 
 
 def _name_of(pattern: Pattern) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import inf, ldexp, nan
 from typing import Any, Generic, TypeVar
 
 from sdyopt.base import diagnostics
@@ -19,7 +18,7 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir import attribute as ir
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr
-from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
+from sdyopt.mlir.ir.floats import float_value
 from sdyopt.mlir.ir.op_builder import attribute_of, frozen
 from sdyopt.mlir.ir.types import DYNAMIC, I1, FloatType, RankedShapedType, ShapedType, tensor
 from sdyopt.mlir.registry import dialects_of_run
@@ -223,19 +222,6 @@ def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
     return content
 
 
-def float_value(bits: int, format: FloatFormat) -> float:
-    """The double nearest to the number that these bits encode in this format."""
-    number = decode(bits, format)
-    if number is None:
-        infinities = (inf, -inf) if format.specials is Specials.IEEE else ()
-        return next((value for value in infinities if encode_double(value, format) == bits), nan)
-    sign = -1 if number.is_negative else 1
-    try:
-        return sign * ldexp(number.significand, number.exponent)
-    except OverflowError:
-        return sign * inf
-
-
 def _integer(attribute: IntegerAttr) -> int | bool:
     return bool(attribute.value) if attribute.type is I1 else attribute.value
 
@@ -255,6 +241,6 @@ _VALUES: dict[type[ir.Attribute], Callable[[Any], Any]] = {
     ir.TypeAttr: lambda attribute: Type(attribute.type),
     ir.UnitAttr: lambda attribute: True,
     DenseArray: _dense_array,
-    FloatAttr: lambda attribute: float_value(attribute.bits, attribute.type.format),
+    FloatAttr: lambda attribute: attribute.value,
     IntegerAttr: _integer,
 }

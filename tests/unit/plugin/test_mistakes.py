@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sdyopt
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.registry.discovery import find_dialect, load_any_plugin
 
@@ -72,6 +73,38 @@ DIALECT = mistaken = plugin.Dialect("mistaken")
             7,
             "A is of the dialect mistaken, not of mistake",
         ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    f = plugin.attr(plugin.F32_ATTR, default=1.5)\n',
+            6,
+            "the field 'f' of 'mistaken.a' has the default 1.5, which is no attribute",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n'
+            "    f = plugin.attr(plugin.F32_ATTR, default=plugin.integer_attr(1, plugin.I64))\n",
+            6,
+            "which it does not take",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    data_flow = plugin.LOOP\n',
+            6,
+            "the data_flow of 'mistaken.a' is that of an operation with regions, and it has none",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    x = plugin.operand(plugin.TENSOR)\n'
+            "    def verify_signature(self, signature): pass\n",
+            7,
+            "verify_signature takes 2 arguments, and 'mistaken.a' gives it 1",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    def trip_count(signature): return 1\n',
+            6,
+            "trip_count of 'mistaken.a' is no static method",
+        ),
+        (
+            '@mistaken.op("a")\nclass A(plugin.Op):\n    def fold(self): return None\n',
+            6,
+            "fold takes 1 arguments, and 'mistaken.a' gives it 2",
+        ),
     ],
 )
 def test_mistakes_are_errors_at_their_line(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -82,6 +115,81 @@ def test_mistakes_are_errors_at_their_line(tmp_path: Path, text: str, line: int,
     first = str(error.value.message).splitlines()[0]
     assert first.startswith(f"{file}:{line}:")
     assert message in first
+
+
+FOLDED = (
+    HEADER
+    + """
+@mistaken.op("a", plugin.PURE)
+class A(plugin.Op):
+    x = plugin.operand(plugin.TENSOR)
+    r = plugin.result(plugin.TENSOR)
+    assembly = plugin.assembly("$x attr-dict `:` type($r, $x)")
+
+    def fold(self, constants):
+        return OUTCOME
+"""
+)
+
+PROGRAM = """func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = mistaken.a %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("passes", ["canonicalize", "sccp"])
+@pytest.mark.parametrize(
+    ("outcome", "message"),
+    [
+        ("3", "is folded to 3, not"),
+        ("[3]", r"is folded to \[3\], not"),
+        ("[self.x, self.x]", "not to a value or an attribute for each result"),
+    ],
+)
+def test_a_fold_that_returns_no_values(tmp_path: Path, passes: str, outcome: str, message: str) -> None:
+    file = tmp_path / "mistaken.py"
+    file.write_text(FOLDED.replace("OUTCOME", outcome))
+    sdyopt.load_dialect_plugin(str(file))
+    with pytest.raises(sdyopt.PassError, match=message) as error:
+        sdyopt.parse(PROGRAM).run(passes)
+    assert "fold returns a list" in str(error.value)
+
+
+def test_a_fold_without_an_end(tmp_path: Path) -> None:
+    file = tmp_path / "mistaken.py"
+    file.write_text(FOLDED.replace("OUTCOME", "[]"))
+    sdyopt.load_dialect_plugin(str(file))
+    with pytest.raises(sdyopt.PassError, match=r"fold still matches 'mistaken\.a' after 10 iterations"):
+        sdyopt.parse(PROGRAM).run("canonicalize")
+
+
+FLOATS = (
+    HEADER
+    + """
+@mistaken.op("a")
+class A(plugin.Op):
+    f = plugin.attr(plugin.positive(plugin.F32_ATTR), default=plugin.float_attr(1.5, plugin.F32))
+    g = plugin.optional_attr(plugin.non_negative(plugin.F64_ATTR))
+    assembly = plugin.assembly("$f (`and` $g^)? attr-dict")
+"""
+)
+
+
+def test_floats_are_read_compared_and_made(tmp_path: Path) -> None:
+    file = tmp_path / "mistaken.py"
+    file.write_text(FLOATS)
+    sdyopt.load_dialect_plugin(str(file))
+    [op] = [op for op in sdyopt.parse("mistaken.a 0.25 and 0.0").walk() if op.name == "mistaken.a"]
+    assert (op.f, op.g) == (0.25, 0.0)
+    assert "1.500000e+00" in str(sdyopt.parse('"mistaken.a"() : () -> ()'))
+    for text, message in (
+        ("-0.25", "32-bit float attribute whose value is positive"),
+        ("1.0 and -1.0", "64-bit float attribute whose value is non-negative"),
+        ("0x7FC00000", "whose value is positive"),
+    ):
+        with pytest.raises(sdyopt.Error, match=message):
+            sdyopt.parse(f"mistaken.a {text}")
 
 
 def test_a_dialect_that_nothing_names(tmp_path: Path) -> None:

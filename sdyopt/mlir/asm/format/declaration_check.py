@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from inspect import getattr_static, isfunction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,10 @@ from sdyopt.mlir.asm.format.format_elements import (
     SuccessorElement,
     TypeOf,
 )
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.constraints import AttrConstraint, RegionConstraint, TypeConstraint
-from sdyopt.mlir.ir.interfaces import DataFlow
+from sdyopt.mlir.ir.dialect import check_parameters
+from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, SINGLE_BODY, DataFlow
 from sdyopt.mlir.ir.op_fields import (
     ONE,
     AttrField,
@@ -68,12 +71,17 @@ def check_operation(op_class: type[Op]) -> None:
     for name, field in op_class.fields_of_all_releases.items():
         _check_field(op_class, name, field)
     _check_groups(op_class)
+    _check_hooks(op_class)
     flow = op_class.data_flow
     if flow is not None and (not isinstance(flow, DataFlow) or type(flow).sources is DataFlow.sources):
         message = f"the data_flow of '{op_class.name}' is {flow!r}"
         help = (
             "write LOOP, BRANCHES, SINGLE_BODY, or an object of a class with sources, derived from DataFlow"
         )
+        raise _located_in_class(op_class, "data_flow", message, help)
+    if flow in (LOOP, BRANCHES, SINGLE_BODY) and not declared_fields(op_class).regions:
+        message = f"the data_flow of '{op_class.name}' is that of an operation with regions, and it has none"
+        help = "declare a region, such as body = region(ONE_BLOCK)"
         raise _located_in_class(op_class, "data_flow", message, help)
     format = op_class.assembly
     if isinstance(format, str):
@@ -102,7 +110,61 @@ def _check_field(op_class: type[Op], name: str, field: Field) -> None:
             raise _located_in_class(
                 op_class, name, message, f"write the {constraint.__name__}, such as {example}"
             )
+    if isinstance(field, AttrField):
+        _check_default(op_class, name, field)
 
+
+def _check_default(op_class: type[Op], name: str, field: AttrField[Any]) -> None:
+    """Raises DiagnosticError for a default that is no attribute, or not one that the field takes."""
+    default: object = field.default
+    if default is None:
+        return
+    message = f"the field '{name}' of '{op_class.name}' has the default {default!r}"
+    if not isinstance(default, Attribute):
+        help = "write an attribute, such as integer_attr(1, I64), float_attr(1.5, F32) or string_attr(…)"
+        raise _located_in_class(op_class, name, f"{message}, which is no attribute", help)
+    if not field.constraint.accepts(default):
+        help = f"write one that is a {field.constraint.description}"
+        raise _located_in_class(op_class, name, f"{message}, which it does not take", help)
+
+
+def _check_hooks(op_class: type[Op]) -> None:
+    """Raises DiagnosticError for a hook of another number of parameters, or one that lacks @staticmethod."""
+    for name, count in _STATIC_HOOKS.items():
+        hook = getattr_static(op_class, name)
+        function = hook.__func__ if isinstance(hook, staticmethod) else hook
+        if function is None:
+            continue
+        try:
+            check_parameters(function, count, f"'{op_class.name}'")
+        except TypeError as error:
+            help = f"write @staticmethod before def {name}({', '.join(['signature', 'regions'][:count])})"
+            raise _located_in_class(op_class, name, str(error), help) from None
+        if function is hook and name == "trip_count" and isfunction(hook):
+            message = f"trip_count of '{op_class.name}' is no static method"
+            raise _located_in_class(op_class, name, message, "write @staticmethod before it")
+    for name, count in _HOOKS.items():
+        hook = getattr_static(op_class, name)
+        if isfunction(hook):
+            try:
+                check_parameters(hook, count, f"'{op_class.name}'")
+            except TypeError as error:
+                parameters = ["self", *_PARAMETERS.get(name, ())]
+                help = f"write def {name}({', '.join(parameters)})"
+                raise _located_in_class(op_class, name, str(error), help) from None
+
+
+# The hooks of classes, and those of operations, with the numbers of their parameters.
+_STATIC_HOOKS = {"verify_signature": 1, "infer_result_types": 2, "is_effect_free": 1, "trip_count": 1}
+_HOOKS = {
+    "verify_in_context": 1,
+    "verify_regions": 1,
+    "verify_symbol_uses": 1,
+    "fold": 2,
+    "name_results": 1,
+    "name_arguments": 2,
+}
+_PARAMETERS = {"fold": ("constants",), "name_arguments": ("region",)}
 
 _CONSTRAINTS: tuple[tuple[Any, type, str], ...] = (
     (ValueField, TypeConstraint, 'ANY_TYPE or exactly(F32, "f32")'),
@@ -228,7 +290,7 @@ def _located_in_class(op_class: type[Op], name: str, message: str, help: str) ->
     source = _source_of(file)
     if source is None:
         return DiagnosticError.at(FileLoc(file, 1, 1), message).help(help)
-    member = rf".*?^\s+({name})\s*[:=]" if name else r"()"
+    member = rf".*?^\s+(?:def\s+)?({name})\s*[:=(]" if name else r"()"
     declaration = re.compile(rf"^class {op_class.__name__}\b{member}", re.MULTILINE | re.DOTALL)
     match = declaration.search(source.text)
     # The member may be one of a base class.
