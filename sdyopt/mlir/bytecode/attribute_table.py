@@ -67,6 +67,12 @@ class _Entries:
         self.values: list[Attribute | None] = []
 
 
+def unknown_dialect_help(name: str, dialects: DialectTable) -> str:
+    """The help for what a dialect lacks: to load its plugin; empty if the dialect is known."""
+    known = dialects.find(name) is not None
+    return "" if known else f"load the plugin of the dialect '{name}' with --load-plugin=FILE.py"
+
+
 class AttributeTable:
     """Implements `encodings.Table` for a file."""
 
@@ -216,7 +222,8 @@ class AttributeTable:
         encoding = (encodings.types if is_type else encodings.attributes).get(code)
         if encoding is None:
             kind = "type" if is_type else "attribute"
-            reader.fail(f"the dialect '{dialect.name}' has no {kind} with the code {code}", start)
+            help = unknown_dialect_help(dialect.name, self._dialects)
+            reader.fail(f"the dialect '{dialect.name}' has no {kind} with the code {code}", start, help)
         value: Attribute = encoding.read(reader)
         return value
 

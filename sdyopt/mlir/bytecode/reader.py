@@ -8,7 +8,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source, quoted
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.resources import Blob, Resources
-from sdyopt.mlir.bytecode.attribute_table import AttributeTable, FileDialect
+from sdyopt.mlir.bytecode.attribute_table import AttributeTable, FileDialect, unknown_dialect_help
 from sdyopt.mlir.bytecode.ir_reader import IRReader, OpName
 from sdyopt.mlir.bytecode.stream import (
     ATTRIBUTE_OFFSETS,
@@ -51,7 +51,7 @@ def read_bytecode(
 def located(error: MalformedBytecode, name: str) -> DiagnosticError:
     """The error in the file of this name, with the section and the offset."""
     problem = DiagnosticError.at(FileLoc(name, 0, 0), f"invalid bytecode: {error.problem}")
-    problem.help("the file may be cut off, or changed as text; write it again, or as text")
+    problem.help(error.help or "the file may be cut off, or changed as text; write it again, or as text")
     return problem.note(f"at byte {error.offset} of the file, in the {error.section} section")
 
 
@@ -175,7 +175,11 @@ class _FileReader:
         op_class = self._dialects.op_class(name)
         is_allowed = self._options.allow_unregistered_dialects or self._dialects.has_all_of(dialect.name)
         if op_class is None and not is_allowed:
-            reader.fail(f"the operation '{name}' is not registered; -allow-unregistered-dialect reads it")
+            help = unknown_dialect_help(dialect.name, self._dialects) or (
+                f"load the plugin that adds it to '{dialect.name}' with --load-plugin=FILE.py"
+            )
+            problem = f"the operation '{name}' is not registered; -allow-unregistered-dialect reads it"
+            reader.fail(problem, help=help)
         return OpName(name, op_class or UnregisteredOp, dialect, is_registered)
 
     def _read_resources(self) -> None:

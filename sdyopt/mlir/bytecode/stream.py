@@ -27,10 +27,14 @@ _WORD: Final = (1 << 64) - 1
 
 
 class MalformedBytecode(Exception):
-    """Bytecode that breaks the format: what is wrong, in which section, and at which byte of the file."""
+    """Bytecode that breaks the format: what is wrong, in which section, and at which byte of the file.
 
-    def __init__(self, problem: str, section: str, offset: int) -> None:
+    `help` is what to do, if it is not to write the file again.
+    """
+
+    def __init__(self, problem: str, section: str, offset: int, help: str = "") -> None:
         super().__init__(problem)
+        self.help = help
         self.problem = problem
         self.section = section
         self.offset = offset
@@ -52,9 +56,9 @@ class ByteReader:
         """The number of bytes that are not yet read."""
         return self.end - self.position
 
-    def fail(self, problem: str, offset: int | None = None) -> NoReturn:
+    def fail(self, problem: str, offset: int | None = None, help: str = "") -> NoReturn:
         """Raises MalformedBytecode at an offset, by default the next byte."""
-        raise MalformedBytecode(problem, self.section, self.position if offset is None else offset)
+        raise MalformedBytecode(problem, self.section, self.position if offset is None else offset, help)
 
     def byte(self) -> int:
         position = self.position

@@ -197,7 +197,7 @@ def _print_assuming(op: AssumingOp, printer: OpAsmPrinter) -> None:
     printer.region(op.do_region, print_terminator=bool(op.results))
 
 
-@shape.op("assuming", RECURSIVE_EFFECTS, ends_with("shape.assuming_yield"))
+@shape.op("assuming", RECURSIVE_EFFECTS, ends_with("shape.assuming_yield", is_implied=True))
 class AssumingOp(Op):
     """Executes its region, which may rely on the constraint that the witness is of."""
 

@@ -101,10 +101,11 @@ def has_parent(*names: str) -> Trait:
     return Trait(f"has parent {listed}", verify_in_context=check)
 
 
-def ends_with(name: str) -> Trait:
+def ends_with(name: str, is_implied: bool = False) -> Trait:
     """Regions have at most one block, whose last op has this name (`SingleBlockImplicitTerminator`).
 
-    A name without a dialect, `return`, is that of an operation of the same dialect.
+    A name without a dialect, `return`, is that of an operation of the same dialect. `is_implied` is whether
+    the text may leave it out.
     """
 
     def check(op: Op) -> None:
@@ -112,11 +113,16 @@ def ends_with(name: str) -> Trait:
         for region in op.regions:
             last = region.blocks[0].last if region.blocks else None
             if last is not None and last.signature.name != expected:
-                raise op.op_error(
-                    f"expects regions to end with '{expected}', found '{last.signature.name}'"
-                ).note(f"in custom textual format, the absence of terminator implies '{expected}'")
+                message = f"expects regions to end with '{expected}', found '{last.signature.name}'"
+                if not is_implied:
+                    raise op.op_error(message).help(f"end the region with `{expected}`")
+                raise op.op_error(message).note(
+                    f"in custom textual format, the absence of terminator implies '{expected}'"
+                )
 
-    return Trait(f"ends with {name}", verify_regions=check, verify_structure=_check_single_block)
+    return Trait(
+        f"ends with {name}", verify_regions=check, verify_structure=_check_single_block, terminator=name
+    )
 
 
 def _check_single_block(op: Op) -> None:

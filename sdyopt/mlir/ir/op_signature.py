@@ -51,11 +51,17 @@ class SignatureError(Exception):
         self.prefixed = prefixed
         self.shows_operation = shows_operation
         self.notes: list[str] = []
+        self.help_text = ""
         self.followers: list[SignatureError] = []
 
     def note(self, message: str) -> SignatureError:
         """Adds a note at the location of the operation."""
         self.notes.append(message)
+        return self
+
+    def help(self, text: str) -> SignatureError:
+        """Sets the help: what to write instead."""
+        self.help_text = text
         return self
 
     def then(self, error: SignatureError) -> SignatureError:

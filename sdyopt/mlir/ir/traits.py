@@ -19,7 +19,8 @@ class Trait:
 
     `verify_signature(signature)` raises SignatureError; `verify_in_context(op)` and, after the nested
     operations are verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` runs before
-    all others, and only on operations that have or declare regions.
+    all others, and only on operations that have or declare regions. `terminator` is the name of the last
+    operation of each region, if it must be one.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Trait:
     verify_in_context: Callable[[Any], None] | None = None
     verify_regions: Callable[[Any], None] | None = None
     verify_structure: Callable[[Any], None] | None = None
+    terminator: str = ""
 
 
 @dataclass(frozen=True, eq=False)

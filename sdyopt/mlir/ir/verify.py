@@ -426,12 +426,17 @@ def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
         error.diagnostic.operation = None
     for note in problem.notes:
         error.note(note)
+    if problem.help_text:
+        error.help(problem.help_text)
     error.diagnostic.followers = [_signature_error(op, follower).diagnostic for follower in problem.followers]
     return error
 
 
 def _terminators_of(op: Op) -> str:
-    """The terminators for a region, in words: those of the dialect."""
+    """The terminators for a region, in words: those of the dialect, unless a trait names one."""
+    for trait in op.trait_order:
+        if name := trait.terminator:
+            return f"`{name}`" if "." in name else f"`{op.dialect_name}.{name}`"
     names = (
         [] if op.dialect is None else [known.name for known in op.dialect.ops.values() if known.is_terminator]
     )

@@ -21,3 +21,14 @@ func.func @another_attribute(%x: tensor<8xf32>) {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @another_terminator(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expects regions to end with 'fragments.return', found 'sdy.return'}}
+  %0 = fragments.fragment <"f"> (%x) {
+  ^bb0(%a: tensor<8xf32>):
+    sdy.return %a : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

@@ -475,9 +475,9 @@ class SuccessorElement(FormatElement):
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, SuccessorField)
         if not field.is_variadic:
-            op_parser.successors.append(op_parser.successor())
+            op_parser.successor()
         elif op_parser.looking_at("^"):
-            op_parser.successors += op_parser.comma_list(op_parser.successor)
+            op_parser.comma_list(op_parser.successor)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]

@@ -86,7 +86,7 @@ def _successors(op_parser: OpAsmParser) -> None:
     op_parser.expect("[")
     if op_parser.looking_at("]"):
         raise op_parser.wrong_token_error("expected list element")
-    op_parser.successors = op_parser.comma_list(op_parser.successor)
+    op_parser.comma_list(op_parser.successor)
     if not op_parser.accept("]"):
         raise op_parser.wrong_token_error("expected ',' or ']'")
 

@@ -289,8 +289,10 @@ class OpAsmParser(AsmParser):
         return region
 
     def successor(self) -> Block:
-        """Parses `^label`: a block of the enclosing region, which may be defined later."""
-        return self.region_parser.successor(self)
+        """Parses `^label`, a block of the enclosing region, which may be defined later, and adds it."""
+        block = self.region_parser.successor(self)
+        self.successors.append(block)
+        return block
 
     @property
     def dialects(self) -> DialectTable:

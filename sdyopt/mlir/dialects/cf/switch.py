@@ -34,7 +34,7 @@ Destination = tuple[Block, list[Value]]
 def _parse_destination(op_parser: OpAsmParser) -> tuple[list[OperandName], list[Type]]:
     """Parses `: ^block(%value, … : type, …)`: the operands and their types."""
     op_parser.expect(":")
-    op_parser.successors.append(op_parser.successor())
+    op_parser.successor()
     if not op_parser.accept("("):
         return [], []
     names = op_parser.operand_list()

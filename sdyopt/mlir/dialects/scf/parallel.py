@@ -305,7 +305,9 @@ def _print_in_parallel(op: InParallelOp, printer: OpAsmPrinter) -> None:
     printer.region(op.region)
 
 
-@scf.op("forall", RECURSIVE_EFFECTS, ATTR_SIZED_OPERANDS, ends_with("scf.forall.in_parallel"))
+@scf.op(
+    "forall", RECURSIVE_EFFECTS, ATTR_SIZED_OPERANDS, ends_with("scf.forall.in_parallel", is_implied=True)
+)
 class ForallOp(Op):
     """Runs its body once for each index, in any order; the bodies update the outputs at the end.
 

@@ -144,7 +144,7 @@ class _Values:
         return tuple(shape)
 
 
-_ENDS_WITH_RETURN = ends_with("sdy.return")
+_ENDS_WITH_RETURN = ends_with("sdy.return", is_implied=True)
 
 
 @sdy.op("manual_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED)

@@ -105,7 +105,7 @@ def _have_only_scalars(regions: RegionSignatures) -> bool:
 
 
 # Each region has at most one block, which ends with the `return` of the operation's dialect.
-SINGLE_BLOCK = ends_with("return")
+SINGLE_BLOCK = ends_with("return", is_implied=True)
 
 
 def check_reducer(

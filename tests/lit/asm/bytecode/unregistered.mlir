@@ -10,6 +10,7 @@
 
 // CHECK: error: invalid bytecode: the operation 'x.first' is not registered; -allow-unregistered-dialect reads it
 // CHECK: note: at byte {{[0-9]+}} of the file, in the dialect section
+// CHECK: help: load the plugin of the dialect 'x' with --load-plugin=FILE.py
 %0 = "x.first"(%1#1, %1#0) : (f32, i32) -> i32
 %1:2 = "x.second"(%0) <{p = 1 : i32}> ({
 ^bb0(%a: i32):
