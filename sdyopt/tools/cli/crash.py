@@ -16,8 +16,10 @@ from sdyopt.analysis.interface.registry import ANALYSIS_GROUP
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
-from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.base.diagnostics.location import UnknownLoc, resolve_file_location
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry.discovery import DIALECT_GROUP, FILE_MODULE, PASS_GROUP
+from sdyopt.shardy.sharding.op_sharding_rule_registry import is_of_plugin
 
 STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"
 # The labels of URLs in the metadata of a package, in lower case, in the order of preference.
@@ -41,7 +43,11 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
     frame = _frame_of(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    where = [f"raised at {frame.file}:{frame.line}, in {frame.function}", *getattr(error, "__notes__", ())]
+    where = [
+        f"raised at {frame.file}:{frame.line}, in {frame.function}",
+        *_operation(error, frame.plugin),
+        *getattr(error, "__notes__", ()),
+    ]
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
     return Diagnostic(
@@ -88,6 +94,19 @@ def _frame_of(error: Exception) -> _Frame:
             return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
     frame, line = frames[-1]
     return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, None)
+
+
+def _operation(error: Exception, plugin: Distribution | str | None) -> Iterator[str]:
+    """The innermost operation of a plugin that the frames are about, and its line."""
+    if plugin is None:
+        return
+    for frame, _ in reversed(list(_frames(error.__traceback__))):
+        for value in frame.f_locals.values():
+            if isinstance(value, Op) and value.parent is not None and is_of_plugin(value):
+                place = resolve_file_location(value.location)
+                where = "" if place is None else f" at {place.file}:{place.line}:{place.column}"
+                yield f"for '{value.signature.name}'{where}"
+                return
 
 
 def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,3 +76,53 @@ def test_a_plugin_that_is_a_file_is_named(tmp_path: Path) -> None:
         exec(code, {"__name__": "sdyopt_plugin_0_my_pass"})
     help = crash_diagnostic(caught.value, shows_stack=False).help
     assert help.startswith(f"this is a bug in the plugin {path}; --mlir-print-stack")
+
+
+HOOKS = """from sdyopt import plugin
+DIALECT = crashing = plugin.Dialect("crashing")
+
+@crashing.op("a", plugin.PURE)
+class A(plugin.Op):
+    x = plugin.operand(plugin.TENSOR)
+    r = plugin.result(plugin.TENSOR)
+    assembly = plugin.assembly("$x attr-dict `:` type($r, $x)")
+    HOOK
+
+@plugin.sharding_rule(A)
+def rule(signature, builder):
+    RULE
+
+@plugin.flops(A)
+def count(op, lhs, rhs, out):
+    FLOPS
+"""
+PROGRAM = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = crashing.a %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "body", "argument"),
+    [
+        ("HOOK", "verify_signature = staticmethod(lambda signature: 1 // 0)", "-canonicalize"),
+        ("HOOK", "verify_in_context = lambda self: 1 // 0", "-canonicalize"),
+        ("RULE", "1 // 0", "-sdy-basic-propagate"),
+        ("FLOPS", "1 // 0", "--report"),
+    ],
+)
+def test_the_operation_of_a_hook_of_a_plugin_is_named(
+    tmp_path: Path, hook: str, body: str, argument: str
+) -> None:
+    bodies = {"HOOK": "", "RULE": "builder.add_pointwise((8,))", "FLOPS": "return 8", hook: body}
+    text = HOOKS
+    for name, code in bodies.items():
+        text = text.replace(name, code)
+    (tmp_path / "crashing.py").write_text(text)
+    (tmp_path / "a.mlir").write_text(PROGRAM)
+    command = [sys.executable, "-m", "sdyopt", "a.mlir", "--load-plugin=crashing.py", argument]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "ZeroDivisionError" in done.stderr
+    assert "for 'crashing.a' at a.mlir:2:8" in done.stderr
+    assert "this is a bug in the plugin" in done.stderr
