@@ -377,10 +377,18 @@ def kinds_text(memory: Memory, most: int | None = None) -> str:
 
 def peaks_text(memory: Memory) -> str:
     """The peaks on TPU and GPU, if one of them is another than that of what both compilers do."""
-    peaks = memory.by_compiler
-    if all(abs(peak - memory.peak) * _LEAST_DIFFERENCE <= memory.peak for peak in peaks.values()):
+    if not differing_peaks(memory):
         return ""
-    return _by_compiler({name: bytes_text(peak) for name, peak in peaks.items()})
+    return _by_compiler({name: bytes_text(peak) for name, peak in memory.by_compiler.items()})
+
+
+def differing_peaks(memory: Memory) -> dict[str, int]:
+    """The peaks on TPU and GPU that are more than a tenth off that of what both compilers do."""
+    return {
+        name: peak
+        for name, peak in memory.by_compiler.items()
+        if abs(peak - memory.peak) * _LEAST_DIFFERENCE > memory.peak
+    }
 
 
 def _by_compiler(texts: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
-from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective
+from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -46,6 +46,8 @@ from sdyopt.analysis.report.check.trial_text import (
     memory_title,
     trial_text,
 )
+from sdyopt.analysis.report.sections import differing_peaks
+from sdyopt.base.compilers import COMPILERS
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.base.patterns import constant_pattern
@@ -243,13 +245,20 @@ def memory_of(check: CheckResult, width: int = 1000) -> str:
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
     if check.report.compiled is not None:
         where = f", {bytes_text(check.report.memory.peak)} estimated"
-    text = f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+    text = f"{bytes_text(memory.peak)} at the peak{where}{_on_others(memory)}{fits}"
     left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
     text = text + left if len(text + left) <= width else text
     # What most of it is.
     total, (kind, size) = sum(memory.kinds.values()), next(iter(memory.kinds.items()), ("", 0))
     most = f": {share_text(Fraction(size, total))} {LIVE_KINDS[kind]}" if size else ""
     return text + most if len(text + most) <= width else text
+
+
+def _on_others(memory: Memory) -> str:
+    """The peaks on TPU and GPU that are not the one that is told, without a topology."""
+    return "".join(
+        [f", {bytes_text(peak)} on {COMPILERS[name]}" for name, peak in differing_peaks(memory).items()]
+    )
 
 
 def compute_of(check: CheckResult, width: int = 1000) -> str:
