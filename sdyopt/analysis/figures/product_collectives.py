@@ -6,6 +6,8 @@ from collections.abc import Hashable, Iterator
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.causes import is_repeated_exchange
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, functions_in
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
@@ -29,7 +31,9 @@ _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 def counted_collectives(module: Op) -> list[Op]:
     """The collectives of a module as reports count them."""
     keys: set[Hashable] = set()
-    ops = (op for op in module.walk() if isinstance(op, COLLECTIVES))
+    ops = [op for op in module.walk() if isinstance(op, COLLECTIVES)]
+    if len(functions_in(module)) > 1 and (unreached := ExecutionCounts(module).unreached):
+        ops = [op for op in ops if op.parent_of_type(FuncOp) not in unreached]
     return [op for op in ops if not is_repeated_exchange(op, keys)]
 
 
