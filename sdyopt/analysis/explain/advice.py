@@ -5,7 +5,8 @@
 
 Each change is written into a copy of the program as it was read, and the propagation pipeline runs on it. Of
 the changes with which the value has the axis, one that makes no figure worse is shown, if there is one, with
-its effect. For a collective, it is the best change for its line that the search of all analyses has.
+its effect; or one of the search of all analyses, if that is better. For a collective or a line, it is the
+best change for the line that this search has.
 """
 
 from __future__ import annotations
@@ -13,12 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, place_of
-from sdyopt.analysis.changes.effect import Effect
+from sdyopt.analysis.changes.edits import (
+    AnnotationEdit,
+    Change,
+    annotation_of,
+    copy_of,
+    dims_text,
+    place_of,
+)
+from sdyopt.analysis.changes.effect import NOISE, Effect
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import LINT, Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline, trials_on
+from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
@@ -123,10 +131,16 @@ class ExplainedChanges:
             effect = self._effect(edit, proposals, absence)
             if effect is not None:
                 pairs.append((edit, effect))
-        if sure := [(edit, effect) for edit, effect in pairs if effect.is_worth_it]:
-            # What no partitioner does otherwise comes first, of edits that make as many figures worse.
-            edit, effect = min(sure, key=lambda item: (item[1].cost[0], not item[1].holds, item[1].cost))
-            self._add(node, edit, effect, absence, names)
+        sure = [(edit, effect) for edit, effect in pairs if effect.is_worth_it]
+        # What no partitioner does otherwise comes first, of edits that make as many figures worse.
+        best = min(sure, key=lambda item: (item[1].cost[0], not item[1].holds, item[1].cost), default=None)
+        shared = self._shared(proposals, absence)
+        if shared is not None and (best is None or _is_better(shared, best[1])):
+            help = self._add_trial(node, shared)
+            help.add(f"tried: {axis_text(absence.axis)} shards it; {shared.effect.text}")
+            self._add_sdy(help, shared)
+        elif best is not None:
+            self._add(node, *best, absence, names)
         elif unwritable and not tried:
             node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
         elif not tried:
@@ -135,6 +149,18 @@ class ExplainedChanges:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
             why = "XLA may turn the gain into a loss" if pairs else "without success"
             node.add(f"no help was found: {count} tried, {why}")
+
+    def _shared(self, proposals: _Proposals, absence: Absence) -> Trial | None:
+        """The best change of the search of all analyses that writes the axis at the place of the value."""
+        place = proposals.place(absence.subject)
+        wanted = {(_identity(edit.subject), dims_text(edit.sharding)) for edit in proposals}
+        for trial in self._search.ranked:
+            for edit in trial.change.edits:
+                subject = _identity(edit.subject)
+                is_there = place is not None and subject == _identity(place) and _has(edit.sharding, absence)
+                if not edit.is_removal and (is_there or (subject, dims_text(edit.sharding)) in wanted):
+                    return trial
+        return None
 
     # --- Collectives ------------------------------------------------------------------------------
 
@@ -155,6 +181,17 @@ class ExplainedChanges:
             node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
             return
 
+        self._add_for_place(node, trial, place)
+
+    def add_for_line(self, node: Sentence, figures: Collective) -> None:
+        """Adds what to write so that the line of its largest collective sends less, if there is that."""
+        place = place_of_collective(figures)
+        if (trial := self._search.at_line(place[0])) is not None:
+            self._add_for_place(node, trial, place)
+
+    def _add_for_place(self, node: Sentence, trial: Trial, place: tuple[str, str, str]) -> None:
+        search = self._search
+
         def is_there(row: tuple[str, str, str]) -> bool:
             return row == place
 
@@ -166,10 +203,16 @@ class ExplainedChanges:
         is_cheaper = not is_replaced and search.sent_at(trial, is_there) < search.sent_at(None, is_there)
         counted_ones = is_there if is_cheaper else is_on_line
         sent, left_bytes = (bytes_text(search.sent_at(item, counted_ones)) for item in (None, trial))
-        word = "possible, at a cost" if trial.effect.is_worse else "help"
-        help = node.add(f"{word}: {trial.text}")
+        help = self._add_trial(node, trial)
         help.add(f"tried: this line sends {left_bytes} in place of {sent}; in all, {trial.effect.text}")
-        if shown := search.names.sdy_text(trial.change):
+        self._add_sdy(help, trial)
+
+    def _add_trial(self, node: Sentence, trial: Trial) -> Sentence:
+        word = "possible, at a cost" if trial.effect.is_worse else "help"
+        return node.add(f"{word}: {trial.text}")
+
+    def _add_sdy(self, help: Sentence, trial: Trial) -> None:
+        if shown := self._search.names.sdy_text(trial.change):
             help.add(f"in sdy: {shown}")
 
     # --- One axis of a value ----------------------------------------------------------------------
@@ -263,6 +306,23 @@ class ExplainedChanges:
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh of a sharding, as the program defines it before the passes."""
         return find_mesh(mesh_or_ref, self._module)
+
+
+def _is_better(trial: Trial, effect: Effect) -> bool:
+    """Whether a change that pays is better than another one with such an effect."""
+    least = NOISE * effect.after.at_most(True)
+    return (effect.is_worse and not trial.effect.is_worse) or (
+        trial.after.at_most(True) < effect.after.at_most(True) - least
+    )
+
+
+def _identity(subject: Subject) -> object:
+    """What a subject has in common with itself in a copy of the program whose calls may be inlined."""
+    if isinstance(subject, FunctionResult):
+        return subject.function.sym_name, subject.result_index
+    op = owning_op(subject)
+    at = op.sym_name if isinstance(op, FuncOp) else op.location
+    return type(subject), op.signature.name, at, subject.index, subject.type
 
 
 def _is_gradient(edit: AnnotationEdit) -> bool:

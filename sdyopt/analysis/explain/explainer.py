@@ -18,12 +18,7 @@ from sdyopt.analysis.changes.edits import is_input
 from sdyopt.analysis.changes.effect import bytes_of_runs
 from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import ExplainedChanges
-from sdyopt.analysis.explain.arrival_text import (
-    Sentence,
-    add_arrival,
-    add_other_sources,
-    tree_text,
-)
+from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, add_other_sources, tree_text
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.analysis.explain.collective_sides import subject_of
 from sdyopt.analysis.explain.names import (
@@ -268,10 +263,12 @@ class ShardingExplainer:
             return
         number, most = max(there, key=lambda pair: bytes_of_runs(pair[1]))
         of = counted(sum(map(bool, sizes)), "collective")
-        yield Sentence(
+        tree = Sentence(
             f"{line} sends {bytes_text(sum(sizes, Fraction(0)))} in {of}, "
             f"most in #{number}, {most.kind} along {most.axes}: --explain='#{number}'"
         )
+        self.advice.add_for_line(tree, most)
+        yield tree
 
     def _add_moved(self, tree: Sentence, value: Value) -> None:
         """Adds which collective sends most of an argument, because its uses need another sharding."""

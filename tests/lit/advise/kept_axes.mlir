@@ -8,6 +8,16 @@
 // CHECK-NEXT: model.py:8
 // CHECK-NEXT:   on the wire 768.0 KiB → 0 B
 // CHECK-TEXT: tried: P('data') at line 4 and 2 more: -768.0 KiB sent, -{{.*}} memory
+
+// Explanations of a value where one of them is written, and of a line that sends less with them, have the same change.
+// RUN: sdy-opt %s --explain=model.py:4 | filecheck %s --check-prefix=WRITTEN
+// RUN: sdy-opt %s --explain=model.py:5 | filecheck %s --check-prefix=LINE
+// WRITTEN:      help: keep "data": P('data') at model.py:4, P('data', None, 'model') at model.py:5
+// WRITTEN:      tried: "data" shards it; a device sends 0 B in place of 768.0 KiB
+// LINE:         model.py:5 sends 768.0 KiB in 1 collective
+// LINE-NEXT:    help: keep "data": P('data') at model.py:4
+// LINE:         tried: this line sends 0 B in place of 768.0 KiB
+
 #reshard = loc("jit(f)/reshard"("f"("model.py":4:5)))
 #product = loc("jit(f)/dot_general"("f"("model.py":5:5)))
 #other = loc("jit(f)/dot_general"("f"("model.py":8:5)))

@@ -26,6 +26,11 @@
 // CHECK:      together: 1 and 2
 // CHECK-NEXT:   on the wire 14.0 KiB → 1.00 KiB
 
+// An explanation of the weight has this change, not one that saves less.
+// RUN: sdy-opt %s --explain="weights['up']" | filecheck %s --check-prefix=EXPLAIN
+// EXPLAIN:      help: shard the input weights['up'] as P(None, 'model')
+// EXPLAIN-NEXT: tried: "model" shards it; a device sends 2.00 KiB in place of 14.0 KiB
+
 // A page has a chart of time against memory, and the changes.
 //
 // HTML: {{[0-9]+}} changes make the program cheaper

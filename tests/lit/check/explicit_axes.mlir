@@ -3,6 +3,7 @@
 // RUN: sdy-opt %s --check | filecheck %s
 // RUN: sdy-opt %s --lint | filecheck %s --check-prefix=LINT
 // RUN: sdy-opt %s --explain=#0 | filecheck %s --check-prefix=EXPLAIN
+// RUN: sdy-opt %s --explain=model.py:10 | filecheck %s --check-prefix=LINE
 // RUN: sdy-opt %s --advise | filecheck %s --check-prefix=ADVISE
 
 // CHECK:      1. model.py:10  512.0 KiB (100%)  all_gather along model
@@ -15,6 +16,14 @@
 // EXPLAIN: reshard requires P('data')  model.py:10
 // EXPLAIN: "model" shards dimension 1 of the dot_general at model.py:9
 // EXPLAIN-NEXT: out_sharding of the dot_general, which its input got before propagation
+
+// The line and the value have the change of all results with it, not that of the constraint alone, which saves nothing.
+// LINE:      model.py:10 sends 512.0 KiB in 1 collective
+// LINE-NEXT: help: write P('data', 'model') in the reshard at model.py:10
+// LINE-NEXT: tried: this line sends 0 B in place of 512.0 KiB; in all, a device sends 0 B in place of
+// LINE:      "model" does not shard dimension 1
+// LINE:      help: write P('data', 'model') in the reshard at model.py:10
+// LINE-NEXT: tried: "model" shards it; a device sends 0 B in place of 512.0 KiB
 
 // ADVISE: 1. write P('data', 'model') in the reshard at model.py:10
 // ADVISE-NOT: remove the
