@@ -11,6 +11,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 
@@ -101,6 +102,16 @@ def pairs(replicated: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
         for dim in _tried_dims(replicated):
             for other in _tried_dims(replicated):
                 yield with_axis(with_axis(replicated, dim, first), other, second)
+
+
+def axes_of_product(lhs: Axes, rhs: Axes, dims: DotDimensions) -> Axes:
+    """The axes of a product as its operands have them, some of them perhaps twice."""
+    summed = [{pair[side] for pair in (*dims.batching, *dims.contracting)} for side in (0, 1)]
+    return (
+        *(lhs[left] or rhs[right] for left, right in dims.batching),
+        *(axes for dim, axes in enumerate(lhs) if dim not in summed[0]),
+        *(axes for dim, axes in enumerate(rhs) if dim not in summed[1]),
+    )
 
 
 def with_axis(axes: Axes, dim: int, name: str) -> Axes:

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sdyopt.analysis.figures.user_lines import OUT_SHARDING, constraint_text, is_out_sharding
+from sdyopt.analysis.figures.user_lines import (
+    OUT_SHARDING,
+    constraint_text,
+    is_out_sharding,
+    order_in_call,
+)
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
@@ -23,6 +28,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.pipeline.option import OptionValue
 from sdyopt.mlir.value_names import result_text
@@ -66,11 +72,35 @@ class AnnotationEdit(NamedTuple):
 
     @property
     def jax(self) -> str | None:
-        """`P('x')`; None if a PartitionSpec cannot express the sharding."""
+        """`P('x')`; None if a PartitionSpec cannot express the sharding, or its place in the program."""
+        order = self._order
+        if order is None:
+            return None
+        sharding = self.sharding
+        if order and len(order) == sharding.rank:
+            sharding = sharding.with_dims(tuple([sharding.dims[dim] for dim in order]))
         try:
-            return annotation_spec(ShardingOnMesh(self.sharding, self.mesh))
+            return annotation_spec(ShardingOnMesh(sharding, self.mesh))
         except NotExpressible:
             return None
+
+    @property
+    def _order(self) -> tuple[int, ...] | None:
+        """The dimensions as the program orders them; () for its own order, None if it has others."""
+        op = self.replaced
+        return () if op is None or not is_out_sharding(op) else order_in_call(op)
+
+    @property
+    def spec(self) -> str:
+        """The same; in place of None, the type of what is sharded, or Shardy's words."""
+        if (spec := self.jax) is not None:
+            return spec
+        type = None if isinstance(self.subject, FunctionResult) else self.subject.type
+        if self._order is not None or not isinstance(type, RankedTensor):
+            return dims_text(self.sharding)
+        names = [",".join(map(axis_ref_text, dim.axes)).replace('"', "") for dim in self.sharding.dims]
+        sizes = zip(type.shape, names, strict=True)
+        return f"[{','.join(f'{size}@{axes}' if axes else str(size) for size, axes in sizes)}]"
 
     @property
     def named(self) -> Subject:
@@ -86,7 +116,7 @@ class AnnotationEdit(NamedTuple):
 
         `is_explicit`: the axes of the mesh are explicit, so that values are resharded, and not constrained.
         """
-        spec = self.jax or dims_text(self.sharding)
+        spec = self.spec
         if isinstance(self.subject, FunctionResult):
             return f"shard {result_text(*self.subject)} as {spec}"
         if is_input(self.subject):
@@ -109,8 +139,10 @@ class AnnotationEdit(NamedTuple):
         assert self.replaced is not None
         if self.is_removal:
             return f"remove {where}"
+        if self._order is None:
+            return f"shard {self.spec} within {where}"
         keyword = "out_sharding=" if is_out_sharding(self.replaced) else ""
-        return f"write {keyword}{self.jax or dims_text(self.sharding)} in {where}"
+        return f"write {keyword}{self.spec} in {where}"
 
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input
+from sdyopt.analysis.changes.axes import Axes, axes_of_product, axes_of_sharding
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input, written
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
@@ -38,8 +39,11 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult, Subject
@@ -144,8 +148,10 @@ class ChangeNames:
         if not change.edits:
             return change.words[0]
         if change.title:
-            if specs := self._specs_at_lines(change):
-                return f"{change.title}: {_listed(specs, _OTHER_LINES)}"
+            specs, derived = self._specs_at_lines(change)
+            if specs:
+                also = f"; where out_sharding is written, too: {_listed(derived, _OTHER_LINES)}"
+                return f"{change.title}: {_listed(specs, _OTHER_LINES)}{also if derived else ''}"
             listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
@@ -209,8 +215,9 @@ class ChangeNames:
         subject = first.subject
         if change.title:
             # Without the title: lines are short.
-            specs = self._specs_at_lines(change)
-            return _listed(specs, _SHOWN if len(specs) <= _SHOWN else 1) or change.title
+            specs, derived = self._specs_at_lines(change)
+            listed = _listed(specs, _SHOWN if len(specs) <= _SHOWN else 1)
+            return f"{listed}{f' and maybe {len(derived)} more' if derived else ''}" or change.title
         if isinstance(subject, FunctionResult):
             return result_text(*subject)
         if name := name_of(subject):
@@ -257,17 +264,24 @@ class ChangeNames:
         assert not isinstance(subject, FunctionResult)
         return self.location(subject).file_text
 
-    def _specs_at_lines(self, change: Change) -> list[str]:
-        """`P('x') at model.py:12`: the statements of a change of several constraints, in their order."""
+    def _specs_at_lines(self, change: Change) -> tuple[list[str], list[str]]:
+        """`P('x') at model.py:12`: the statements of a change of several constraints, in their order.
+
+        Those that JAX derives from the others are apart: they are changed only if the program writes them.
+        """
         edits = written_in_jax(change.edits)
         if not all(edit.replaced is not None for edit in edits):
-            return []
+            return [], []
         lines: dict[str, tuple[int, AnnotationEdit]] = {}
         for edit in edits:
             assert not isinstance(edit.subject, FunctionResult)
             lines.setdefault(self._line(edit.subject), (self.location(edit.subject).line, edit))
         ordered = sorted(lines.items(), key=lambda item: item[1][0])
-        return [f"{edit.jax or sdy_text(edit.sharding)} at {line}" for line, (_, edit) in ordered]
+        after = written((change,))
+        texts: tuple[list[str], list[str]] = [], []
+        for line, (_, edit) in ordered:
+            texts[follows(edit, {}) and follows(edit, after)].append(f"{edit.spec} at {line}")
+        return texts if texts[0] else (texts[1], [])
 
     def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
@@ -299,7 +313,7 @@ class ChangeNames:
     def worded(self, trial: Trial, trials: Trials) -> Trial:
         """A trial with its words."""
         change = trial.change
-        written = tuple(map(self.annotation, change.edits)) or (Annotation("", None, change.words[1]),)
+        annotations = tuple(map(self.annotation, change.edits)) or (Annotation("", None, change.words[1]),)
         functions = {op.sym_name: op for op in functions_in(trials.module)}
         results = []
         edits = [edit.subject for made in (*trials.made, change) for edit in made.edits]
@@ -312,7 +326,7 @@ class ChangeNames:
         return trial._replace(
             text=self.text(change),
             now=self.now(change),
-            annotations=written,
+            annotations=annotations,
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
@@ -339,6 +353,35 @@ def _is_written(edit: AnnotationEdit) -> bool:
     # JAX derives the constraints of gradients, too.
     is_gradient = source_location(edit.replaced.location).phase in GRADIENTS
     return is_changed and not is_gradient and not is_derived(edit.replaced)
+
+
+def follows(edit: AnnotationEdit, edits: Mapping[Subject, AnnotationEdit]) -> bool:
+    """Whether JAX derives the sharding of a product or a broadcast from those of operands, after edits."""
+    op = edit.replaced
+    source = op.input.op if op is not None and isinstance(op.input, OpResult) else None
+    if op is None or not isinstance(source, DotGeneralOp | BroadcastInDimOp):
+        return False
+
+    def axes(value: Value) -> Axes | None:
+        assert isinstance(value, OpResult | BlockArgument)
+        sharding = edits[value].sharding if value in edits else annotation_of(value)
+        return axes_of_sharding(sharding, value.type.rank) if isinstance(value.type, RankedTensor) else None
+
+    operands = [axes(value) for value in source.operands]
+    wanted, first = axes(op.output), operands[0]
+    if wanted is None or first is None:
+        return False
+    if isinstance(source, BroadcastInDimOp):
+        derived: Axes = ((),) * len(wanted)
+        for names, dim in zip(first, source.broadcast_dimensions, strict=True):
+            derived = (*derived[:dim], names, *derived[dim + 1 :])
+        return any(first) and derived == wanted
+    second, dims = operands[1], source.dot_dimension_numbers
+    if second is None or any(first[left] != second[right] for left, right in dims.batching):
+        return False
+    if any(first[left] and second[right] for left, right in dims.contracting):
+        return False
+    return axes_of_product(first, second, dims) == wanted
 
 
 def is_input_edit(edit: AnnotationEdit) -> bool:

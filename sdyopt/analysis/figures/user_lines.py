@@ -16,11 +16,22 @@ from sdyopt.analysis.figures.source_locations import (
     SourceLocation,
     source_location,
 )
-from sdyopt.base.diagnostics.location import LazyLocation, without_offset
+from sdyopt.base.diagnostics.location import (
+    CallSite,
+    LazyLocation,
+    NameLoc,
+    resolve_file_location,
+    without_offset,
+)
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpResult
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # A function, by its file and name.
 _Function = tuple[str, str]
@@ -183,10 +194,79 @@ def is_auto(op: Op) -> bool:
 
 
 def is_derived(op: Op) -> bool:
-    """Whether JAX derives a constraint from the shardings of operands: no `out_sharding` is written."""
+    """Whether JAX derives a constraint from the shardings of operands: no `out_sharding` is written.
+
+    What has no line of its own is in a function of JAX, such as `jnp.where`.
+    """
     location = source_location(op.location)
-    is_written = location.name_stack.rpartition("/")[2] in _WITH_OUT_SHARDING
-    return is_out_sharding(op) and (not is_written or location.phase in GRADIENTS)
+    if is_statement(op) or not (location.line or is_out_sharding(op)):
+        return False
+    is_possible = location.name_stack.rpartition("/")[2] in _WITH_OUT_SHARDING and is_out_sharding(op)
+    is_written = is_possible and _has_line(op) and not _is_expanded(op)
+    return not is_written or location.phase in GRADIENTS
+
+
+def _has_line(op: Op) -> bool:
+    """Whether an operation has a line of its own, not only that of a call, or of another operation."""
+    named = next((part for part in op.location.walk() if isinstance(part, NameLoc)), None)
+    if named is None or (line := resolve_file_location(named)) is None:
+        return False
+    # What JAX lowers to several operations has its line twice.
+    site = named.child
+    return not isinstance(site, CallSite) or resolve_file_location(site.caller) != line
+
+
+def _is_expanded(op: Op) -> bool:
+    """Whether a value only has more dimensions of size 1, as that of `jnp.expand_dims`."""
+    value = op.operand_at(0)
+    source = value.op if isinstance(value, OpResult) else None
+    if isinstance(source, ReshapeOp):
+        return source_location(op.location).name_stack.endswith("broadcast_in_dim")
+    if not isinstance(source, BroadcastInDimOp):
+        return False
+    types = source.operand_at(0).type, value.type
+    sizes = [[size for size in type.shape if size != 1] for type in types if isinstance(type, RankedTensor)]
+    return len(sizes) == 2 and sizes[0] == sizes[1]
+
+
+# A call such as an einsum has at most so many operations after the one that JAX constrains.
+_MOST_STEPS = 16
+
+
+def order_in_call(op: ShardingConstraintOp) -> tuple[int, ...] | None:
+    """The dimensions of a constrained value in the order of the result of its call, which a program writes.
+
+    An einsum is a product that is transposed. None if the result has other dimensions.
+    """
+    assert isinstance(op.output.type, RankedTensor)
+    order = tuple(range(op.output.type.rank))
+    last: Op | None = op
+    for _ in range(_MOST_STEPS):
+        assert last is not None
+        last = next((user for user in last.results[0].users if _is_same_call(user, op)), None)
+        if last is None:
+            return order
+        if isinstance(last, TransposeOp):
+            order = tuple([order[dim] for dim in last.permutation])
+        elif not isinstance(last, ShardingConstraintOp) and not is_elementwise(last.signature):
+            return None
+    return None
+
+
+def is_in_call(op: Op) -> bool:
+    """Whether a constraint is the last step of a call with an `out_sharding`, such as `.at[…].get`."""
+    value = op.operand_at(0)
+    return isinstance(value, OpResult) and _is_same_call(value.op, op)
+
+
+def _is_same_call(one: Op, other: Op) -> bool:
+    """Whether one call in the user's program has made two operations."""
+    first, second = source_location(one.location), source_location(other.location)
+    return (
+        bool(first.line and first.name_stack and second.name_stack)
+        and (first.frames, first.phase) == (second.frames, second.phase)
+        and resolve_file_location(one.location) == resolve_file_location(other.location)
+    )
 
 
 def location_within(op: Op) -> SourceLocation:

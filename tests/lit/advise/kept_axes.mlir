@@ -4,15 +4,15 @@
 // A reshard loses the axis of the batch, and the products after it state the same. One of them alone with the axis sends no
 // less, because the others need all of the batch: all are changed, each with its own spec.
 //
-// CHECK:      1. keep "data": P('data') at model.py:4, P('data', None, 'model') at model.py:5, P('data') at
-// CHECK-NEXT: model.py:8
+// CHECK:      1. keep "data": P('data') at model.py:4; where out_sharding is written, too: P('data', None,
+// CHECK-NEXT: 'model') at model.py:5, P('data') at model.py:8
 // CHECK-NEXT:   on the wire 768.0 KiB → 0 B
-// CHECK-TEXT: tried: P('data') at line 4 and 2 more: -768.0 KiB sent, -{{.*}} memory
+// CHECK-TEXT: tried: P('data') at line 4 and maybe 2 more: -768.0 KiB sent, -{{.*}} memory
 
 // Explanations of a value where one of them is written, and of a line that sends less with them, have the same change.
 // RUN: sdy-opt %s --explain=model.py:4 | filecheck %s --check-prefix=WRITTEN
 // RUN: sdy-opt %s --explain=model.py:5 | filecheck %s --check-prefix=LINE
-// WRITTEN:      help: keep "data": P('data') at model.py:4, P('data', None, 'model') at model.py:5
+// WRITTEN:      help: keep "data": P('data') at model.py:4; where out_sharding is written, too: P('data',
 // WRITTEN:      tried: "data" shards it; a device sends 0 B in place of 768.0 KiB
 // LINE:         model.py:5 sends 768.0 KiB in 1 collective
 // LINE-NEXT:    help: keep "data": P('data') at model.py:4

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
+from sdyopt.analysis.changes.axes import axes_of_product
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.source_locations import GRADIENTS
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, location_within
@@ -216,21 +217,9 @@ class ExplicitTyping:
             reasons.append(
                 f"both operands are sharded along {axes_text(tuple(axes))} where it contracts them"
             )
-        free = [
-            *(lhs[left] or rhs[right] for left, right in batches),
-            *(
-                axes
-                for dim, axes in enumerate(lhs)
-                if dim not in {left for left, _ in (*batches, *contracted)}
-            ),
-            *(
-                axes
-                for dim, axes in enumerate(rhs)
-                if dim not in {right for _, right in (*batches, *contracted)}
-            ),
-        ]
+        free = axes_of_product(lhs, rhs, dims)
         names = without_repetition(free)
-        if list(names) != free:
+        if names != free:
             reasons.append("an axis would shard two dimensions of its result")
         if reasons and "contracts" not in reasons[0]:
             self._need(

@@ -84,7 +84,8 @@ def _finding(trial: Trial, names: ChangeNames) -> Finding:
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(op, ShardingConstraintOp):
         kind = constraint_text(op)
-        spec = specs_of(dims_text(op.sharding))
+        now = edit._replace(sharding=op.sharding).spec if edit.replaced is op else dims_text(op.sharding)
+        spec = specs_of(now)
         what = f"the {kind}, {spec}," if is_out_sharding(op) else f"this {kind} to {spec}"
         message = f"{what} is not the cheapest: another one saves {{saved}}"
     if isinstance(subject, FunctionResult):

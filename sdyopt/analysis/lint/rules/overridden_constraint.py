@@ -10,7 +10,8 @@ a constraint on a value that the function returns with another result sharding.
 
 The rule looks at constraints that are followed by others, removes them from a copy of the program, and
 reports those without which the partitioned program is the same, or sends less. Remove the constraint. In JAX,
-look for a `with_sharding_constraint` in a function and another one around its call.
+look for a `with_sharding_constraint` in a function and another one around its call. JAX may need an
+`out_sharding`, such as that of `.at[…].get`: give it the second sharding in place of the first.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
-from sdyopt.analysis.figures.user_lines import constraint_text, is_statement
+from sdyopt.analysis.figures.user_lines import constraint_text, is_in_call, is_statement
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -77,13 +78,15 @@ def _conflicting_use(op: Op) -> OpOperand | None:
 
 
 def _removing(constraints: Iterable[Op]) -> Change:
-    """The change that replaces constraints with their inputs."""
+    """The change without constraints; those of calls, which JAX may need, get the next sharding."""
     edits = []
     for op in constraints:
         assert isinstance(op, ShardingConstraintOp) and isinstance(op.output, OpResult)
         mesh = find_mesh(op.sharding.mesh_or_ref, op)
         assert mesh is not None
-        edits.append(AnnotationEdit(op.output, op.sharding, mesh, is_removal=True))
+        use = _conflicting_use(op)
+        following = _required(use) if use is not None and is_in_call(op) else None
+        edits.append(AnnotationEdit(op.output, following or op.sharding, mesh, is_removal=following is None))
     return Change(tuple(edits))
 
 
@@ -92,12 +95,13 @@ def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     assert isinstance(op, ShardingConstraintOp)
     shardings = [dims_text(sharding, op.sharding.rank) for sharding in (op.sharding, _required(use))]
     mine, theirs = specs_or_dims(*shardings)
+    what = f"write {theirs} in its out_sharding" if is_in_call(op) else f"remove this {constraint_text(op)}"
     consequence = "has no effect" if effect is None else "only moves its value"
     tried = "the program with collectives stays the same" if effect is None else effect.figures_text
     return Finding(
         op,
         f"this constraint to {mine} {consequence}: the value is constrained to {theirs} next",
-        f"remove this {constraint_text(op)}\n  tried: {tried}",
+        f"{what}\n  tried: {tried}",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
         cost=None if effect is None else effect.saved(Measure.WIRE),
         is_kept=True,
