@@ -15,9 +15,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from sdyopt.analysis.figures.boundary import RESHARDS
 from sdyopt.analysis.figures.execution_counts import MAIN
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.product_collectives import counted_collectives, counted_products
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.dataclasses import NamedTuple
@@ -266,8 +265,7 @@ class _Program:
             bandwidth = topology.link(collective.axis_names).bandwidth
             if isinstance(op, RESHARDS) and collective.wire_bytes and bandwidth is not None:
                 whole[op] += float((bytes_of(op.result_types[0]) or 0) / bandwidth)
-        products = [op for op in self.module.walk() if type(op) in FLOPS]
-        for op, computed in zip(products, report.time.products, strict=True):
+        for op, computed in zip(counted_products(self.module), report.time.products, strict=True):
             seconds[op] += float(computed.seconds or 0)
         own, own_whole = [0.0] * len(self._keys), [0.0] * len(self._keys)
         # The operand that a value is a reshard of; else only the number.

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.causes import is_repeated_exchange
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, functions_in
+from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
@@ -31,10 +32,19 @@ _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 def counted_collectives(module: Op) -> list[Op]:
     """The collectives of a module as reports count them."""
     keys: set[Hashable] = set()
-    ops = [op for op in module.walk() if isinstance(op, COLLECTIVES)]
-    if len(functions_in(module)) > 1 and (unreached := ExecutionCounts(module).unreached):
-        ops = [op for op in ops if op.parent_of_type(FuncOp) not in unreached]
+    ops = _reached(module, [op for op in module.walk() if isinstance(op, COLLECTIVES)])
     return [op for op in ops if not is_repeated_exchange(op, keys)]
+
+
+def counted_products(module: Op) -> list[Op]:
+    """The products of a module as reports count them."""
+    return _reached(module, [op for op in module.walk() if type(op) in FLOPS])
+
+
+def _reached(module: Op, ops: list[Op]) -> list[Op]:
+    if len(functions_in(module)) > 1 and (unreached := ExecutionCounts(module).unreached):
+        return [op for op in ops if op.parent_of_type(FuncOp) not in unreached]
+    return ops
 
 
 def collectives_around(product: Op) -> Iterator[Op]:

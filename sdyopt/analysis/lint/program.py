@@ -16,9 +16,8 @@ from sdyopt.analysis.figures.execution_counts import (
     functions_in,
 )
 from sdyopt.analysis.figures.figures import Collective, Product
-from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
-from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.product_collectives import counted_collectives, counted_products
 from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -55,8 +54,7 @@ class LintedProgram(CostedProgram):
     @cached_property
     def products(self) -> Mapping[Op, Product]:
         """The figures of each product, in program order."""
-        ops = [op for op in self.module.walk() if type(op) in FLOPS]
-        return dict(zip(ops, self.report.products, strict=True))
+        return dict(zip(counted_products(self.module), self.report.products, strict=True))
 
     @cached_property
     def texts(self) -> ValueTexts:
