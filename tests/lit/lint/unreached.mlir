@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s --lint | filecheck %s
+// RUN: sdy-opt %s --lint 2>&1 | filecheck %s
 // RUN: sdy-opt %s --check --topology=tpu-v5e | filecheck %s --check-prefix=COSTS
 // RUN: sdy-opt %s --advise --topology=tpu-v5e | filecheck %s --check-prefix=ADVISE
 
