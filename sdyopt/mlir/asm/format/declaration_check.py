@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from inspect import getattr_static, isfunction
 from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -128,10 +128,15 @@ def _check_default(op_class: type[Op], name: str, field: AttrField[Any]) -> None
         raise _located_in_class(op_class, name, f"{message}, which it does not take", help)
 
 
+def _declared_as(op_class: type[Op], name: str) -> object:
+    """What a class or a base of it declares, without binding it. `inspect` takes long to import."""
+    return next(vars(base)[name] for base in op_class.__mro__ if name in vars(base))
+
+
 def _check_hooks(op_class: type[Op]) -> None:
     """Raises DiagnosticError for a hook of another number of parameters, or one that lacks @staticmethod."""
     for name, count in _STATIC_HOOKS.items():
-        hook = getattr_static(op_class, name)
+        hook = _declared_as(op_class, name)
         function = hook.__func__ if isinstance(hook, staticmethod) else hook
         if function is None:
             continue
@@ -140,12 +145,12 @@ def _check_hooks(op_class: type[Op]) -> None:
         except TypeError as error:
             help = f"write @staticmethod before def {name}({', '.join(['signature', 'regions'][:count])})"
             raise _located_in_class(op_class, name, str(error), help) from None
-        if function is hook and name == "trip_count" and isfunction(hook):
+        if function is hook and name == "trip_count" and isinstance(hook, FunctionType):
             message = f"trip_count of '{op_class.name}' is no static method"
             raise _located_in_class(op_class, name, message, "write @staticmethod before it")
     for name, count in _HOOKS.items():
-        hook = getattr_static(op_class, name)
-        if isfunction(hook):
+        hook = _declared_as(op_class, name)
+        if isinstance(hook, FunctionType):
             try:
                 check_parameters(hook, count, f"'{op_class.name}'")
             except TypeError as error:
