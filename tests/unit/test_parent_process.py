@@ -53,7 +53,8 @@ def wait_until(holds: Callable[[], bool]) -> None:
     "arguments",
     [
         ["-c", STARTS],
-        ["-m", "sdyopt", str(PROGRAM), "--advise", "--advise-jobs=2"],
+        # With too little memory, no estimate decides, so that workers try the changes.
+        ["-m", "sdyopt", str(PROGRAM), "--advise", "--advise-jobs=2", "--device-memory=16MiB"],
         ["-m", "sdyopt", str(PROGRAM), "--mesh-sweep=data=1..64 x model=1..64"],
     ],
     ids=["process", "advise", "sweep"],
