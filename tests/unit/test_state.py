@@ -74,6 +74,7 @@ OF_THE_PROCESS = """
 sdyopt/mlir/registry/discovery.py:sys
 sdyopt/tools/lit/forkserver.py:os
 sdyopt/tools/lit/forkserver.py:sys
+sdyopt/tools/lit/plugin.py:os
 sdyopt/tools/lit/tool_process.py:sys
 """
 

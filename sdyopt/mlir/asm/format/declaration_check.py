@@ -128,7 +128,7 @@ def _check_default(op_class: type[Op], name: str, field: AttrField[Any]) -> None
         raise _located_in_class(op_class, name, f"{message}, which it does not take", help)
 
 
-def _declared_as(op_class: type[Op], name: str) -> object:
+def _declared_as(op_class: type[Op], name: str) -> Any:
     """What a class or a base of it declares, without binding it. `inspect` takes long to import."""
     return next(vars(base)[name] for base in op_class.__mro__ if name in vars(base))
 
