@@ -105,7 +105,9 @@ def _multiply(op: DotGeneralOp, rewriter: Rewriter) -> None:
 
 
 def _add_in_scatter(op: AddOp, rewriter: Rewriter) -> None:
-    """Lets a scatter that adds updates to zeros add them to the other term of a sum."""
+    """Lets a scatter that adds updates to zeros add them to the other term of a sum without attributes."""
+    if op.attributes:
+        return
     for value, other in (op.lhs, op.rhs), (op.rhs, op.lhs):
         scatter = value.defining_op
         if not isinstance(scatter, ScatterOp) or scatter.parent is not op.parent or scatter.attributes:

@@ -384,3 +384,19 @@ func.func @product_without_a_sum(
   %2 = stablehlo.dot_general %arg4, %arg4, contracting_dims = [] x [] : (tensor<8xbf16>, tensor<8xbf16>) -> tensor<8x8xf32>
   return %0, %1, %2 : tensor<8x4x2xf32>, tensor<4x1xf32>, tensor<8x8xf32>
 }
+
+// The sharding of a sum stays, which the scatter would not have.
+// SIMPLE-LABEL: @sum_with_sharding
+// SIMPLE:         stablehlo.add %{{.*}}, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+func.func @sum_with_sharding(%arg0: tensor<64x8xf32>, %arg1: tensor<4x1xi32>, %arg2: tensor<4x8xf32>) -> tensor<64x8xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<64x8xf32>
+  %0 = "stablehlo.scatter"(%zeros, %arg1, %arg2) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) : (tensor<64x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<64x8xf32>
+  %1 = stablehlo.add %0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x8xf32>
+  return %1 : tensor<64x8xf32>
+}

@@ -255,7 +255,7 @@ def memory_of(check: CheckResult, width: int = 1000) -> str:
 
 
 def _on_others(memory: Memory) -> str:
-    """The peaks on TPU and GPU that are not the one that is told, without a topology."""
+    """The estimated peaks on TPU and GPU that differ from that of the report, without a topology."""
     return "".join(
         [f", {bytes_text(peak)} on {COMPILERS[name]}" for name, peak in differing_peaks(memory).items()]
     )
