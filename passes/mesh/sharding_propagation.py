@@ -62,6 +62,9 @@ class ShardingPropagation(Pass):
     def run(self, function: FuncOp) -> bool:
         if len(function.body.blocks) != 1:
             raise function.op_error("only one block is supported!")
+        for op in function.entry.ops:
+            if isinstance(op, ShardOp) and op.mesh_sharding.offsets:
+                raise op.error("shardings with sharded dims offsets are not propagated")
         rewriter = Rewriter()
         for direction in self.traversal.split("-"):
             ops = list(function.entry.ops)

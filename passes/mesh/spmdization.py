@@ -27,20 +27,21 @@ from sdyopt.mlir.dialects.linalg.generic import GenericOp
 from sdyopt.mlir.dialects.linalg.map_reduce import ReduceOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
-from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of, op_class_in
-from sdyopt.mlir.dialects.mesh.shard_op import GetShardingOp, ShardingSource, ShardOp, local_type
+from sdyopt.mlir.dialects.mesh.mesh_op import ProcessMultiIndexOp, mesh_dialect_of, op_class_in
+from sdyopt.mlir.dialects.mesh.shard_op import GetShardingOp, ShardingSource, ShardOp, local_type, mesh_of
+from sdyopt.mlir.dialects.tensor.values import EmptyOp
 from sdyopt.mlir.ir.attribute import TypeAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, FunctionType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify_signature import signature_problem
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
-from .spmd.index_builder import init_on_first_device
+from .spmd.index_builder import IndexBuilder, init_on_first_device
 from .spmd.iterator_axes import IteratorAxes
 from .spmd.mesh_resharding import reshard
 from .spmd.sharding_interface import IterationSpace, iteration_space_of
@@ -156,9 +157,12 @@ class _Partitioner:
 
     def _clone_sharding(self, op: ShardingSource) -> None:
         """Clones a sharding value that has users other than annotations and sharding queries."""
-        if all(isinstance(user, ShardOp | ShardingSource) for user in op.results[0].users):
-            return
-        source: Op = op
+        if not all(isinstance(user, ShardOp | ShardingSource) for user in op.results[0].users):
+            self._values[op.results[0]] = self._cloned_sharding(op)
+
+    def _cloned_sharding(self, op: Op) -> Value:
+        """A clone of a sharding value."""
+        source = op
         while isinstance(source, GetShardingOp):
             _, sharding = source.annotation.operands
             if sharding.defining_op is None:
@@ -166,7 +170,7 @@ class _Partitioner:
             source = sharding.defining_op
         copy = self._rewriter.clone(source, dict(self._values))
         self._rewriter.insert(copy, at_end_of=self._new)
-        self._values[op.results[0]] = copy.results[0]
+        return copy.results[0]
 
     def _local_type(self, type: Type, sharding: MeshSharding | None, value: Value) -> Type:
         if sharding is None or not isinstance(type, RankedTensor):
@@ -192,6 +196,9 @@ class _Partitioner:
         if isinstance(op, MatmulOp | GenericOp | ReduceOp) and space is not None:
             reduction_axes = _operand_axes(op, space).reduction_axes
         sharding = _sharding_of(op.results[0]) if op.results else None
+        if isinstance(op, EmptyOp) and sharding is not None and self._copy_empty(op, sharding):
+            return
+        _check_offsets(op, space)
         if reduction_axes and sharding is not None and space is not None:
             self._copy_reduction(op, space, reduction_axes, sharding)
             return
@@ -210,6 +217,32 @@ class _Partitioner:
         # If the copy is invalid, the verifier reports it.
         if signature_problem(copy.signature, plain_type) is None:
             raise op.op_error("can only be copied where its operands and results are fully replicated")
+
+    def _copy_empty(self, op: EmptyOp, sharding: MeshSharding) -> bool:
+        """Copies an empty tensor whose shards have sizes that depend on the device, if it is one."""
+        annotation, type = _first_annotation_on(op.out), op.tensor_type
+        local = self._local_type(type, sharding, op.out)
+        assert annotation is not None and isinstance(local, RankedTensor)
+        is_sharded = [bool(sharding.axes_of(dimension)) for dimension in range(type.rank)]
+        if not any(
+            size == DYNAMIC and is_split for size, is_split in zip(local.shape, is_sharded, strict=True)
+        ):
+            return False
+        dialect, builder = mesh_dialect_of(op), IndexBuilder(self._rewriter, op.location, at_end_of=self._new)
+        defining = annotation.operand_at(1).defining_op
+        assert defining is not None
+        value, sizes = self._cloned_sharding(defining), [self._values[size] for size in op.sizes]
+        mesh_op = mesh_of(annotation, sharding)
+        position = builder.query(ProcessMultiIndexOp, dialect, sharding.mesh, (), mesh_op.rank)
+        shape = builder.shard_shape(dialect, type.shape, sizes, value, position)
+        given = iter(sizes)
+        local_sizes = []
+        for dimension, size in enumerate(type.shape):
+            global_size = next(given) if size == DYNAMIC else None
+            if local.shape[dimension] == DYNAMIC:
+                local_sizes.append(shape[dimension] if is_sharded[dimension] else global_size)
+        self._values[op.out] = builder.create(EmptyOp, [s for s in local_sizes if s is not None], local)
+        return True
 
     def _copy_reduction(self, op: Op, space: IterationSpace, axes: Axes, sharding: MeshSharding) -> None:
         """Copies a linalg operation whose reduction iterators are sharded along `axes`."""
@@ -291,6 +324,17 @@ class _Partitioner:
 def _operand_sharding(value: Value) -> MeshSharding | None:
     annotation = value.defining_op
     return annotation.mesh_sharding if isinstance(annotation, ShardOp) else None
+
+
+def _check_offsets(op: Op, space: IterationSpace | None) -> None:
+    """Raises for shards of different sizes, unless the operation is elementwise and they are all alike."""
+    shardings = [*map(_operand_sharding, op.operands), *map(_sharding_of, op.results)]
+    if not any(sharding is not None and sharding.offsets for sharding in shardings) or op.is_terminator:
+        return
+    given = [sharding for sharding in shardings if sharding is not None]
+    is_alike = all(sharding.is_equivalent_to(given[0]) for sharding in given)
+    if not is_alike or not op.operands or space is None or space.reduction_iterators:
+        raise op.op_error("sharded dims offsets are not supported here")
 
 
 def _operand_axes(op: Op, space: IterationSpace) -> IteratorAxes:

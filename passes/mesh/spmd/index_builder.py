@@ -10,6 +10,7 @@ from sdyopt.mlir.dialects.arith.compare import CmpIOp, make_constant, predicate_
 from sdyopt.mlir.dialects.arith.integers import MulIOp
 from sdyopt.mlir.dialects.linalg.named import FillOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
+from sdyopt.mlir.dialects.mesh.halo import ShardShapeOp
 from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp, op_class_in
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.dialects.tensor.values import EmptyOp
@@ -20,7 +21,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseArray, integer
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.types import I1, I32, INDEX, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, I64, INDEX, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 
@@ -55,17 +56,43 @@ class IndexBuilder:
     def index(self, value: int) -> Value:
         return self.constant(integer(value, INDEX), INDEX)
 
-    def query(self, base: type[AxesQuery], dialect: Dialect, mesh: SymbolRef, axes: Axes) -> Sequence[Value]:
+    def query(
+        self, base: type[AxesQuery], dialect: Dialect, mesh: SymbolRef, axes: Axes, rank: int = 0
+    ) -> Sequence[Value]:
         """The results of a query: the size of each axis, or the index of the device along each axis.
 
-        The query is the subclass of `base` in this version of the dialect.
+        The query is the subclass of `base` in this version of the dialect. Without `axes`, it is one of all
+        axes of a mesh of this rank.
         """
         op_class = op_class_in(dialect, base)
         op = self._rewriter.create(
             op_class,
             (),
-            [INDEX] * len(axes),
+            [INDEX] * (len(axes) or rank),
             {op_class.mesh.name: mesh, "axes": axes_attribute(axes)},
+            location=self._location,
+            **self._insertion_point,
+        )
+        return op.results
+
+    def shard_shape(
+        self,
+        dialect: Dialect,
+        shape: Sequence[int],
+        sizes: Sequence[Value],
+        sharding: Value,
+        position: Sequence[Value],
+    ) -> Sequence[Value]:
+        """The sizes of the shard of a device: of a tensor with these dynamic sizes, at this position."""
+        op = self._rewriter.create(
+            op_class_in(dialect, ShardShapeOp),
+            [*sizes, sharding, *position],
+            [INDEX] * len(shape),
+            {
+                "dims": DenseArray(I64, tuple(shape)),
+                "device": DenseArray(I64, (DYNAMIC,) * len(position)),
+                "operandSegmentSizes": DenseArray(I32, (len(sizes), 1, len(position))),
+            },
             location=self._location,
             **self._insertion_point,
         )

@@ -45,6 +45,10 @@ def reshard(
     Errors are located at `op`. Most collectives are inserted after the definition of their operand, the
     others at `insertion_point`.
     """
+    if source.offsets or target.offsets:
+        if not source.is_equivalent_to(target):
+            raise op.error("cannot reshard a tensor with sharded dims offsets")
+        return shard
     if source.halo_sizes != target.halo_sizes:
         if not source.without_halos.is_equivalent_to(target.without_halos):
             raise op.error("cannot reshard and change halo sizes at once")

@@ -172,7 +172,7 @@ class CstrBroadcastableOp(Op):
         return [WitnessType()]
 
 
-@shape.op("assuming_yield", PURE, TERMINATOR, has_parent("shape.assuming"))
+@shape.op("assuming_yield", PURE, has_parent("shape.assuming"), TERMINATOR)
 class AssumingYieldOp(Op):
     """Returns the results of the region of `shape.assuming`."""
 

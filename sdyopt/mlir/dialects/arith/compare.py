@@ -42,7 +42,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     integer,
 )
 from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, any_attribute
-from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, NOT_THE_SAME
@@ -134,6 +134,17 @@ def _check_result(signature: OpSignature) -> None:
         )
 
 
+def _infer_boolean(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+    type, lhs = signature.operand_types[0], signature.op_class.fields["lhs"]
+    assert isinstance(lhs, OperandField)
+    if not lhs.constraint.accepts(type):
+        raise signature.error(
+            f"custom op '{signature.name}' 'lhs' must be {lhs.constraint.description}, but got "
+            f"'{plain_type(type)}'"
+        )
+    return [boolean_like(type)]
+
+
 _RESULT_IS_BOOLEAN = Trait("result-is-boolean", _check_result)
 
 
@@ -148,9 +159,7 @@ class CmpIOp(Op):
 
     assembly = assembly("$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs, $rhs)")
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [boolean_like(signature.operand_types[0])]
+    infer_result_types = staticmethod(_infer_boolean)
 
     @property
     def keyword(self) -> str:
@@ -199,9 +208,7 @@ class CmpFOp(Op):
         "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs, $rhs)"
     )
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [boolean_like(signature.operand_types[0])]
+    infer_result_types = staticmethod(_infer_boolean)
 
     def fold(self, constants: Constants) -> FoldResult:
         a, b = constants

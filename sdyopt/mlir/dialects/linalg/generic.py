@@ -22,7 +22,7 @@ from sdyopt.mlir.dialects.linalg.structured import (
     result_types,
 )
 from sdyopt.mlir.ir.affine import AffineMapAttr
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, StringAttr, array, dictionary, string
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import ARRAY_ATTR, STRING_ATTR
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
@@ -73,7 +73,11 @@ class IteratorType(KeywordAttr):
 
 
 def _parse_generic(op_parser: OpAsmParser) -> None:
-    for name, value in (op_parser.accept_dictionary() or EMPTY_DICT).entries:
+    offset = op_parser.skip_trivia()
+    given = op_parser.attribute()
+    if not isinstance(given, DictAttr):
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    for name, value in given.entries:
         if name == "iterator_types" and isinstance(value, ArrayAttr):
             kinds = [IteratorType(e.value) if isinstance(e, StringAttr) else e for e in value.elements]
             op_parser.attributes[name] = array(kinds)

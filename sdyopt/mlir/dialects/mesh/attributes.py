@@ -175,7 +175,8 @@ class MeshSharding(Attribute):
 
     Dimensions without a list are replicated. Values are partial along `partial_axes`: a reduction by
     `partial_kind` is pending. `halo_sizes` (LLVM 21) has a pair for each split dimension: the numbers of
-    elements that a shard copies from its lower and its upper neighbor.
+    elements that a shard copies from its lower and its upper neighbor. `offsets` (LLVM 21) has, for each
+    dimension whose shards differ in size, where each shard starts, and where the last one ends.
     """
 
     mesh: SymbolRef
@@ -183,6 +184,7 @@ class MeshSharding(Attribute):
     partial_axes: Axes = ()
     partial_kind: ReductionKind = ReductionKind.SUM
     halo_sizes: tuple[int, ...] = ()
+    offsets: tuple[tuple[int, ...], ...] = ()
 
     dialect = "mesh"
 
@@ -199,7 +201,7 @@ class MeshSharding(Attribute):
         """Whether both have the same meaning: a missing list at the end equals an empty list."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
-        if self.halo_sizes != other.halo_sizes:
+        if self.halo_sizes != other.halo_sizes or self.offsets != other.offsets:
             return False
         if self.partial_axes and self.partial_kind is not other.partial_kind:
             return False

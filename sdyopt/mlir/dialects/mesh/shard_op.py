@@ -290,7 +290,7 @@ class ShardingOp(ShardingSource):
     @property
     def mesh_sharding(self) -> MeshSharding:
         halos = self.static_halo_sizes
-        if self.static_sharded_dims_offsets or DYNAMIC in halos:
+        if DYNAMIC in halos or DYNAMIC in self.static_sharded_dims_offsets:
             raise self.error("dynamic halo sizes and sharded dims offsets are not supported here")
         return MeshSharding(
             SymbolRef(self.mesh),
@@ -298,7 +298,23 @@ class ShardingOp(ShardingSource):
             self.partial_axes or (),
             self.partial_type or ReductionKind.SUM,
             halos if any(halos) else (),
+            self._offsets(),
         )
+
+    def _offsets(self) -> tuple[tuple[int, ...], ...]:
+        """The offsets of each dimension, () where all shards have the same size; () without any."""
+        offsets, lists = self.static_sharded_dims_offsets, []
+        mesh_op = find_mesh(self, self.mesh) if offsets else None
+        for axes in self.split_axes if mesh_op else ():
+            assert mesh_op is not None
+            if len(axes) > 1:
+                raise self.error(
+                    "sharded dims offsets along several axes of a dimension are not supported here"
+                )
+            count = 1 + mesh_op.group_size(axes) if axes else 0
+            own, offsets = offsets[:count], offsets[count:]
+            lists.append(own if len({end - start for start, end in pairwise(own)}) > 1 else ())
+        return tuple(lists) if any(lists) else ()
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "sharding")]
@@ -355,10 +371,19 @@ def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
 
 
 def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
-    """The local type, halos included; raises an error at `op` if a dimension has no shards of equal size."""
+    """The local type, halos included; raises an error at `op` if shards would leave elements out.
+
+    A dimension whose shards differ in size is dynamic.
+    """
     mesh_op = mesh_of(op, sharding)
     shape = list(type.shape)
     for dimension, size in enumerate(shape):
+        offsets = sharding.offsets[dimension] if dimension < len(sharding.offsets) else ()
+        if offsets:
+            if size not in (offsets[-1], DYNAMIC):
+                raise op.error(f"the offsets of dimension {dimension} of size {size} end at {offsets[-1]}")
+            shape[dimension] = DYNAMIC
+            continue
         count = mesh_op.group_size(sharding.axes_of(dimension))
         if count == 1 and not any(sharding.halo_of(dimension)):
             continue

@@ -37,7 +37,7 @@ scf.is_inlinable = True
 _YIELDING = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
 
 
-@scf.op("yield", PURE, TERMINATOR, has_parent(*_YIELDING))
+@scf.op("yield", PURE, has_parent(*_YIELDING), TERMINATOR)
 class YieldOp(Op):
     """Terminates a region of an operation of scf."""
 

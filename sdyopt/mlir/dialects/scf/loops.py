@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.folding import constant_value
-from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -225,7 +225,7 @@ class ForOp(Op):
                 f"different number of inits and region iter_args: {len(self.inits)} != {len(carried)}"
             )
         yielded = () if last is None else last.operand_types
-        if len(yielded) < len(carried):
+        if carried and not yielded:
             error = self.op_error(branch_error(_YIELD, "Region #0", len(yielded), len(carried)))
             raise error if last is None else error.note(BRANCH_POINT, last.location)
         counts = (len(carried), len(yielded), len(self.results))
@@ -239,7 +239,7 @@ class ForOp(Op):
             pairs = (
                 ("init", init.type, "region iter_arg", argument.type),
                 ("region iter_arg", argument.type, "yielded value", value),
-                ("yielded value", value, "result", result),
+                ("region iter_arg", argument.type, "loop result", result),
             )
             for first, first_type, second, second_type in pairs:
                 if first_type is not second_type:
@@ -249,7 +249,7 @@ class ForOp(Op):
                     )
 
 
-@scf.op("condition", PURE, TERMINATOR)
+@scf.op("condition", PURE, has_parent("scf.while"), TERMINATOR)
 class ConditionOp(Op):
     """Ends the first region of scf.while: whether to go on, and the values for the second or the results."""
 
@@ -257,11 +257,6 @@ class ConditionOp(Op):
     values = operands(ANY_TYPE)
 
     assembly = assembly("`(` $condition `)` attr-dict ($values^ `:` type($values))?")
-
-    def verify_in_context(self) -> None:
-        parent = self.parent_op
-        if parent is None or parent.signature.name != WhileOp.name:
-            raise self.op_error("expects parent op 'scf.while'")
 
 
 def _parse_while(op_parser: OpAsmParser) -> None:

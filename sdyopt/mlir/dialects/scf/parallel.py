@@ -149,7 +149,7 @@ class ParallelOp(Op):
                 )
 
 
-@scf.op("reduce", TERMINATOR, has_parent("scf.parallel"), RECURSIVE_EFFECTS)
+@scf.op("reduce", has_parent("scf.parallel"), TERMINATOR, RECURSIVE_EFFECTS)
 class ReduceOp(Op):
     """Ends the body of scf.parallel: the values of an iteration, and a region that combines two, for each."""
 
@@ -160,7 +160,10 @@ class ReduceOp(Op):
 
     def verify_regions(self) -> None:
         if len(self.values) != len(self.reductions):
-            raise self.op_error(f"expected number of reductions to be {len(self.values)}")
+            raise self.op_error(
+                f"expects number of reduction regions: {len(self.reductions)} to be the same as number of "
+                f"reduction operands: {len(self.values)}"
+            )
         for index, (value, reduction) in enumerate(zip(self.values, self.reductions, strict=True)):
             block = reduction.blocks[0]
             types = [argument.type for argument in block.arguments]
@@ -372,8 +375,8 @@ class ForallOp(Op):
 @scf.op(
     "forall.in_parallel",
     PURE,
-    TERMINATOR,
     has_parent("scf.forall"),
+    TERMINATOR,
     GRAPH_REGION,
     NO_TERMINATOR,
     SINGLE_BLOCK,

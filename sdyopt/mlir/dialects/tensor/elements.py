@@ -221,7 +221,7 @@ class PadOp(Op):
         return [(0, "padded")]
 
 
-@tensor_dialect.op("yield", PURE, TERMINATOR, has_parent("tensor.generate", "tensor.pad"))
+@tensor_dialect.op("yield", PURE, has_parent("tensor.generate", "tensor.pad"), TERMINATOR)
 class YieldOp(Op):
     """Ends the body of tensor.generate or tensor.pad: the value of an element."""
 

@@ -286,6 +286,8 @@ class CollapseShapeOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         cls = CollapseShapeOp
+        if not all(signature[cls.reassociation]):
+            raise signature.op_error("reassociation indices must not be empty")
         _check_reassociation(signature, signature[cls.src], signature[cls.out], signature[cls.reassociation])
 
     def name_results(self) -> list[tuple[int, str]]:

@@ -86,16 +86,16 @@ def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Att
     return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
 
 
-def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
-    """Replaces constant values with numbers, except for negative sizes, which are invalid."""
+def _fold_constants(mixed: Mixed, is_stride: bool) -> Mixed:
+    """Replaces constant values with numbers, except for negative offsets and sizes, which are invalid."""
     folded: Mixed = []
     for entry in mixed:
         constant = constant_index(entry) if isinstance(entry, Value) else None
-        folded.append(entry if constant is None or (are_sizes and constant < 0) else constant)
+        folded.append(entry if constant is None or (constant < 0 and not is_stride) else constant)
     return folded
 
 
-def _shape_of(sizes: Mixed) -> tuple[int, ...]:
+def _static(sizes: Mixed) -> tuple[int, ...]:
     return tuple(DYNAMIC if isinstance(size, Value) else size for size in sizes)
 
 
@@ -139,23 +139,29 @@ def check_slice(
             if number < 0 and number != DYNAMIC:
                 raise signature.error(f"expected {name} to be non-negative, but got {number}")
     expected = RankedTensor(sizes, full.element, full.encoding)
-    if slice.element is not full.element:
-        raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
     if slice.rank > expected.rank:
         raise signature.error("expected rank to be smaller or equal to the other rank. ")
     if _kept_dimensions(expected.shape, slice.shape) is None:
         text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
         raise signature.error(f"{text} (size mismatch) ")
-    for dimension, (size, offset, count, stride) in enumerate(
-        zip(full.shape, offsets, sizes, strides, strict=True)
-    ):
+    if slice.element is not full.element:
+        raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
+    message = _out_of_bounds(full, offsets, sizes, strides)
+    if message is not None:
+        raise signature.error(message)
+
+
+def _out_of_bounds(full: RankedTensor, *lists: Sequence[int]) -> str | None:
+    """The error for a slice that ends outside of a tensor, as far as numbers are static; None for others."""
+    for dimension, (size, offset, count, stride) in enumerate(zip(full.shape, *lists, strict=True)):
         if DYNAMIC in (size, offset):
             continue
         if offset >= size:
-            raise signature.error(f"offset {dimension} is out-of-bounds: {offset} >= {size}")
+            return f"offset {dimension} is out-of-bounds: {offset} >= {size}"
         last = offset + (count - 1) * stride
         if DYNAMIC not in (count, stride) and last >= size:
-            raise signature.error(f"slice along dimension {dimension} runs out-of-bounds: {last} >= {size}")
+            return f"slice along dimension {dimension} runs out-of-bounds: {last} >= {size}"
+    return None
 
 
 def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, int]) -> SignatureError:
@@ -169,18 +175,22 @@ def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, 
 
 
 def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """Makes constant offsets, sizes and strides static, and with them the result type."""
+    """Makes constant offsets static, or else sizes and with them the result type, or else strides."""
     old = op.mixed_lists()
-    new = (_fold_constants(old[0]), _fold_constants(old[1], are_sizes=True), _fold_constants(old[2]))
-    if new == old:
+    new = list(old)
+    for index, mixed in enumerate(old):
+        new[index] = _fold_constants(mixed, is_stride=index == 2)
+        if new[index] != mixed:
+            break
+    type, source_type = op.result_types[0], op.source.type
+    assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
+    if tuple(new) == old or _out_of_bounds(source_type, *map(_static, new)):
         return False
-    type = op.result_types[0]
-    assert isinstance(type, RankedTensor)
-    sizes = _shape_of(new[1])
+    sizes = _static(new[1])
     static = RankedTensor(
         tuple(sizes[dimension] for dimension in op.kept_dimensions()), type.element, type.encoding
     )
-    new_op = extract(rewriter, op.source, *new, static, op)
+    new_op = extract(rewriter, op.source, new[0], new[1], new[2], static, op)
     if static is not type:
         new_op = rewriter.create(CastOp, new_op.results, [type], before=op, location=op.location)
     rewriter.replace(op, new_op)
@@ -196,8 +206,10 @@ def _slice_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
         return False
     if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
         return False
-    type = op.result_types[0]
-    assert isinstance(type, RankedTensor)
+    type, source_type = op.result_types[0], cast.source.type
+    assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
+    if _out_of_bounds(source_type, *map(_static, lists)):
+        return False
     rewriter.replace(op, extract(rewriter, cast.source, *lists, type, op))
     return True
 

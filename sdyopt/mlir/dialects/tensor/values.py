@@ -23,7 +23,17 @@ from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, Type, UnrankedTensor, element_of
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    INDEX,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedTensor,
+    Type,
+    UnrankedTensor,
+    element_of,
+)
 from sdyopt.mlir.ir.value import Value
 
 tensor_dialect = Dialect("tensor", is_partial=True)
@@ -231,6 +241,9 @@ class ExtractOp(Op):
 
     def fold(self, constants: Constants) -> FoldResult:
         tensor, *indices = constants
+        if not isinstance(element_of(self.tensor.type), IntegerType | IndexType | FloatType):
+            # A constant of a complex type is one of the dialect `complex`.
+            tensor = None
         if isinstance(tensor, DenseElements) and tensor.is_splat:
             return [scalar(elements(tensor)[0], tensor.type.element)]
         type, offset = self.tensor.type, 0

@@ -63,3 +63,19 @@ func.func @unsigned_elements() {
   %0 = arith.constant dense<0> : tensor<2xui32>
   return
 }
+
+// -----
+
+func.func @compared_floats(%a: f32) {
+  // expected-error @+1 {{custom op 'arith.cmpi' 'lhs' must be signless-integer-like, but got 'f32'}}
+  %0 = arith.cmpi slt, %a, %a : f32
+  return
+}
+
+// -----
+
+func.func @compared_functions(%a: () -> ()) {
+  // expected-error @+1 {{custom op 'arith.cmpf' 'lhs' must be floating-point-like, but got '() -> ()'}}
+  %0 = arith.cmpf olt, %a, %a : () -> ()
+  return
+}

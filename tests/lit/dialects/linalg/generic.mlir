@@ -34,3 +34,15 @@ func.func @reduction(%a: tensor<4x8xf32>, %c: tensor<4xf32>, %f: f32) -> tensor<
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+#trait = {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"], doc = "x"}
+
+// CHECK-LABEL: func.func @alias
+func.func @alias(%a: tensor<7x7xi32>) -> tensor<7x7xi32> {
+  // CHECK-NEXT: linalg.generic {doc = "x", indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%arg0 : tensor<7x7xi32>) {
+  %0 = linalg.generic #trait outs(%a : tensor<7x7xi32>) {
+  ^bb0(%x: i32):
+    linalg.yield %x : i32
+  } -> tensor<7x7xi32>
+  return %0 : tensor<7x7xi32>
+}

@@ -54,3 +54,41 @@ func.func @edge(%c: i1, %a: f32) {
   }
   return
 }
+
+// -----
+
+func.func @a(%i: index, %x: f32) {
+  // expected-error @+1 {{'scf.for' op different number of region iter_args and yielded values: 2 != 1}}
+  %0:2 = "scf.for"(%i, %i, %i, %x, %x) ({
+    ^bb0(%j: index, %a: f32, %b: f32):
+      scf.yield %a : f32
+  }) : (index, index, index, f32, f32) -> (f32, f32)
+  return
+}
+
+// -----
+
+func.func @loop_result(%i: index, %x: f32) {
+  // expected-error @+1 {{'scf.for' op 0-th region iter_arg and 0-th loop result have different type: 'f32' != 'f64'}}
+  %0 = "scf.for"(%i, %i, %i, %x) ({
+  ^bb0(%j: index, %a: f32):
+    scf.yield %a : f32
+  }) : (index, index, index, f32) -> f64
+  return
+}
+
+// -----
+
+func.func @c(%x: i1) {
+  // expected-error @+1 {{'scf.condition' op expects parent op 'scf.while'}}
+  scf.condition(%x)
+  return
+}
+
+// -----
+
+func.func @c(%x: f32) {
+  // expected-error @+1 {{'scf.yield' op expects parent op to be one of 'scf.execute_region, scf.for, scf.if, scf.index_switch, scf.while'}}
+  scf.yield
+  return
+}

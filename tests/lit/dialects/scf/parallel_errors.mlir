@@ -399,3 +399,29 @@ func.func @in_parallel(%n: index) {
   scf.forall.in_parallel {
   }
 }
+
+// -----
+
+func.func @b(%x: f32) {
+  // expected-error @+1 {{'scf.reduce' op expects parent op 'scf.parallel'}}
+  "scf.reduce"(%x) : (f32) -> ()
+  return
+}
+
+// -----
+
+func.func @d(%x: i1) {
+  // expected-error @+1 {{'scf.forall.in_parallel' op expects parent op 'scf.forall'}}
+  scf.forall.in_parallel {}
+  return
+}
+
+// -----
+
+func.func @no_reduction(%i: index) {
+  scf.parallel (%j) = (%i) to (%i) step (%i) {
+    // expected-error @+1 {{'scf.reduce' op expects number of reduction regions: 0 to be the same as number of reduction operands: 1}}
+    scf.reduce(%j : index)
+  }
+  return
+}

@@ -61,3 +61,31 @@ func.func @insert_slice(%t: tensor<8x12xf32>, %u: tensor<4xf32>, %i: index) -> t
   %0 = tensor.insert_slice %u into %t[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x12xf32>
   return %0 : tensor<8x12xf32>
 }
+
+// Offsets, sizes and strides of slices that would end outside of the tensor stay dynamic, as do negative offsets.
+// CHECK-LABEL: func.func @out_of_bounds
+func.func @out_of_bounds(%t: tensor<5xf32>, %u: tensor<?xf32>) -> (tensor<?xf32>, tensor<10xf32>, tensor<?xf32>) {
+  // CHECK-NEXT: %[[N:.*]] = arith.constant -3 : index
+  // CHECK-NEXT: %[[C:.*]] = arith.constant 10 : index
+  // CHECK-NEXT: %[[A:.*]] = tensor.extract_slice %arg0[1] [%[[C]]] [1] : tensor<5xf32> to tensor<?xf32>
+  // CHECK-NEXT: %[[T:.*]] = tensor.cast %arg0 : tensor<5xf32> to tensor<?xf32>
+  // CHECK-NEXT: %[[B:.*]] = tensor.extract_slice %[[T]][0] [10] [1] : tensor<?xf32> to tensor<10xf32>
+  // CHECK-NEXT: %[[D:.*]] = tensor.extract_slice %arg1[%[[N]]] [1] [-3] : tensor<?xf32> to tensor<1xf32>
+  %n = arith.constant -3 : index
+  %c = arith.constant 10 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.extract_slice %t[%c1] [%c] [1] : tensor<5xf32> to tensor<?xf32>
+  %cast = tensor.cast %t : tensor<5xf32> to tensor<?xf32>
+  %b = tensor.extract_slice %cast[0] [10] [1] : tensor<?xf32> to tensor<10xf32>
+  %d = tensor.extract_slice %u[%n] [%c1] [%n] : tensor<?xf32> to tensor<?xf32>
+  return %a, %b, %d : tensor<?xf32>, tensor<10xf32>, tensor<?xf32>
+}
+
+// The element of a complex constant would be a constant of the dialect `complex`.
+// CHECK-LABEL: func.func @complex
+func.func @complex() -> complex<f32> {
+  // CHECK: tensor.extract
+  %c = arith.constant dense<(1.0, 2.0)> : tensor<complex<f32>>
+  %e = tensor.extract %c[] : tensor<complex<f32>>
+  return %e : complex<f32>
+}

@@ -440,3 +440,11 @@ func.func @cast(%a: tensor<1xf32>) {
   %0 = tensor.cast %a : tensor<1xf32> to tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @d(%x: i1) {
+  // expected-error @+1 {{'tensor.yield' op expects parent op to be one of 'tensor.generate, tensor.pad'}}
+  tensor.yield %x : i1
+  return
+}

@@ -289,3 +289,19 @@ func.func @parallel_insert2(%a: tensor<1xf32>, %b: tensor<4xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+func.func @empty_group(%a: tensor<1x?xf32>) {
+  // expected-error @+1 {{'tensor.collapse_shape' op reassociation indices must not be empty}}
+  %0 = tensor.collapse_shape %a [[0, 1], []] : tensor<1x?xf32> into tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @sizes_before_elements(%a: tensor<8xf32>, %n: index) {
+  // expected-error @+1 {{expected type to be 'tensor<?xf32>' or a rank-reduced version. (size mismatch)}}
+  %0 = tensor.extract_slice %a[0] [%n] [1] : tensor<8xf32> to tensor<4xi8>
+  return
+}
