@@ -1,13 +1,16 @@
-"""Runs the examples and the lit tests in this process, and writes checksums of what they print to a file.
+"""Runs the examples and the lit tests in this process, and writes or compares checksums of what they print.
 
-    python -m tests.pythons.outputs CHECKSUMS
+    python -m tests.pythons.outputs CHECKSUMS [--compare [--every=N]]
 
-Run it at the root of a checkout. Two Pythons print the same if they write the same file.
+`--compare` fails where a program prints something else than it did for the Python that wrote the file.
+`--every` takes every Nth program only. Run it at the root of a checkout.
 """
 
+import argparse
 import hashlib
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from sdyopt.tools.lit.directives import Substitutions, parse_directives
@@ -48,21 +51,42 @@ def _is_case(path: Path) -> bool:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checksums", type=Path)
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    arguments = parser.parse_args()
+    expected = read(arguments.checksums) if arguments.compare else None
     checksums, failures = {}, 0
-    for example in sorted(Path("examples").glob("*.mlir")):
-        stage = Stage(("sdy-opt", example.as_posix(), COLLECTIVES))
-        checksums[example.as_posix()] = checksum([[[stage]]])
-    for path, commands in lit_cases():
+    for name, commands in islice(programs(), 0, None, arguments.every):
         try:
-            checksums[path.as_posix()] = checksum(commands)
+            checksums[name] = checksum(commands)
         except FailedError as failure:
             failures += 1
-            print(f"{path}: {failure}", file=sys.stderr)
-    lines = [f"{digest}  {name}\n" for name, digest in checksums.items()]
-    Path(sys.argv[1]).write_text("".join(lines), encoding="utf-8")
+            print(f"{name}: {failure}", file=sys.stderr)
+        if expected is not None and name in checksums and checksums[name] != expected.get(name):
+            failures += 1
+            print(f"{name}: prints something else than expected", file=sys.stderr)
+    if expected is None:
+        lines = [f"{digest}  {name}\n" for name, digest in checksums.items()]
+        arguments.checksums.write_text("".join(lines), encoding="utf-8")
     version = ".".join(map(str, sys.version_info[:3]))
-    print(f"Python {version}, one process: {len(lines)} programs ran, {failures} failed")
-    return 1 if failures or not lines else 0
+    print(f"Python {version}, one process: {len(checksums)} programs ran, {failures} failed")
+    return 1 if failures or not checksums else 0
+
+
+def programs() -> Iterator[tuple[str, list[list[list[Stage]]]]]:
+    """The examples and the lit tests, each with its commands."""
+    for example in sorted(Path("examples").glob("*.mlir")):
+        yield example.as_posix(), [[[Stage(("sdy-opt", example.as_posix(), COLLECTIVES))]]]
+    for path, commands in lit_cases():
+        yield path.as_posix(), commands
+
+
+def read(checksums: Path) -> dict[str, str]:
+    """The checksum of each program in the file."""
+    lines = checksums.read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def checksum(commands: list[list[list[Stage]]]) -> str:

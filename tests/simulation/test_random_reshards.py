@@ -8,7 +8,7 @@ from tests.simulation.kinds import KINDS
 from tests.simulation.local import simulate_local
 from tests.simulation.programs import function_of, read_unverified
 
-CASES, SUMS, CHUNK = 3000, 750, 250
+CASES, SUMS, CHUNK = 1500, 500, 250
 LOCAL = 120
 # Shards of another size become partial sums.
 BORDERS_OF_SUMS = 7083
