@@ -26,8 +26,9 @@ location, if that differs from the location in the first line. `help:` suggests 
 In a program with locations, the first line names the Python source, and `-->` the line of the .mlir file.
 After a pass, that is the line of the operation that has this location in the input.
 
-Excerpts are as wide as the terminal, and 100 columns in a file or pipe. On a terminal, the note with the
-operation has at most three lines, and a very long message is shortened; elsewhere both are complete.
+Excerpts are as wide as the terminal, and 100 columns in a file or pipe. On a terminal, and of a program
+that is checked or reported, the note with the operation has at most three lines, and a very long message is
+shortened; elsewhere both are complete, as in MLIR.
 
 | flag | effect |
 |---|---|

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.advice.planted import adviser_on
-from sdyopt.analysis.changes.search import ADVISE, CHECK, LINT, Search
+from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.report.check.checker import costliest, places_of
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -43,7 +43,7 @@ class Crossed(NamedTuple):
 def crossed(text: str) -> Iterator[Crossed]:
     """The places of a program."""
     trials = adviser_on(text, 1).search.trials
-    check, lint, advise = (Search(trials, budget) for budget in (CHECK, LINT, ADVISE))
+    check, lint, advise = (Search(trials, budget) for budget in (CHECK, CHECK, ADVISE))
     if not check.can_try or trials.outcome is None:
         return
     for place in costliest(places_of(trials.outcome.report.collectives)):

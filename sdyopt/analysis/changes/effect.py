@@ -4,13 +4,13 @@ effect = Effect(before, after)     # figures of the program without and with the
 effect.is_worse                    # a figure becomes worse, so that help says what it costs
 effect.is_conflict_free            # no activation is resharded then, so that partitioners send the same
 effect.holds                       # or in no new way; or it sends less even if XLA moves whole tensors
-effect.text                        # a device sends 0 B in place of 16 B, and …
+effect.text                        # -16 B sent, +2 B memory
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +27,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, assumed_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share
-from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
@@ -161,31 +161,30 @@ class Effect(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
-        wire, memory, *others = self._parts
-        parts = [f"a device sends {wire}", f"its peak memory is {memory}", *(f"it {name}" for name in others)]
-        text = f"{', '.join(parts[:-1])}, and {parts[-1]}"
-        return text if self.holds else f"{text}; depends on the partitioner: {self.risk}"
+        """`-1.00 GiB sent, +2.00 GiB memory`, and what that depends on if partitioners may differ."""
+        return self.figures_text if self.holds else f"{self.figures_text}; {self.risk}"
 
     @property
     def figures_text(self) -> str:
-        """`sends 0 B in place of 16 B, peak memory 48 B as before`: for one device, without the risk."""
-        wire, memory, *others = self._parts
-        return ", ".join([f"sends {wire}", f"peak memory {memory}", *others])
+        """`-1.00 GiB sent, +2.00 GiB memory`: what changes by more than noise, without the risk."""
+        before, after, saved = self.before, self.after, self.saved(Measure.WIRE)
+        text = f"{_difference(-saved)} sent" if saved else "as much sent"
+        if (memory := -self.saved(Measure.MEMORY)) and abs(memory) >= NOISE * before.peak_bytes:
+            text += f", {_difference(memory)} memory"
+        carried = Fraction(after.carried - before.carried)
+        if carried and abs(carried) >= NOISE * before.wire_bytes:
+            text += f", {_difference(carried)} between steps"
+        if saved <= 0 and (faster := self.faster) > 0:
+            # Why it pays although no less is sent.
+            text += f", -{faster}% time"
+        if before.flops and (flops := round(100 * (after.flops / before.flops - 1))):
+            text += f", {flops:+}% FLOPs"
+        return text
 
     @property
-    def _parts(self) -> list[str]:
-        """The bytes sent, the peak memory, and what else changes."""
-        before, after = self.before, self.after
-        parts = [
-            _figure(bytes_text, after.wire_bytes, before.wire_bytes),
-            _figure(bytes_text, after.peak_bytes, before.peak_bytes),
-        ]
-        if flops_text(after.flops) != flops_text(before.flops):
-            parts.append(f"computes {_figure(flops_text, after.flops, before.flops)}")
-        if after.carried != before.carried:
-            parts.append(f"sends {_figure(bytes_text, after.carried, before.carried)} between steps")
-        return parts
+    def faster(self) -> int:
+        """The percentage of the time that the change saves."""
+        return round(100 * (1 - self.after.seconds / self.before.seconds)) if self.before.seconds else 0
 
     @property
     def is_worse(self) -> bool:
@@ -215,11 +214,8 @@ def best_of(pairs: Sequence[tuple[T, Effect]], measure: Measure) -> tuple[T, Eff
     return max(pairs, key=preference)
 
 
-def _figure(unit: Callable[[Fraction], str], after: Fraction | int, before: Fraction | int) -> str:
-    text, earlier = unit(Fraction(after)), unit(Fraction(before))
-    if text == earlier:
-        return f"{text} as before"
-    return f"{text} in place of {earlier}"
+def _difference(size: Fraction) -> str:
+    return f"{'+' if size > 0 else '-'}{bytes_text(abs(size))}"
 
 
 class CostedProgram:

@@ -210,7 +210,7 @@ class ChangeNames:
         if not change.edits:
             return change.words[0]
         if change.parts:
-            return f"{len(change.parts)} changes together (see --advise)"
+            return " and ".join([self._short(part, there) for part in change.parts])
         first, several = change.edits[0], len(change.edits) > 1
         subject = first.subject
         if change.title:
@@ -243,6 +243,13 @@ class ChangeNames:
         # It is that of an operand of this line.
         location = self._calls.completed(source_location(subject.location), owning_op(subject))
         return f"a gradient of {what}{how}" if location.phase is Phase.BACKWARD else what
+
+    def _short(self, change: Change, there: SourceLocation | None) -> str:
+        """`P('x') for params['w']`: the same with what is written there."""
+        first, subject = next(iter(change.edits), None), self.subject(change, there)
+        if first is None or change.title:
+            return subject
+        return f"{'no constraint' if first.is_removal else first.spec} for {subject}"
 
     def _value(self, subject: OpResult | BlockArgument, there: SourceLocation | None) -> str:
         """The value of a line, in words."""
@@ -402,7 +409,7 @@ def help_text(trial: Trial, names: ChangeNames) -> str:
     effect = trial.effect
     difference = names.difference(trial.change) if trial.change.title else ""
     text = f"{trial.change.title}: {difference}" if difference else trial.text
-    lines = [f"{text}{', at a cost' if effect.is_worse else ''}", f"tried: {effect.figures_text}"]
+    lines = [text, f"tried: {effect.figures_text}"]
     if not effect.holds:
         lines.append(f"risk: {effect.risk}")
     if not names.is_of_jax and (shown := names.sdy_text(trial.change)):

@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.base.diagnostics.location import Location, UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
@@ -107,6 +108,22 @@ class PipelineOutcome:
     def sent(self) -> Sent:
         """The bytes that a device sends by place."""
         return sent_by_place(self.report)
+
+    @cached_property
+    def sent_by_line(self) -> dict[str, Sent]:
+        """The places at which a device sends something by line, the most expensive lines and places first.
+
+        Reshards of activations count as if whole tensors were moved, as in the cost of changes.
+        """
+        cost = dict(self.sent)
+        for op, collective in zip(counted_collectives(self.module), self.report.collectives, strict=True):
+            if collective.is_activation and (sent := bytes_of_runs(collective)):
+                runs = 1 if collective.times is None else collective.times.high
+                cost[place_of_collective(collective)] += (bytes_of(op.result_types[0]) or 0) * runs - sent
+        lines: dict[str, Sent] = {}
+        for place in sorted((place for place in cost if self.sent[place]), key=lambda place: -cost[place]):
+            lines.setdefault(place[0], {})[place] = self.sent[place]
+        return dict(sorted(lines.items(), key=lambda item: -sum(cost[place] for place in item[1])))
 
     @cached_property
     def largest_at(self) -> Mapping[tuple[str, str, str], Op]:

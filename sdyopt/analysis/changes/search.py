@@ -26,6 +26,7 @@ from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
+from sdyopt.analysis.changes.outcome import Sent
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.proposals.memory import at_peak
@@ -75,7 +76,7 @@ class TrialBudget(NamedTuple):
 
 # In a program of so many operations, not all changes can be looked at.
 _LARGE = 800
-CHECK, LINT, ADVISE = TrialBudget(30_000, 12, 64), TrialBudget(60_000, 12, 64), TrialBudget(500_000, 24, 400)
+CHECK, ADVISE = TrialBudget(30_000, 12, 64), TrialBudget(500_000, 24, 400)
 
 
 class Search:
@@ -116,6 +117,8 @@ class Search:
         self.tried = self.proposed = self.failed = self.reduced = 0
         self.is_out_of_time = self.prefers_less = False
         self._known: dict[object, Trial] = {}
+        # What a device sends by line and by place, without a change and after each.
+        self._sent: dict[object, dict[object, Fraction]] = {}
 
     @cached_property
     def _size(self) -> int:
@@ -163,19 +166,14 @@ class Search:
         likely = self.likely(self.trials, list(proposals(self.program)))
         tried = list(self.tries(self.trials, likely))
         # The search of the lines that all commands speak of is through, however small the budget is.
-        asked = chain.from_iterable(at_place(self.program, row) for row in self._costliest)
+        costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
+        asked = chain.from_iterable(at_place(self.program, place) for place in costliest)
         return self._ordered([*tried, *self._beyond(asked, tried)])
 
     @property
-    def _costliest(self) -> list[tuple[str, str, str]]:
-        """The most expensive collectives of the most expensive lines."""
-        outcome = self.trials.outcome
-        assert outcome is not None
-        lines: dict[str, dict[tuple[str, str, str], Fraction]] = {}
-        for place, size in outcome.sent.items():
-            lines.setdefault(place[0], {})[place] = size
-        order = sorted(lines.values(), key=lambda places: -sum(places.values()))
-        return [max(places, key=lambda place: places[place]) for places in order[:_LINES]]
+    def _lines(self) -> dict[str, Sent]:
+        """The places by line, those that send most first."""
+        return {} if self.trials.outcome is None else self.trials.outcome.sent_by_line
 
     def _beyond(self, changes: Iterable[Change], tried: Sequence[Trial]) -> list[Trial]:
         """The trials of changes that are not tried yet."""
@@ -210,13 +208,17 @@ class Search:
         best, parts = self.ranked[0], [self.ranked[0].change]
         while len(parts) < _MAX_TOGETHER and not self.is_over():
             after = self.trials.after(*parts)
-            made = frozenset().union(*[part.subjects for part in parts])
             further = [trial.change for trial in self.ranked[1:_LOOKED_AT]]
             # A program that is larger than the budget is not partitioned again to find more.
             if self._size <= self._budget.operations and after.outcome is not None:
                 further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
+            subjects = [part.subjects for part in parts]
+            # What a change of many places does to a few of them may be done otherwise: the last change holds.
             free = [
-                change for change in further if not change.subjects & made and not change.turns_sharding_off
+                change
+                for change in further
+                if not change.turns_sharding_off
+                and not any(change.subjects <= other or other <= change.subjects for other in subjects)
             ]
             least = self.cost(best.after) - NOISE * self.cost(best.before)
             wider = [joined([*parts, change]) for change in free if change.edits or change.words[0]]
@@ -267,6 +269,8 @@ class Search:
         change = trial.change
         if trial.figures is None or change.is_unsure or change.turns_sharding_off or change.parts:
             return False
+        if trial.may_send_still_more:
+            return False
         before, after = trial.before, trial.after
         saved = before.peak_bytes - max(after.peak_bytes, self.trials.on_chip)
         share = Fraction(saved, before.peak_bytes)
@@ -283,32 +287,39 @@ class Search:
 
         A line is what stands for it in `Sent`.
         """
-        if not self.can_try or self.trials.outcome is None:
+        places = self._lines.get(line) if self.can_try else None
+        if not places:
             return None
-        sent = {place: size for place, size in self.trials.outcome.sent.items() if place[0] == line}
-        most = max(sent, key=lambda place: sent[place], default=None)
-        return self._at(lambda place: place[0] == line) or self._at(lambda place: place == most)
+        return self._at(line, sum(places.values(), Fraction(0))) or self._at(*next(iter(places.items())))
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
         """The best change with which the line of collectives sends less, or these collectives."""
-        if self.can_try:
-            self.ranked = self._with_tried(at_place(self.program, place))
-        return self.at_line(place[0]) or self._at(lambda row: row == place)
+        if not self.can_try:
+            return None
+        self.ranked = self._with_tried(at_place(self.program, place))
+        before = self.sent_at(None, place)
+        return self.at_line(place[0]) or (self._at(place, before) if before else None)
 
-    def _at(self, is_there: Callable[[tuple[str, str, str]], bool]) -> Trial | None:
-        before = self.sent_at(None, is_there)
+    def _at(self, where: str | tuple[str, str, str], before: Fraction) -> Trial | None:
         most = (1 - _LEAST_AT_PLACE) * before
-        helping = [trial for trial in self.ranked if before and self.sent_at(trial, is_there) <= most]
-        if not helping and before and self.together and self.sent_at(self.together, is_there) <= most:
-            return self.together
-        return max(helping, key=lambda item: item.saved(self.moves_whole), default=None)
+        helping = (trial for trial in self.ranked if self.sent_at(trial, where) <= most)
+        if (first := next(helping, None)) is not None:
+            return first
+        return self.together if self.together and self.sent_at(self.together, where) <= most else None
 
-    def sent_at(self, trial: Trial | None, is_there: Callable[[tuple[str, str, str]], bool]) -> Fraction:
-        """What a device sends at some places, after a trial or without a change."""
+    def sent_at(self, trial: Trial | None, where: str | tuple[str, str, str]) -> Fraction:
+        """What a device sends at a line or a place, after a trial or without a change."""
         outcome = self.trials.outcome
         assert outcome is not None
-        sent = outcome.sent if trial is None else trial.sent or {}
-        return sum((size for place, size in sent.items() if is_there(place)), Fraction(0))
+        key = None if trial is None else trial.change.key
+        if key not in self._sent:
+            sent = outcome.sent if trial is None else trial.sent or {}
+            totals: dict[object, Fraction] = {}
+            for place, size in sent.items():
+                totals[place] = size
+                totals[place[0]] = totals.get(place[0], Fraction(0)) + size
+            self._sent[key] = totals
+        return self._sent[key].get(where, Fraction(0))
 
     def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
         """The changes that pay, those that are proposed for a place included."""
@@ -439,6 +450,8 @@ class Search:
             return False
         if excess := self.excess(before):
             return self.excess(after) < excess
+        if trial.may_send_still_more:
+            return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
         is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least

@@ -201,6 +201,11 @@ class Trial(NamedTuple):
         return self.after.wire_bytes > self.before.wire_bytes * (1 + NOISE)
 
     @property
+    def may_send_still_more(self) -> bool:
+        """Whether a device sends more after it, and a partitioner may send still more."""
+        return self.sends_more and not self.effect.holds
+
+    @property
     def seconds_in_xla(self) -> tuple[Fraction, Fraction] | None:
         """The seconds before and after it with XLA's communication, and our estimate of the rest."""
         if self.compiled is None:

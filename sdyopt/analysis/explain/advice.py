@@ -22,10 +22,10 @@ from sdyopt.analysis.changes.edits import (
     dims_text,
     place_of,
 )
-from sdyopt.analysis.changes.effect import NOISE, Effect
+from sdyopt.analysis.changes.effect import NOISE, Effect, Measure
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.search import LINT, Search
+from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
@@ -92,7 +92,7 @@ class ExplainedChanges:
         """The changes of the program that pay."""
         pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
         return Search(
-            trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed), LINT, jobs=self.jobs
+            trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed), CHECK, jobs=self.jobs
         )
 
     @cached_property
@@ -136,9 +136,7 @@ class ExplainedChanges:
         best = min(sure, key=lambda item: (item[1].cost[0], not item[1].holds, item[1].cost), default=None)
         shared = self._shared(proposals, absence)
         if shared is not None and (best is None or _is_better(shared, best[1])):
-            help = self._add_trial(node, shared)
-            help.add(f"tried: {axis_text(absence.axis)} shards it; {shared.effect.text}")
-            self._add_sdy(help, shared)
+            self._add_trial(node, shared, f"{axis_text(absence.axis)} shards it; ")
         elif best is not None:
             self._add(node, *best, absence, names)
         elif unwritable and not tried:
@@ -171,48 +169,33 @@ class ExplainedChanges:
     ) -> None:
         """Adds what to write so that the line of a collective sends less, or that nothing was found."""
         search, place = self._search, place_of_collective(figures)
-        if not search.can_try or not search.trials.outcome or not search.trials.outcome.sent.get(place):
+        if not search.can_try or not search.sent_at(None, place):
             return
-        trial = search.at_place(place)
-        if trial is None:
-            left = search.proposed - search.tried
-            more = f"; --advise tries {left} more" if left > 0 else ""
-            count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
-            node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
+        if (trial := search.at_place(place)) is not None:
+            self._add_trial(node, trial, "", place[0])
             return
+        left = search.proposed - search.tried
+        more = f"; --advise tries {left} more" if left > 0 else ""
+        count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
+        node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
 
-        self._add_for_place(node, trial, place)
+    def add_for_line(self, node: Sentence, line: str) -> bool:
+        """Adds what to write so that a line sends less; whether there is that."""
+        if (trial := self._search.at_line(line)) is not None:
+            self._add_trial(node, trial, "", line)
+        return trial is not None
 
-    def add_for_line(self, node: Sentence, figures: Collective) -> None:
-        """Adds what to write so that the line of its largest collective sends less, if there is that."""
-        place = place_of_collective(figures)
-        if (trial := self._search.at_line(place[0])) is not None:
-            self._add_for_place(node, trial, place)
-
-    def _add_for_place(self, node: Sentence, trial: Trial, place: tuple[str, str, str]) -> None:
+    def _add_trial(self, node: Sentence, trial: Trial, what: str, line: str = "") -> None:
+        """Adds what to write, and its effect on the program, as in a check, and on the line."""
         search = self._search
-
-        def is_there(row: tuple[str, str, str]) -> bool:
-            return row == place
-
-        def is_on_line(row: tuple[str, str, str]) -> bool:
-            return row[0] == place[0]
-
-        # A collective that takes its place is on its line, but of another kind.
-        is_replaced = trial.change.op is not None
-        is_cheaper = not is_replaced and search.sent_at(trial, is_there) < search.sent_at(None, is_there)
-        counted_ones = is_there if is_cheaper else is_on_line
-        sent, left_bytes = (bytes_text(search.sent_at(item, counted_ones)) for item in (None, trial))
-        help = self._add_trial(node, trial)
-        help.add(f"tried: this line sends {left_bytes} in place of {sent}; in all, {trial.effect.text}")
-        self._add_sdy(help, trial)
-
-    def _add_trial(self, node: Sentence, trial: Trial) -> Sentence:
-        word = "possible, at a cost" if trial.effect.is_worse else "help"
-        return node.add(f"{word}: {trial.text}")
-
-    def _add_sdy(self, help: Sentence, trial: Trial) -> None:
-        if shown := self._search.names.sdy_text(trial.change):
+        trial = search.names.worded(trial, search.trials)
+        help = node.add(f"help: {trial.text or '; '.join(trial.texts)}")
+        text = f"tried: {what}{trial.effect.text}"
+        if line and trial.effect.saved(Measure.WIRE):
+            before, after = (bytes_text(search.sent_at(item, line)) for item in (None, trial))
+            text += f"; this line sends {after} in place of {before}"
+        help.add(text)
+        if not search.names.is_of_jax and (shown := search.names.sdy_text(trial.change)):
             help.add(f"in sdy: {shown}")
 
     # --- One axis of a value ----------------------------------------------------------------------

@@ -41,7 +41,9 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: PropagationRun, names: 
                 parent.add(f"… {hidden} more steps, along {_operations(steps[number : number + hidden])}")
             continue
         text, source_line = step_text(item, run, names)
-        parent.add(text, source_line)
+        # Two operations of one line may have the same words.
+        if parent.children[-1:] != [Sentence(text, source_line)]:
+            parent.add(text, source_line)
     annotation = last.annotation
     assert annotation is not None
     text = annotation_text(annotation, names)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import is_input
@@ -45,6 +45,8 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.report.check.check_text import title_of, why
+from sdyopt.analysis.report.check.checker import CheckResult, places_of
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import PropagationRun
@@ -203,6 +205,9 @@ class ShardingExplainer:
         first_of: dict[str, Sentence] = {}
         sharded_alike: dict[str, list[str]] = {}
         is_line = bool(line) and "*" not in line
+        place = self._place_of(line) if is_line else None
+        # What helps the line is said once.
+        advice = self.advice if place is None else None
         hidden: list[tuple[Subject, PropagationRun]] = []
         explained = 0
         for subject, run in subjects.items():
@@ -214,7 +219,7 @@ class ShardingExplainer:
             if len(different) == _MAX_VALUES or explained == _MAX_EXPLAINED:
                 hidden.append((subject, run))
                 continue
-            tree = explain_subject(self.record, run, subject, self.names, self.advice)
+            tree = explain_subject(self.record, run, subject, self.names, advice)
             text = tree_text(tree, _COMPARED_WIDTH)
             # So have those of a line in all layers.
             key = _OF_LAYER.sub("*", text) if line else text
@@ -240,7 +245,7 @@ class ShardingExplainer:
         if is_line:
             # What is sent, and then what can be changed, is read first.
             trees.sort(key=lambda tree: not _has_help(tree))
-            trees = [*self._sent_at(line), *trees]
+            trees = [*([] if place is None else [place]), *trees]
         trees = trees if line else _numbered(trees, asked)
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
@@ -248,27 +253,24 @@ class ShardingExplainer:
             self._add_moved(trees[0], values[0])
         return [*trees, Sentence(self._hidden_text(hidden, line))] if hidden else trees
 
-    def _sent_at(self, line: str) -> Iterator[Sentence]:
-        """What a line sends, and which collective sends most of it."""
+    def _place_of(self, line: str) -> Sentence | None:
+        """What a line sends and why, as in a check, and what to write; None if it sends nothing."""
         if not collectives_of(self._module):
-            return
-        numbered = enumerate(report_on(self._module, self.advice.machine).collectives)
-        there = [
-            (number, item)
-            for number, item in numbered
-            if line in (item.location.file_text, item.location.path_text)
-        ]
-        sizes = [bytes_of_runs(item) for _, item in there]
-        if not any(sizes):
-            return
-        number, most = max(there, key=lambda pair: bytes_of_runs(pair[1]))
-        of = counted(sum(map(bool, sizes)), "collective")
-        tree = Sentence(
-            f"{line} sends {bytes_text(sum(sizes, Fraction(0)))} in {of}, "
-            f"most in #{number}, {most.kind} along {most.axes}: --explain='#{number}'"
+            return None
+        report = report_on(self._module, self.advice.machine)
+        there = (
+            place
+            for place in places_of(report.collectives)
+            if line in (place.largest.location.file_text, place.largest.location.path_text)
         )
-        self.advice.add_for_line(tree, most)
-        yield tree
+        if (place := next(there, None)) is None:
+            return None
+        most = place.largest
+        tree = Sentence(title_of(CheckResult(report, [], None, True), place))
+        tree.add(why(place))
+        self.advice.add_for_line(tree, place.key)
+        tree.add(f"see --explain='#{most.number}' for the {most.kind} that sends most")
+        return tree
 
     def _add_moved(self, tree: Sentence, value: Value) -> None:
         """Adds which collective sends most of an argument, because its uses need another sharding."""
@@ -473,8 +475,8 @@ def explain_subject(
             axes = ", ".join(axis_text(arrival.axis) for arrival in same)
             text = f"{axes} shard{'s' if len(same) == 1 else ''} dimension {same[0].dim}"
             root.children.append(Sentence(text, "", node.children))
-    for truncated, why in record.truncations.get(subject, ()):
-        root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
+    for truncated, reason in record.truncations.get(subject, ()):
+        root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {reason.value}")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
     if len(root.children) == bool(start):
         add_replicated(root, record, run, subject, names)

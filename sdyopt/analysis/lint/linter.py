@@ -10,16 +10,15 @@ from functools import cached_property
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
 from sdyopt.analysis.changes.names import help_text
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.search import LINT as BUDGET
-from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
-from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.figures.topology import Topology
-from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import LintSettings
+from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -31,13 +30,12 @@ from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
-_TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
 # So many callers of a line are named.
 _CALLERS = 1
 # The rule of all changes that no other rule has found something for.
 _CHEAPER_SHARDING = "cheaper-sharding"
-# What was tried saves this.
-_SAVED = "{saved}"
+# A check of so many places is looked at.
+_PLACES = 20
 
 
 @dataclass(slots=True)
@@ -100,7 +98,7 @@ class Linter:
         return result
 
     def _tried(self, placeds: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
-        """The findings with changes that save something, the most first, and those that are kept without.
+        """The findings with changes that save something, in their order, and those that are kept without.
 
         A change is reported once: findings of what it changes, too, are dropped.
         """
@@ -111,23 +109,27 @@ class Linter:
         saving: list[tuple[_Placed, Trial, Measure]] = []
         rest: list[_Placed] = []
         reported: list[Trial] = []
-        # What a rule has found for a line says more than that there is a better sharding.
-        for placed in sorted(placeds, key=lambda item: item.rule.id == _CHEAPER_SHARDING):
+        # What a rule has found for what a line sends says more than that there is a better sharding.
+        for placed in sorted(placeds, key=lambda item: (not item.finding.collectives, item.is_of_check)):
             if (best := _best(placed, programs)) is None:
                 rest += [placed] if placed.finding.is_kept else []
             elif not _is_reported(placed, best[0], reported, programs):
                 reported.append(best[0])
                 saving.append((placed, *best))
         result.untried = search.proposed - search.tried
-        for placed, trial, measure in sorted(saving, key=lambda item: _order_of_saving(*item)):
+        ranks = {trial.change.key: rank for rank, trial in enumerate(search.ranked)}
+
+        def order(item: tuple[_Placed, Trial, Measure]) -> tuple[object, ...]:
+            """As in a check, then what makes no figure worse, then what saves most."""
+            placed, trial, measure = item
+            rank = ranks.get(trial.change.key, len(ranks))
+            return rank, trial.effect.is_worse, -trial.effect.saved(measure), placed.lines
+
+        for placed, trial, measure in sorted(saving, key=order):
             saved = trial.effect.saved(measure)
             finding = replace(placed.finding, cost=saved)
-            text = f"{_TEXTS[measure](saved)} {measure.value}"
-            message = placed.diagnostic.message.replace(_SAVED, text)
             help = help_text(search.names.worded(trial, search.trials), search.names)
-            yield placed._replace(
-                finding=finding, diagnostic=replace(placed.diagnostic, message=message, help=help)
-            )
+            yield placed._replace(finding=finding, diagnostic=replace(placed.diagnostic, help=help))
         yield from sorted(rest, key=_Placed.order)
 
     def _findings(self, rule: Rule, programs: _Programs, result: LintResult) -> Iterable[Finding]:
@@ -148,7 +150,11 @@ class Linter:
         has_line = resolve_file_location(shown_op.location) is not None
         diagnostic = Diagnostic(
             self._settings.severity(type(rule)),
-            self._location(shown_op.location) if has_line or culprit is None else culprit,
+            self._at(finding.place)
+            if finding.place is not None
+            else self._location(shown_op.location)
+            if has_line or culprit is None
+            else culprit,
             finding.message,
             help=finding.help,
             id=f"{LINT}/{rule.id}",
@@ -162,6 +168,10 @@ class Linter:
         statement = self._explainer.range_of(shown_op.location, shown_op)
         lines = [file_range.line for file_range in (diagnostic.culprit, statement) if file_range is not None]
         return diagnostic, tuple(lines)
+
+    def _at(self, place: SourceLocation) -> Location:
+        # Columns of Python start at 0.
+        return FileLoc(place.file, place.line, place.column + 1)
 
     def _location(self, location: Location) -> Location:
         """The line of Python that a person would change, with its first callers; else the location."""
@@ -196,6 +206,11 @@ class _Placed(NamedTuple):
     diagnostic: Diagnostic
     lines: tuple[int, ...]
 
+    @property
+    def is_of_check(self) -> bool:
+        """Whether no rule but that of all changes has it."""
+        return self.rule.id == _CHEAPER_SHARDING
+
     def order(self) -> tuple[bool, str, Fraction, tuple[int, ...]]:
         """The most expensive findings come first: bytes before FLOPs, those without a cost last."""
         cost = self.finding.cost or Fraction(0)
@@ -211,13 +226,18 @@ class _Placed(NamedTuple):
 
 
 def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
-    """The best change for a finding, and the figure that it saves enough of."""
+    """The best change for a finding, and the figure that it saves enough of.
+
+    For what is sent, it is that of a check, at the place where the check has it.
+    """
     finding, search = placed.finding, programs.search
-    places = {programs.place_of(collective) for collective in finding.collectives}
+    lines = {programs.place_of(collective)[0] for collective in finding.collectives}
+    if lines and Measure.WIRE in placed.rule.measures:
+        places = [place for place in programs.check.places if place.key in lines and not place.shared]
+        return next(((place.best, Measure.WIRE) for place in places if place.best is not None), None)
     # A compiler may send more after a constraint of a gradient, which no statement of a program computes.
     proposals = [change for change in finding.proposals if not change.is_unsure]
     trials = [trial for trial in search.trials_of(proposals) if trial.figures is not None]
-    trials += filter(None, map(search.at_place, sorted(places)))
     for measure in placed.rule.measures:
         enough = []
         for trial in trials:
@@ -225,10 +245,8 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
             least = max(placed.rule.least, NOISE * effect.before.measured(measure), Fraction(1))
             # A rule that lowers memory or FLOPs may propose what costs time.
             is_worth_it = effect.is_worth_it if measure is not Measure.WIRE else search.pays(trial)
-            if effect.saved(measure) >= least and is_worth_it:
+            if effect.saved(measure) >= least and is_worth_it and not trial.may_send_still_more:
                 enough.append(trial)
-        if measure is Measure.WIRE and enough:
-            return min(enough, key=search.rank), measure
         if better := [trial for trial in enough if not trial.effect.is_worse] or enough:
             return best_of([(trial, trial.effect) for trial in better], measure)[0], measure
     return None
@@ -236,21 +254,17 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
 
 def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
     """Whether a change that is reported already is that of a finding, or does what it does."""
-    places = {programs.place_of(collective) for collective in placed.finding.collectives}
+    lines = {programs.place_of(collective)[0] for collective in placed.finding.collectives}
     for trial in reported:
         if trial.change.key == best.change.key or trial.figures == best.figures:
             return True
         before, after = (
-            programs.search.sent_at(item, lambda place: place in places) for item in (None, trial)
+            sum((programs.search.sent_at(item, line) for line in lines), Fraction(0))
+            for item in (None, trial)
         )
         if before and 2 * after <= before:
             return True
     return False
-
-
-def _order_of_saving(placed: _Placed, trial: Trial, measure: Measure) -> tuple[object, ...]:
-    """What makes no figure worse comes first, then what saves most."""
-    return trial.effect.is_worse, -trial.effect.saved(measure), len(trial.change.edits), placed.lines
 
 
 def _without_reported_costs(placeds: Iterable[_Placed]) -> Iterator[_Placed]:
@@ -274,9 +288,8 @@ def _one_per_line(placeds: Iterable[_Placed]) -> Iterator[_Placed]:
             yield first
             continue
         cost = sum((placed.finding.cost or Fraction(0) for placed in (first, *others)), Fraction(0))
-        # What is saved was tried with all of them.
-        total = "" if _SAVED in first.diagnostic.message else f", {UNIT_TEXTS[first.rule.unit](cost)} in all"
-        message = f"{first.diagnostic.message}; {len(others)} more like it on this line{total}"
+        total = UNIT_TEXTS[first.rule.unit](cost)
+        message = f"{first.diagnostic.message}; {len(others)} more like it on this line, {total} in all"
         alike = [placed.finding for placed in (first, *others)]
         # What is done for one operation of the line is done for all.
         proposals = list({change.key: change for finding in alike for change in finding.proposals}.values())
@@ -296,12 +309,17 @@ class _Programs:
         self.trials = trials_on(
             after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
         )
-        self.search = Search(self.trials, BUDGET, keeps_slower=True, jobs=jobs)
+        self.search = Search(self.trials, CHECK, keeps_slower=True, jobs=jobs)
         self.has_failed = False
 
     def place_of(self, op: Op) -> tuple[str, str, str]:
         """The place of a collective in figures."""
         return place_of_collective(self.with_collectives.collectives[op])
+
+    @cached_property
+    def check(self) -> CheckResult:
+        """The check of the program, of which all places are findings that a change helps."""
+        return check_of(self.with_collectives.report, self.search, most=_PLACES)
 
     @cached_property
     def with_collectives(self) -> LintedProgram:

@@ -26,11 +26,12 @@ from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.figures import Collective, RunTimes
-from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.figures.totals import along
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.report.check.checker import CheckResult
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
@@ -70,6 +71,10 @@ class LintedPrograms(Protocol):
     @property
     def search(self) -> Search:
         """The changes of the program that pay."""
+
+    @property
+    def check(self) -> CheckResult:
+        """The check of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +171,10 @@ class Finding:
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
     if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is reported once.
 
+    `place` is the line of a place of a check, which the finding has, too.
+
     In place of `help` it has the best change for its collectives, or of `proposals`, which are tried, too. A
     finding for which none saves anything is dropped, unless `is_kept`; if there are no trials, all are kept.
-    `{saved}` in the message becomes what the change saves.
     """
 
     op: Op
@@ -180,6 +186,7 @@ class Finding:
     collectives: tuple[Op, ...] = ()
     proposals: Iterable[Change] = ()
     is_kept: bool = False
+    place: SourceLocation | None = None
 
 
 MIN_WIRE_BYTES: Mapping[str, Limit] = {

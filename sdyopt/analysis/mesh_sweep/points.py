@@ -18,6 +18,7 @@ from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
@@ -29,6 +30,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
@@ -76,8 +78,12 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     source = Source(request["name"], request["text"])
     verifier = Verifier(dialects, plain_type, print_for_note)
     with following(request["shardy"]):
+        read, _ = parse_module(source, dialects, ParseOptions())
         for sizes in request["points"]:
             problems: list[Diagnostic] = []
+            if fixed := fixed_by_shard_map(read, sizes):
+                yield {"sizes": sizes, "problem": fixed}
+                continue
             try:
                 with handling(problems.append):
                     restart = partial(_program, source, dialects, sizes, problems)
@@ -157,6 +163,21 @@ def resize(module: Op, sizes: Sizes) -> None:
             axes = tuple([MeshAxis(axis.name, sizes.get(axis.name, axis.size)) for axis in op.mesh.axes])
             if axes != op.mesh.axes:
                 Rewriter().set_attribute(op, "mesh", Mesh(axes))
+
+
+FIXED = "the shapes in the shard_map"
+
+
+def fixed_by_shard_map(module: Op, sizes: Sizes) -> str:
+    """Why a program cannot have axes of these sizes: a shard_map has the shapes of shards; "" if it can."""
+    now = {axis.name: axis.size for op in module.walk() if isinstance(op, MeshOp) for axis in op.mesh.axes}
+    for op in module.walk():
+        for name in op.manual_axes if isinstance(op, ManualComputationOp) else ():
+            if name in now and sizes.get(name, now[name]) != now[name]:
+                location = source_location(op.location)
+                where = f" at {location.file_text}" if location.line else ""
+                return f"{FIXED}{where} are those of {name}={now[name]}"
+    return ""
 
 
 def undivided(module: Op) -> str:

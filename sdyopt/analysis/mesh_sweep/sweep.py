@@ -18,13 +18,11 @@ from sdyopt.analysis.changes.processes import started
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.interface.flag import TextFile
-from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
+from sdyopt.analysis.mesh_sweep.points import FIXED, points_of, rows_of, swept_axes
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.notation.text_parser import error_at_range
 
@@ -35,6 +33,8 @@ _SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
 MAX_POINTS = 512
 # The columns of the longest bar, and the least that it has if bars are shown.
 _BAR, _LEAST_BAR = 20, 4
+# The columns of `does not fit`, and of `best of 1024`.
+_LEAST_NOTE = 12
 _GAP, _BELOW = "  ", "      "
 _NO_MESH = (
     "give its arguments shardings, such as NamedSharding(mesh, P('data')); -sdy-lift-inlined-meshes names "
@@ -60,6 +60,10 @@ def read_sizes(text: str) -> dict[str, list[int]]:
             break
         separator = _SEPARATOR.match(text, position)
         if separator is None:
+            if text[position:].lstrip().startswith(".."):
+                size, _, _ = sizes.rpartition(",")[2].partition("..")
+                help = f"write its largest size, such as '{name}={size.strip()}..64'"
+                raise UsageError(f"{_FLAG} the range of '{name}' has no end", help)
             message = f"{_FLAG} '{text[position:]}' is not a separator and an axis"
             raise UsageError(message, "write x or × between axes")
         position = separator.end()
@@ -83,10 +87,7 @@ def _range(text: str) -> Iterator[int]:
 
 
 def check_axes(module: Op, axes: Sequence[str], sizes: str) -> None:
-    """Raises DiagnosticError for an axis that the program lacks, or whose size its shapes depend on.
-
-    The former is located in the text of the `sizes`.
-    """
+    """Raises DiagnosticError for an axis that the program lacks, located in the text of the `sizes`."""
     known = list(swept_axes(module))
     for axis in axes:
         if axis not in known:
@@ -94,14 +95,6 @@ def check_axes(module: Op, axes: Sequence[str], sizes: str) -> None:
             error = error_at_range(source, start, start + len(axis), f"the program has no mesh axis '{axis}'")
             error.diagnostic.id, error.diagnostic.source = USAGE_ERROR, source
             raise error.help(nearest_or_all(axis, known) if known else _NO_MESH)
-    for op in module.walk():
-        if isinstance(op, ManualComputationOp):
-            fixed = [axis for axis in op.manual_axes if axis in axes]
-            if fixed:
-                message = f"the shapes in a manual computation depend on the size of '{fixed[0]}'"
-                error = DiagnosticError.at(op.location, f"{_FLAG} {message}")
-                error.diagnostic.id = USAGE_ERROR
-                raise error.help("lower the program, which has a shard_map, for each size in JAX")
 
 
 def _start_of(axis: str, sizes: str) -> int:
@@ -284,7 +277,9 @@ def sweep_text(sweep: Sweep, width: int = 100) -> str:
     table = sweep_table(sweep)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-2]
     notes = max((len(row[-1]) for row in table if row[-2]), default=0)
-    size = min(_BAR, width - sum(widths) - len(_GAP) * (len(widths) + 1) - notes)
+    room = width - sum(widths) - len(_GAP) * (len(widths) + 1)
+    # A long note is rather below the figures than without a bar.
+    size = min(_BAR, room - (notes if room - notes >= _LEAST_BAR else min(notes, _LEAST_NOTE)))
     if size < _BAR:
         table = sweep_table(sweep, size if size >= _LEAST_BAR else 0)
     longest = max(len(row[-2]) for row in table)
@@ -348,5 +343,7 @@ def best_text(sweep: Sweep) -> str:
     by = "least estimated time" if sweep.has_times else "fewest bytes sent"
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
-    compiled = "; sent and memory are as compiled" if sweep.is_compiled else ""
-    return f"best: {by}, for each number of devices; global shapes are the same{compiled}"
+    text = f"best: {by}, for each number of devices; global shapes are the same"
+    if any(FIXED in row.problem for row in sweep.rows):
+        text += "; the shapes in a shard_map are those of one mesh: lower the program in JAX for each"
+    return text + ("; sent and memory are as compiled" if sweep.is_compiled else "")

@@ -81,7 +81,6 @@ _SHOWN_OTHERWISE = (
     *("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work", BOUND_PRODUCTS),
     "live at the peak",
 )
-_WIDTH_OF_CHANGE = 1000
 # So many kinds of collectives are at a place, and so many names of weights at each.
 _PARTS, _NAMES = 4, 6
 # And so many reasons for those of one kind.
@@ -298,7 +297,7 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
         h.pre(".code", hidden=True, data_file=file, data_line=line),
         h.ul(".kinds")[(_part(page, part, len(place.parts) > 1) for part in place.parts[:_PARTS])],
         h.p(".note")[f"and {counted(more, 'other kind')}"] if more > 0 else None,
-        h.p(".tried")[replace_unprintable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+        h.p(".tried")[replace_unprintable(change_of(check, place))] if is_tried else None,
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.figures import (
     Memory,
     Product,
     Report,
+    RunTimes,
     TimedCollective,
     TimedProduct,
     TimeEstimate,
@@ -430,18 +431,20 @@ def _compute(report: Report) -> Section:
         "repeated or padded work",
         ("FLOPs", "useful", "product", "where", "not sharded along"),
         2,
-        [
-            (
-                flops_text(product.flops),
-                share_text(part),
-                product_text(product),
-                product.location.file_text,
-                ", ".join(f'"{axis}"' for axis in product.spare_axes),
-            )
-            for product, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
-        ],
+        _wasteful_rows(report),
     )
     return section
+
+
+def _wasteful_rows(report: Report) -> list[Row]:
+    """Such products, those of one line that are alike as one."""
+    alike: dict[Row, int] = {}
+    for product, part in _wasteful(report):
+        axes = ", ".join(f'"{axis}"' for axis in product.spare_axes)
+        row = share_text(part), product_text(product), product.location.file_text, axes
+        alike[row] = alike.get(row, 0) + (product.flops or 0)
+    order = sorted(alike.items(), key=lambda item: -item[1])
+    return [(flops_text(flops), *row) for row, flops in order]
 
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
@@ -466,8 +469,8 @@ def most_repeated(report: Report) -> str:
     return f"most is repeated along {axes}{where}" if axes else f"most is padding{where}"
 
 
-# A row and the seconds that it stands for.
-_Timed = tuple[Fraction, Row]
+# The seconds of all runs, their number, and the line, the kind and the limit.
+_Timed = tuple[Fraction, RunTimes | None, Row]
 
 # Added to the limit of such a product in the table.
 COMMUNICATION_BOUND = "communication-bound"
@@ -497,20 +500,20 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     if bound := bound_text(report, estimate):
         section.sentences.append(bound)
     if not is_unfused:
-        section.sentences += overlap_texts(report, estimate)
+        section.sentences += dict.fromkeys(overlap_texts(report, estimate))
     machine = f" for {PurePath(report.topology).name}" if report.topology else ""
     speeds = f": {report.speeds}" if report.speeds else ""
     section.sentences.append(f"an estimate from FLOPs, bytes and wire bytes{machine}{speeds}")
     if estimate.error:
         section.sentences.append(estimate.error)
-    rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
+    rows = _alike([*_collectives(report, estimate), *_timed_products(report, estimate)])
     section.add_table(
         "operations by time",
         ("time", "share", "times", "where", "kind", "limit"),
         3,
         [
-            (row[0], share_text(seconds / total) if total else "", *row[1:])
-            for seconds, row in sorted(rows, key=lambda timed: -timed[0])
+            (seconds_text(seconds), share_text(seconds / total) if total else "", times_text(times), *row)
+            for seconds, times, row in sorted(rows, key=lambda timed: -timed[0])
             if seconds
         ],
     )
@@ -610,7 +613,17 @@ def _row(
 ) -> Iterator[_Timed]:
     seconds = seconds_of_runs(timed.seconds, collective.times)
     if seconds is not None:
-        yield (
-            seconds,
-            (seconds_text(seconds), times_text(collective.times), collective.location.file_text, kind, limit),
+        yield seconds, collective.times, (collective.location.file_text, kind, limit)
+
+
+def _alike(timed: Iterable[_Timed]) -> list[_Timed]:
+    """The operations, those of one line, kind and limit as one: a line has one for each layer."""
+    alike: dict[object, _Timed] = {}
+    for seconds, times, row in timed:
+        key = row if times is not None and row[0] else len(alike)
+        earlier, runs, _ = alike.get(key, (Fraction(0), RunTimes(0, 0), row))
+        added = (
+            times if runs is None or times is None else RunTimes(runs.low + times.low, runs.high + times.high)
         )
+        alike[key] = earlier + seconds, added, row
+    return list(alike.values())

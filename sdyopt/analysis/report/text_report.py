@@ -102,12 +102,15 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
             (others if row[table.figures] in seen else firsts).append(row)
             seen.add(row[table.figures])
         table = replace(table, rows=[*firsts, *others])
-    header, *lines = _indented(_table(table, limit), width)
+    # Rather the last column is below the others than cut.
+    below = "" if table.has_notes or _width_of(table, limit) <= width - len(_INDENT) else table.columns[-1]
+    shown = replace(table, has_notes=True) if below else table
+    header, *lines = _indented(_table(shown, limit), width)
     yield header
     for line, row in zip(lines, table.rows[:limit], strict=True):
         yield line
-        if table.has_notes:
-            yield from _note(printable(row[-1]).plain, width)
+        if shown.has_notes and row[-1]:
+            yield from _note(printable(f"{below}: {row[-1]}" if below else row[-1]).plain, width)
     if len(table.rows) > limit:
         yield f"{_INDENT}… and {len(table.rows) - limit} more"
     if small:
@@ -156,6 +159,15 @@ def _note(text: str, width: int) -> Iterator[str]:
         last = set_cell_size(lines[_NOTE_LINES - 1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"
         lines = [*lines[: _NOTE_LINES - 1], last]
     yield from (_NOTE_INDENT + line for line in lines)
+
+
+def _width_of(table: ReportTable, limit: int) -> int:
+    """The columns that a table needs if nothing is cut but what has a largest width."""
+    widths = []
+    for number, column in enumerate(table.columns):
+        longest = max([len(column), *(len(row[number]) for row in table.rows[:limit])])
+        widths.append(min(longest, _MAX_WIDTH.get(column, longest)))
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _table(table: ReportTable, limit: int) -> Table:

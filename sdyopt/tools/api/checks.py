@@ -140,7 +140,7 @@ class Check(OfProgram):
                     round(place.total.high),
                     tuple(dict.fromkeys(name for part in place.parts for name in part.names)),
                     check_text.why(place),
-                    check_text.change_of(self.ir, place, 1000),
+                    check_text.change_of(self.ir, place),
                     self._tried(place.best),
                 )
                 for place in self.ir.places

@@ -204,8 +204,8 @@ _OWN = (
     Flag(
         "max-diagnostic-op-lines",
         DIAGNOSTICS,
-        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal and in "
-        "sdy-opt-verify, all elsewhere)",
+        "print at most N lines of the operation of a diagnostic, all for 0 (default: 3 on a terminal, in "
+        "reports, checks and the like, and in sdy-opt-verify; all elsewhere)",
         "N",
         kind=int,
     ),

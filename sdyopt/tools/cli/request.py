@@ -110,7 +110,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         paint=choose_paint(arguments["color"]),
         columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
         folds_help=_terminal_columns(STDERR_NUMBER) > 0,
-        max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"]),
+        max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"], is_for_people=bool(analyses)),
         split_marker=arguments["split-input-file"],
         output_split_marker=arguments["output-split-marker"],
         allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
@@ -208,11 +208,14 @@ def _terminal_columns(file_number: int) -> int:
     return columns or _given_columns() or DEFAULT_COLUMNS
 
 
-def _max_op_lines(value: int | None) -> int:
-    """The maximum number of lines of an operation in a diagnostic; 0 for no limit."""
+def _max_op_lines(value: int | None, is_for_people: bool = False) -> int:
+    """The maximum number of lines of an operation in a diagnostic; 0 for no limit.
+
+    What is only parsed or transformed has the diagnostics of MLIR, unless a terminal shows them.
+    """
     if value is not None:
         return value
-    return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
+    return TERMINAL_OP_LINES if is_for_people or _terminal_columns(STDERR_NUMBER) else 0
 
 
 def _print_options(arguments: Arguments) -> PrintOptions:

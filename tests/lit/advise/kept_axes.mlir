@@ -13,10 +13,11 @@
 // RUN: sdy-opt %s --explain=model.py:4 | filecheck %s --check-prefix=WRITTEN
 // RUN: sdy-opt %s --explain=model.py:5 | filecheck %s --check-prefix=LINE
 // WRITTEN:      help: keep "data": P('data') at model.py:4; where out_sharding is written, too: P('data',
-// WRITTEN:      tried: "data" shards it; a device sends 0 B in place of 768.0 KiB
-// LINE:         model.py:5 sends 768.0 KiB in 1 collective
+// WRITTEN:      tried: "data" shards it; -768.0 KiB sent
+// LINE:         model.py:5 768.0 KiB (100%) all_gather along data
+// LINE-NEXT:    x: P('data') → P() for dot_general and 1 more
 // LINE-NEXT:    help: keep "data": P('data') at model.py:4
-// LINE:         tried: this line sends 0 B in place of 768.0 KiB
+// LINE:         tried: -768.0 KiB sent, {{.*}}; this line sends 0 B in place of 768.0
 
 #reshard = loc("jit(f)/reshard"("f"("model.py":4:5)))
 #product = loc("jit(f)/dot_general"("f"("model.py":5:5)))

@@ -29,7 +29,7 @@
 // An explanation of the weight has this change, not one that saves less.
 // RUN: sdy-opt %s --explain="weights['up']" | filecheck %s --check-prefix=EXPLAIN
 // EXPLAIN:      help: shard the input weights['up'] as P(None, 'model')
-// EXPLAIN-NEXT: tried: "model" shards it; a device sends 2.00 KiB in place of 14.0 KiB
+// EXPLAIN-NEXT: tried: "model" shards it; -12.0 KiB sent, -10.0 KiB memory
 
 // A page has a chart of time against memory, and the changes.
 //

@@ -5,7 +5,7 @@
 // RUN: filecheck %s --check-prefix=MARKDOWN < %t/report.md
 
 // MARKDOWN: | bytes | share | where | what | why | change |
-// MARKDOWN: | 1.00 MiB | 52% | model.py:7 | {{.*}} | tried: P('data', 'tp') for x and 2 more: -1.41 MiB sent, -2.62 MiB memory |
+// MARKDOWN: | 1.00 MiB | 52% | model.py:7 | {{.*}} | tried: P('data', 'tp') for x and 2 more: -1.41 MiB sent, -2.62 MiB memory, -67% FLOPs |
 
 // CHECK:      1. model.py:7  1.00 MiB (52%)
 // CHECK-NEXT: P(None, 'data') → P() for add at model.py:6

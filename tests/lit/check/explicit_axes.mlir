@@ -8,7 +8,7 @@
 
 // CHECK:      1. model.py:10  512.0 KiB (100%)  all_gather along model
 // CHECK-NEXT: P('data', 'model') → P('data') for tanh at model.py:11
-// CHECK-NEXT: tried: P('data','model') for reshard at line 10 and 1 result: -512.0 KiB sent, -1.50 MiB memory
+// CHECK-NEXT: tried: P('data', 'model') for the reshard at line 10 and 1 result: -512.0 KiB sent, -1.50 MiB
 
 // LINT-NOT: P.UNCONSTRAINED
 // LINT-NOT: overridden-constraint
@@ -18,12 +18,13 @@
 // EXPLAIN-NEXT: out_sharding of the dot_general, which its input got before propagation
 
 // The line and the value have the change of all results with it, not that of the constraint alone, which saves nothing.
-// LINE:      model.py:10 sends 512.0 KiB in 1 collective
+// It is said once.
+// LINE:      model.py:10 512.0 KiB (100%) all_gather along model
+// LINE-NEXT: P('data', 'model') → P('data') for tanh at model.py:11
 // LINE-NEXT: help: write P('data', 'model') in the reshard at model.py:10
-// LINE-NEXT: tried: this line sends 0 B in place of 512.0 KiB; in all, a device sends 0 B in place of
+// LINE-NEXT: tried: -512.0 KiB sent, -1.50 MiB memory; this line sends 0 B in place of 512.0 KiB
 // LINE:      "model" does not shard dimension 1
-// LINE:      help: write P('data', 'model') in the reshard at model.py:10
-// LINE-NEXT: tried: "model" shards it; a device sends 0 B in place of 512.0 KiB
+// LINE-NOT:  help:
 
 // ADVISE: 1. write P('data', 'model') in the reshard at model.py:10
 // ADVISE-NOT: remove the

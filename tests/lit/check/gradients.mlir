@@ -7,8 +7,6 @@
 // CHECK-NEXT:    gradient of params['w']: dot_general contracts a dimension of batch sharded along "x"
 // CHECK:      {{^}}2. model.py:6 {{.*}} all_reduce along y
 // CHECK-NEXT:    dot_general contracts a dimension of params['w'] sharded along "y"
-// CHECK:      {{^}}3. model.py:9 {{.*}} all_reduce along x
-// CHECK-NEXT:    combines the partial results of convolution
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))

@@ -6,7 +6,6 @@
 
 // CHECK: . model.py:12 {{.*}} all_reduce along y, update
 // CHECK: . model.py:9 {{.*}} all_reduce along x, backward
-// CHECK: . model.py:6 {{.*}} all_gather along x{{$}}
 
 // REPORT: in the update, dot_general contracts a dimension of factor['w']
 

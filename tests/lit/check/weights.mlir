@@ -11,10 +11,10 @@
 // CHECK:      communication  768.0 KiB sent by each of 4 devices: 100% all_gather along x
 // CHECK-NEXT: memory {{.*}} MiB at the peak (model.py:20), {{.*}} on TPU, fits in 1.00 GiB{{.*}}
 // CHECK-NEXT: compute        536.9 MFLOP per device, 100% of them useful
+// Without "x" on the weights, nothing would be sent, and each device would have to store all of them.
+// CHECK-NEXT: none of {{[0-9]+}} changes that were tried helps here:
 // CHECK-NEXT: 1. model.py:20  768.0 KiB (100%)  4 all_gather along x, forward + backward
 // CHECK-NEXT:    params[*]['up'] and 1 more: P('x') → P() for dot_general
-// Without "x" on the weights, nothing would be sent, and each device would have to store all of them.
-// CHECK-NEXT:    none of {{[0-9]+}} changes that were tried helps here
 // CHECK-NOT: {{.}}
 
 // SMALL: memory {{.*}} MiB at the peak (model.py:20), {{.*}} on TPU, does not fit in 1.00 MiB{{.*}}

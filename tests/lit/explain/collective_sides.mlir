@@ -23,10 +23,10 @@
 // CHECK-NEXT: │  └─ annotated: the input %weight  collective_sides.mlir:37
 // CHECK-NEXT: ├─ "x" shards dimension 1 of %tail
 // CHECK-NEXT: │  └─ annotated: the input %tail  collective_sides.mlir:38
+// The figures are those of the program, with what they depend on.
 // CHECK-NEXT: ├─ help: shard result 1 of @main as P(('y', 'x'))
-// CHECK-NEXT: │  ├─ tried: this line sends 0 B in place of 3.00 KiB; in all, a device sends 14.0 KiB in place of
-// CHECK-NEXT: │  │    22.0 KiB, and its peak memory is 56.0 KiB as before; depends on the partitioner: XLA may
-// CHECK-NEXT: │  │    send more, about 72.0 KiB if it moves whole tensors
+// CHECK-NEXT: │  ├─ tried: -8.00 KiB sent; XLA may send more, about 72.0 KiB if it moves whole tensors; this line
+// CHECK-NEXT: │  │    sends 0 B in place of 8.00 KiB
 // CHECK-NEXT: │  └─ in sdy: [{"y", "x"}, {}] on result 1 of @main
 // CHECK-NEXT: └─ see --explain='@main %2' for the sharding of what it moves
 

@@ -16,15 +16,16 @@
 // CHECK-NEXT: ├─ "x" shards dimension 1 of %rhs
 // CHECK-NEXT: │  └─ annotated: the input %rhs  collectives.mlir:66
 // Without "x" on %lhs, the line would send less, but whoever calls the function has to gather it.
+// The figures are those of the program, as in a check, and what the line sends then.
 // CHECK-NEXT: ├─ help: write P('y', 'x') in the with_sharding_constraint on %0 (collectives.mlir:68), and %2
 // CHECK-NEXT: │  │  (collectives.mlir:70), result 0 of @main likewise
-// CHECK-NEXT: │  ├─ tried: this line sends 448 B in place of 512 B; in all, a device sends 448 B in place of 800
-// CHECK-NEXT: │  │    B, and its peak memory is 1.12 KiB in place of 1.38 KiB
+// CHECK-NEXT: │  ├─ tried: -352 B sent, -256 B memory; this line sends 448 B in place of 512 B
 // CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"}]>; 2 more
 // CHECK-NEXT: └─ see --explain='@main %lhs' for the sharding of what it moves
 
 // The contracting dimension is sharded, so each device has a partial sum. If all that takes the sum is
-// sharded along the axis, too, half of it is sent elsewhere.
+// sharded along the axis, too, half of it is sent elsewhere. The change is that of the whole line, as it is in
+// a check.
 // CHECK: #1 all_reduce along {"y"} of %0: a device sends 128 B  collectives.mlir:68
 // CHECK-NEXT: ├─ dot reduces over dimension 1 of an operand, which is sharded along "y"
 // CHECK-NEXT: ├─ "y" shards dimension 1 of %lhs
@@ -33,8 +34,7 @@
 // CHECK-NEXT: │  └─ annotated: the input %rhs  collectives.mlir:66
 // CHECK-NEXT: ├─ help: write P('y', 'x') in the with_sharding_constraint on %0 (collectives.mlir:68), and %2
 // CHECK-NEXT: │  │  (collectives.mlir:70), result 0 of @main likewise
-// CHECK-NEXT: │  ├─ tried: this line sends 0 B in place of 128 B; in all, a device sends 448 B in place of 800 B,
-// CHECK-NEXT: │  │    and its peak memory is 1.12 KiB in place of 1.38 KiB
+// CHECK-NEXT: │  ├─ tried: -352 B sent, -256 B memory; this line sends 448 B in place of 512 B
 // CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"}]>; 2 more
 // CHECK-NEXT: └─ see --explain='@main %0' for the sharding of what it moves
 

@@ -3,7 +3,6 @@
 sdy.mesh @mesh = <["data"=2, "model"=4]>
 
 // A cache of keys that each device along "model" copies, although the heads are computed along it.
-// expected-warning@+1 {{another sharding of argument 0 of @cache saves 3.00 MiB on the wire}}
 func.func @cache(
     %cache: tensor<4x1024x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}, {}]>},
     %query: tensor<4x1x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {"model"}, {}]>},
@@ -11,6 +10,7 @@ func.func @cache(
     -> (tensor<4x16x1x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}, {}, {}]>},
         tensor<4x1024x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}, {}]>}) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
+  // expected-warning@+1 {{3.00 MiB (100%) sent, all_gather along model: P('data', None, 'model') → P('data') for result 1}}
   %0 = stablehlo.dynamic_update_slice %cache, %key, %zero, %at, %zero, %zero : (tensor<4x1024x16x32xf32>, tensor<4x1x16x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x1024x16x32xf32>
   %1 = stablehlo.dot_general %query, %0, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<4x1x16x32xf32>, tensor<4x1024x16x32xf32>) -> tensor<4x16x1x1024xf32>
   return %1, %0 : tensor<4x16x1x1024xf32>, tensor<4x1024x16x32xf32>
@@ -20,16 +20,16 @@ func.func @cache(
 
 sdy.mesh @mesh = <["data"=4, "model"=4]>
 
-// Weights of Megatron with their axes exchanged. Reported are the changes that go together.
-// expected-warning@+2 {{another sharding of argument 2 of @megatron saves 1.88 MiB on the wire}}
-// expected-warning@+1 {{another sharding of result 0 of @megatron saves 384.0 KiB on the wire}}
+// Weights of Megatron with their axes exchanged. Reported are the places of a check.
 func.func @megatron(
     %x: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %up: tensor<512x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>},
     %down: tensor<2048x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>})
     -> (tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
+  // expected-warning@+1 {{3.00 MiB (89%) sent, all_reduce along model: dot_general contracts a dimension}}
   %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<1024x512xf32>, tensor<512x2048xf32>) -> tensor<1024x2048xf32>
   %1 = stablehlo.tanh %0 : tensor<1024x2048xf32>
+  // expected-warning@+1 {{384.0 KiB (11%) sent, all_gather along model: P('data', 'model') → P('data') for result 0}}
   %2 = stablehlo.dot_general %1, %down, contracting_dims = [1] x [0] : (tensor<1024x2048xf32>, tensor<2048x512xf32>) -> tensor<1024x512xf32>
   return %2 : tensor<1024x512xf32>
 }
@@ -39,7 +39,6 @@ func.func @megatron(
 sdy.mesh @mesh = <["fsdp"=8]>
 
 // The embeddings are sharded along their columns, and so are the activations: their batch lost "fsdp".
-// expected-warning@+1 {{another sharding of argument 1 of @lost_batch saves 13.8 MiB on the wire}}
 func.func @lost_batch(
     %tokens: tensor<64x128xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>},
     %table: tensor<65536x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"fsdp"}]>},
@@ -48,6 +47,7 @@ func.func @lost_batch(
   %1 = "stablehlo.gather"(%table, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 256>}> : (tensor<65536x256xf32>, tensor<64x128x1xi32>) -> tensor<64x128x256xf32>
   %2 = stablehlo.dot_general %1, %w, contracting_dims = [2] x [0] : (tensor<64x128x256xf32>, tensor<256x256xf32>) -> tensor<64x128x256xf32>
   %3 = stablehlo.tanh %2 : tensor<64x128x256xf32>
+  // expected-warning@+1 {{14.0 MiB (67%) sent, all_reduce along fsdp: result 0 of @lost_batch}}
   %4 = stablehlo.dot_general %3, %w, contracting_dims = [2] x [0] : (tensor<64x128x256xf32>, tensor<256x256xf32>) -> tensor<64x128x256xf32>
   return %4 : tensor<64x128x256xf32>
 }
@@ -59,8 +59,8 @@ sdy.mesh @mesh = <["data"=4, "model"=2]>
 // A constraint whose axes are exchanged.
 func.func @exchanged(%x: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>})
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>}) {
+  // expected-warning@+1 {{256.0 KiB (100%) sent, 2 all_to_all along data:(2)2}}
   %0 = stablehlo.tanh %x : tensor<512x512xf32>
-  // expected-warning@+1 {{this with_sharding_constraint to P('model', 'data') is not the cheapest: another one saves 256.0 KiB on the wire}}
   %1 = sdy.sharding_constraint %0 <@mesh, [{"model"}, {"data"}]> : tensor<512x512xf32>
   %2 = stablehlo.exponential %1 : tensor<512x512xf32>
   return %2 : tensor<512x512xf32>
@@ -71,12 +71,12 @@ func.func @exchanged(%x: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 
 // A momentum that is not sharded like its weight.
-// expected-warning@+1 {{another sharding of argument 0 of @momentum saves 768.0 KiB on the wire}}
 func.func @momentum(
     %w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %m: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
     %g: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>})
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  // expected-warning@+1 {{768.0 KiB (100%) sent, all_gather along data: P('data') → P() for result 1}}
   %0 = stablehlo.add %m, %g : tensor<512x512xf32>
   %1 = stablehlo.subtract %w, %0 : tensor<512x512xf32>
   return %1, %0 : tensor<512x512xf32>, tensor<512x512xf32>
@@ -87,14 +87,14 @@ func.func @momentum(
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 
 // A weight that is sharded along the axis of the batch.
-// expected-warning@+2 {{another sharding of argument 1 of @weight saves 768.0 KiB on the wire}}
-// expected-warning@+1 {{another sharding of result 0 of @weight saves 64.0 KiB on the wire}}
 func.func @weight(
     %x: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %w1: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %w2: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>}) -> tensor<512x256xf32> {
+  // expected-warning@+1 {{768.0 KiB (86%) sent, all_gather along data: P('data') → P(None, 'model') for dot_general}}
   %0 = stablehlo.dot_general %x, %w1, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
   %1 = stablehlo.tanh %0 : tensor<512x1024xf32>
+  // expected-warning@+1 {{128.0 KiB (14%) sent, all_reduce along model: result 0 of @weight}}
   %2 = stablehlo.dot_general %1, %w2, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x256xf32>) -> tensor<512x256xf32>
   return %2 : tensor<512x256xf32>
 }
@@ -104,9 +104,9 @@ func.func @weight(
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 
 // A result that is gathered at the end.
-// expected-warning@+1 {{another sharding of result 0 of @result saves 768.0 KiB on the wire}}
 func.func @result(%x: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %w: tensor<256x512xf32>)
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  // expected-warning@+1 {{768.0 KiB (100%) sent, all_gather along data: P('data') → P() for result 0}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x512xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>
 }

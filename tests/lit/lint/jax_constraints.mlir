@@ -1,10 +1,13 @@
-// A change of constraints of JAX is reported at the line that writes them, in JAX's words: a dimension with axes cannot be
-// open in a PartitionSpec, and a statement constrains the gradient, too.
-// RUN: sdy-opt %s --lint=closed-dimension-gather --lint-config=- 2>&1 | filecheck %s
+// A finding is at the place of a check, with its change, in JAX's words, and its figures.
+// RUN: sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s
+// RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
 
-// CHECK: model.py:5:5: warning: this constraint to P('data') closes dimension 1, which forces a gather
-// CHECK: help: write P('data', P.UNCONSTRAINED) in the with_sharding_constraint at model.py:5{{$}}
-// CHECK-NEXT: tried: sends 0 B in place of 768.0 KiB, peak memory
+// CHECKED:      1. model.py:6  768.0 KiB (100%)  all_gather along model
+// CHECKED-NEXT: P('data', 'model') → P('data') for tanh
+// CHECKED-NEXT: tried: P('data', 'model') for the constraint at line 5 and 1 result: -768.0 KiB sent
+// CHECK: model.py:6:5: warning: 768.0 KiB (100%) sent, all_gather along model: P('data', 'model') → P('data') for tanh
+// CHECK: help: write P('data', 'model') in the with_sharding_constraint at model.py:5{{$}}
+// CHECK-NEXT: tried: -768.0 KiB sent, -1.75 MiB memory
 // CHECK-NOT: in sdy
 #shard = loc("shard"("model.py":2:4))
 #here = loc("jit(step)/sharding_constraint"(callsite(#shard at "step"("model.py":5:4))))

@@ -9,13 +9,12 @@
 // CHECK-NEXT: model.py:9:3: note: called from
 // CHECK-NEXT: model.py:3:8: note: the first result is for this use
 
-// An argument has no line of Python. Its finding is where it is used first.
+// An argument has no line of Python. The finding of its change is where more is sent without it.
 // RUN: sdy-opt %t/argument.mlir --lint=cheaper-sharding --lint-config=- 2>&1 | filecheck %s --check-prefix=ARGUMENT
 
-// ARGUMENT:      model.py:3:8: warning: another sharding of w saves
-// ARGUMENT-NEXT: {{^}}    a = absolute(w)
+// ARGUMENT:      model.py:4:8: warning: 768.0 KiB (100%) sent, all_to_all along x
+// ARGUMENT-NEXT: {{^}}    b = absolute(w)
 // ARGUMENT-NEXT: {{^}}       ^
-// ARGUMENT-NEXT: model.py:9:3: note: called from
 // ARGUMENT-NEXT: help: shard the input w as
 
 //--- model.py

@@ -12,6 +12,7 @@
 // RUN: not sdy-opt %s --mesh-sweep='x=2 x z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
 // RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
+// RUN: not sdy-opt %s --mesh-sweep='y=2 x x=1..' 2>&1 | filecheck %s --check-prefix=END
 // RUN: not sdy-opt %s --mesh-sweep='x=1..2..4' 2>&1 | filecheck %s --check-prefix=SIZE
 // RUN: not sdy-opt %s --mesh-sweep='x=1..4' --check 2>&1 | filecheck %s --check-prefix=BOTH
 
@@ -66,6 +67,8 @@
 // SEPARATOR: for the --mesh-sweep option: 'y=2' is not a separator and an axis
 
 // RANGE: for the --mesh-sweep option: the range '8..2' is empty
+// END:      the range of 'x' has no end
+// END-NEXT: help: write its largest size, such as 'x=1..64'
 // SIZE: for the --mesh-sweep option: '1..2..4' is not a size
 
 // BOTH: the --mesh-sweep option cannot be used with --check

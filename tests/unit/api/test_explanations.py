@@ -57,5 +57,5 @@ def test_without_passes_it_is_the_answer_of_the_command(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     answer = sdyopt.parse(file.read_text(encoding="utf-8"), name=str(file)).explain("#4")
     # With the changes and sdy-propagation-pipeline, a device would send something else.
-    assert "a device sends 14.0 KiB" in answer
+    assert "tried: -8.00 KiB sent" in answer
     assert done.stdout.partition("\n\n")[2] == answer

@@ -5,12 +5,13 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.changes.edits import AnnotationEdit
-from sdyopt.analysis.changes.search import LINT, Search
+from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import LintSettings
+from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc
 from sdyopt.mlir.ir.value import OpResult
@@ -46,15 +47,8 @@ func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
     assert len(lint(text, only("replicating-custom-call", min_bytes=1)).diagnostics) == 1
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("costs much", "costs much; 1 more like it on this line, 3.00 KiB in all"),
-        # This is tried with both of them.
-        ("saves {saved}", "saves {saved}; 1 more like it on this line"),
-    ],
-)
-def test_what_is_saved_on_a_line_is_not_summed(message: str, expected: str) -> None:
+def test_what_is_alike_on_a_line_is_one_finding() -> None:
+    message, expected = "costs much", "costs much; 1 more like it on this line, 3.00 KiB in all"
     rule = only("cheaper-sharding").rules()[0]
     module = program(TWO).module
     location = FileLoc("model.py", 5, 3)
@@ -112,7 +106,11 @@ class _Limited:
 
     @property
     def search(self) -> Search:
-        return Search(self.trials, LINT)
+        return Search(self.trials, CHECK)
+
+    @property
+    def check(self) -> CheckResult:
+        return check_of(self.with_collectives.report, self.search)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

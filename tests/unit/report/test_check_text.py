@@ -19,7 +19,6 @@ from sdyopt.analysis.report.check.check_text import (
     _tight,
     change_of,
     check_text,
-    shortened,
     together_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
@@ -47,23 +46,6 @@ def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) ->
     assert _tight(text, width) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "expected"),
-    [
-        ("at the peak (model.py:12), fits", 31, "at the peak (model.py:12), fits"),
-        ("at the peak (long_name_of_a_model.py:12), fits", 40, "at the peak (…me_of_a_model.py:12), fits"),
-        ("at the peak (long_name_of_a_model.py:12), fits", 20, "at the peak (…model…"),
-        (
-            "for …ame_of_a_model.py:12, 1 result: -1.00 GiB sent",
-            45,
-            "for …_a_model.py:12, 1 result: -1.00 GiB sent",
-        ),
-    ],
-)
-def test_lines_keep_the_ends_of_files(text: str, width: int, expected: str) -> None:
-    assert shortened(text, width) == expected
-
-
 def test_reasons_and_changes_are_folded_in_few_columns() -> None:
     line = "   tried: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent, -96.0 MiB memory"
     assert _folded(line, 80).splitlines() == [
@@ -87,36 +69,11 @@ def trial_of(after: Figures, *annotations: Annotation, is_removal: bool = False)
     return Trial(Change((edit,) * len(annotations)), *Effect(FIGURES, after), annotations=annotations)
 
 
-@pytest.mark.parametrize(
-    ("width", "expected"),
-    [
-        (90, "tried: P('x', None) for the gradient of the value at line 7 and 1 result: -1 B sent"),
-        (80, "tried: P('x',None) for the gradient of line 7 and 1 result: -1 B sent"),
-        (66, "tried: P('x',None) for gradient of line 7 and 1 result: -1 B sent"),
-        (63, "tried: P('x',None) for gradient of line 7, 1 result: -1 B sent"),
-        (55, "tried: P('x',None) for gradient of line 7: -1 B sent"),
-        (50, "tried: P('x',None) for …dient of line 7: -1 B sent"),
-    ],
-)
-def test_changes_lose_words_before_figures(width: int, expected: str) -> None:
+def test_changes_are_of_lines_of_the_file_of_the_place() -> None:
     annotation = Annotation("", "P('x', None)", "")
     trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), annotation)._replace(results=(annotation,))
-    assert trial_text(trial, "the gradient of the value at model.py:7", width, "model.py:7") == expected
-
-
-@pytest.mark.parametrize(
-    ("subject", "expected"),
-    [
-        (
-            "the constraint at model.py:41 and 2 other lines",
-            "tried: P('x',None) for …e 41 and 2 more: -1 B sent",
-        ),
-        ("params['layers']['down'] and 2 more", "tried: P('x',None) for …wn'] and 2 more: -1 B sent"),
-    ],
-)
-def test_changes_keep_how_many_values_they_are_of(subject: str, expected: str) -> None:
-    trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), Annotation("", "P('x', None)", ""))
-    assert trial_text(trial, subject, 40, "model.py:41") == expected
+    text = trial_text(trial, "the constraint at model.py:41 and other.py:2", "model.py:7")
+    assert text == "tried: P('x', None) for the constraint at line 41 and other.py:2 and 1 result: -1 B sent"
 
 
 @pytest.mark.parametrize(
@@ -135,24 +92,27 @@ def test_shardings_have_one_notation(text: str, expected: str) -> None:
 
 def test_a_change_that_sends_more_says_why_it_pays() -> None:
     after = FIGURES._replace(wire_bytes=Fraction(3), seconds=Fraction(3))
-    text = trial_text(trial_of(after, Annotation("", "P('x')", "")), "x", 80)
+    text = trial_text(trial_of(after, Annotation("", "P('x')", "")), "x")
     assert text == "tried: P('x') for x: +1 B sent, -25% time"
     as_much = FIGURES._replace(seconds=Fraction(3))
-    text = trial_text(trial_of(as_much, Annotation("", "P('x')", "")), "x", 80)
+    text = trial_text(trial_of(as_much, Annotation("", "P('x')", "")), "x")
     assert text == "tried: P('x') for x: as much sent, -25% time"
 
 
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        (1, "the best 2 changes together: -1 B sent, -25% time; see --advise"),
-        (3, "the fastest 2 changes together: -25% time, +1 B sent; see --advise"),
+        (1, "best together: 1 and shard w: -1 B sent, -25% time"),
+        (3, "best together: 1 and shard w: +1 B sent, -25% time"),
     ],
 )
-def test_changes_that_send_more_together_are_said_to_be_fast(sent: int, expected: str) -> None:
+def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, expected: str) -> None:
     after = FIGURES._replace(wire_bytes=Fraction(sent), seconds=Fraction(3))
-    trial = trial_of(after)._replace(change=Change((), parts=(Change(()), Change(()))))
-    assert together_text(cast(CheckResult, SimpleNamespace(together=trial))) == expected
+    parts = Change((), words=("other", "")), Change((), words=("first", ""))
+    trial = trial_of(after)._replace(change=Change((), parts=parts), texts=("shard w", "shard x"))
+    place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), is_transposed=False)
+    check = cast(CheckResult, SimpleNamespace(together=trial, places=[place]))
+    assert together_text(check) == expected
 
 
 @pytest.mark.parametrize(
@@ -164,18 +124,18 @@ def test_changes_that_send_more_together_are_said_to_be_fast(sent: int, expected
 )
 def test_a_place_names_the_change_of_another_one(saved: int, expected: str) -> None:
     place = cast(CostlyPlace, SimpleNamespace(shared=1, shared_bytes=Fraction(saved)))
-    assert change_of(cast(CheckResult, None), place, 80) == expected
+    assert change_of(cast(CheckResult, None), place) == expected
 
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
 
 
-def test_the_place_where_the_best_change_saves_most_is_read_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = sdyopt.check(EXAMPLE).places[0]
-    monkeypatch.setattr(checker, "costliest", lambda places: list(places)[-1:])
-    monkeypatch.setattr(checker, "PLACES", 1)
+def test_places_that_a_change_helps_come_first_in_the_order_of_the_changes() -> None:
     check = sdyopt.check(EXAMPLE)
-    assert [place.location for place in check.places] == [first.location]
+    helped = [place.best is not None for place in check.places]
+    assert helped[0] and helped == sorted(helped, reverse=True)
+    best = check.advise().changes[0].text
+    assert check.places[0].best is not None and check.places[0].best.text == best
     assert "\nbest: " not in str(check)
 
 
@@ -183,7 +143,7 @@ def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.
     places_of = checker.places_of
     monkeypatch.setattr(checker, "places_of", lambda collectives: places_of(collectives)[-1:])
     check = sdyopt.check(EXAMPLE)
-    assert "\nbest: P('model','data') for gradient of weights[1], 1 result: -384.0 KiB sent" in str(check)
+    assert "\nbest: P('model', 'data') for the gradient of weights[1]" in str(check)
     change = json.loads(check_json(check.ir))["elsewhere"]
     assert [written["spec"] for written in change["annotations"]] == ["P('model', 'data')"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, place_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
@@ -33,12 +32,8 @@ _MAX_LINES, _MAX_KINDS = 8, 3
 @proposal("collectives", share=8)
 def collectives(program: ProposedOn) -> Iterator[Change]:
     """What may make the most expensive collectives of a program cheaper, in turns for each line."""
-    lines: dict[str, dict[tuple[str, str, str], Fraction]] = {}
-    for place, size in program.outcome.sent.items():
-        if size:
-            lines.setdefault(place[0], {})[place] = size
-    order = sorted(lines.values(), key=lambda places: -sum(places.values()))
-    kinds = (sorted(places, key=lambda place: -places[place])[:_MAX_KINDS] for places in order[:_MAX_LINES])
+    lines = islice(program.outcome.sent_by_line.values(), _MAX_LINES)
+    kinds = (islice(places, _MAX_KINDS) for places in lines)
     return _in_turns(_in_turns(at_place(program, place) for place in places) for places in kinds)
 
 
@@ -164,7 +159,7 @@ def _for_result(
 def _without(
     program: ProposedOn, argument: BlockArgument, axes: Sequence[AxisRef]
 ) -> Iterator[AnnotationEdit]:
-    """An argument that is not sharded along axes; or sharded along them in another dimension."""
+    """An argument without axes; with them in another dimension, or exchanged with the axes there."""
     sharding, place = program.shapes.sharding(argument), program.originals.value(argument)
     if sharding is None or place is None:
         return
@@ -173,10 +168,14 @@ def _without(
     moved = [axis for dim in sharding.dims for axis in dim.axes if axis.name in names]
     if not moved:
         return
+    source = next(number for number, dim in enumerate(sharding.dims) if moved[0] in dim.axes)
     for number, dim in enumerate(sharding.dims):
         if not any(axis in dim.axes for axis in moved):
             dims = [*kept[:number], (*kept[number], *moved), *kept[number + 1 :]]
             yield from _change(program, place, sharding, dims)
+            if kept[number]:
+                dims[number], dims[source] = tuple(moved), (*kept[source], *kept[number])
+                yield from _change(program, place, sharding, dims)
     yield from _change(program, place, sharding, kept)
 
 

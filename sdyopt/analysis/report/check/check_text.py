@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import partial
 from textwrap import wrap
 
-from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
 from sdyopt.analysis.figures.source_locations import Phase
@@ -40,7 +39,6 @@ from sdyopt.analysis.report.check.checker import (
 from sdyopt.analysis.report.check.trial_text import (
     PART,
     UNSURE,
-    figures_text_of,
     memory_change,
     memory_reason,
     memory_title,
@@ -78,9 +76,10 @@ _BOUNDARIES = (
     (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
 )
 _INDENT = "   "
-_UNLIMITED = 1000
 # The columns of a check that is not cut; it has at least this many.
 FULL_WIDTH, _LEAST_WIDTH = 100, 40
+# Those of the kinds in a message with the line.
+_MESSAGE = 80
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _NO_FUNCTION = "has no function"
 _NO_MESH = (
@@ -95,37 +94,38 @@ _NAME = constant_pattern(rf"\b\w+(?:{PART.pattern}){{2,}}")
 _SEVERAL = constant_pattern(
     rf"(?<![\w.])(\w+…?(?:{PART.pattern})*), \w+…?(?:{PART.pattern})* and (\d+) more\b"
 )
-_SHORTER_TOGETHER = ((" between steps", " a step"), (" memory", " mem"), ("; see --advise", ""))
-_FILE = constant_pattern(r"…?(?<![\w./-])[\w./-]+\.\w+:\d+")
-# So much of `file.py:12` is kept at least.
-_LEAST_OF_FILE = 12
 _SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 def check_text(check: CheckResult, width: int) -> str:
     """The text of a check, in lines of at most `width` columns.
 
-    Reasons and changes are folded, not cut, in fewer than 100 columns.
+    Lines are folded, not cut; reasons have short names if they have more than 100 columns.
     """
     full = max(width, FULL_WIDTH)
-    is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
+    changed, others = split_places(check)
     lines = [*_figures(check, width)]
-    for number, place in enumerate(check.places, 1):
-        lines += [
-            f"{number}. {title_of(check, place, width - len(_INDENT))}",
-            f"{_INDENT}{why(place, full - len(_INDENT))}",
-            f"{_INDENT}{change_of(check, place, full - len(_INDENT))}",
-        ]
-    if check.memory_place is not None:
-        lines += _memory_lines(check, full)
     if check.elsewhere is not None:
-        best = trial_text(*check.elsewhere, full, "", check.report.compiled is not None)
+        best = trial_text(*check.elsewhere, "", check.report.compiled is not None)
         lines.append(f"best: {best.removeprefix('tried: ').removeprefix('estimated: ')}")
+
+    def add(places: Sequence[CostlyPlace], number: int) -> None:
+        for place in places:
+            lines.append(f"{number}. {title_of(check, place, width - len(_INDENT))}")
+            lines.append(f"{_INDENT}{why(place, full - len(_INDENT))}")
+            if place in changed:
+                lines.append(f"{_INDENT}{change_of(check, place)}")
+            number += 1
+
+    add(changed, 1)
+    if check.memory_place is not None:
+        lines += _memory_lines(check, len(changed) + 1)
     if check.together is not None:
-        text = together_text(check)
-        for long, short in _SHORTER_TOGETHER:
-            text = text.replace(long, short) if len(text) > full else text
-        lines.append(text)
+        lines.append(together_text(check))
+    if others:
+        lines.append(f"{none_text(check)}:")
+        add(others, len(changed) + 1 + (check.memory_place is not None))
+    is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
     if is_tried:
         lines.append(_verification(check, lines))
     if not check.report.mesh and not check.report.collectives:
@@ -134,7 +134,7 @@ def check_text(check: CheckResult, width: int) -> str:
         else:
             memory = check.report.memory
             lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
-    shown = (shortened(line, full) for line in lines)
+    shown = map(replace_unprintable, lines)
     return "".join(f"{line}\n" if len(line) <= width else _folded(line, width) for line in shown)
 
 
@@ -147,16 +147,31 @@ def _verification(check: CheckResult, lines: Sequence[str]) -> str:
     return "changes are not verified with XLA, as --advise --advise-verify does"
 
 
-def _memory_lines(check: CheckResult, width: int) -> list[str]:
+def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
+    """The places for which there is something to write, and the others."""
+    changed = [place for place in check.places if place.best is not None or place.is_transposed]
+    return changed, [place for place in check.places if place not in changed]
+
+
+def none_text(check: CheckResult) -> str:
+    """`none of 12 changes that were tried helps here; --advise tries 3 more`."""
+    if not check.can_try:
+        return "no change was tried: the program is partitioned already"
+    if not check.proposed:
+        return "no change was found to try"
+    none = "the one change" if check.tried == 1 else f"none of {check.tried} changes"
+    verb, helps = ("was", "does not help") if check.tried == 1 else ("were", "helps")
+    left = check.proposed - check.tried
+    return f"{none} that {verb} tried {helps} here{f'; --advise tries {left} more' if left > 0 else ''}"
+
+
+def _memory_lines(check: CheckResult, number: int) -> list[str]:
     """What takes more of the peak than it must, in three lines."""
     place = check.memory_place
     assert place is not None
-    why, change = (
-        memory_reason(place),
-        memory_change(place, width - len(_INDENT), check.report.compiled is not None),
-    )
-    title = f"{len(check.places) + 1}. {place.name}  {memory_title(place)}"
-    return [title, f"{_INDENT}{why}", f"{_INDENT}{change}"]
+    change = memory_change(place, check.report.compiled is not None)
+    title = f"{number}. {place.name}  {memory_title(place)}"
+    return [title, f"{_INDENT}{memory_reason(place)}", f"{_INDENT}{change}"]
 
 
 def _folded(line: str, width: int) -> str:
@@ -170,7 +185,6 @@ def _folded(line: str, width: int) -> str:
         max(width, _LEAST_WIDTH),
         initial_indent=indent,
         subsequent_indent=next_indent,
-        break_long_words=False,
         break_on_hyphens=False,
     )
     return "".join(f"{part.replace(_NO_BREAK, ' ')}\n" for part in lines)
@@ -197,19 +211,6 @@ def _end_of(parts: int, name: re.Match[str]) -> str:
     result = PART.findall(name[0])
     root = name[0][: len(name[0]) - len("".join(result))]
     return f"{root}…{''.join(result[-parts:])}"
-
-
-def shortened(text: str, width: int) -> str:
-    """A text without unprintable characters, cut to a number of columns."""
-    text = replace_unprintable(text)
-    if len(text) > width:
-        # Rather the start of the names of files is cut than anything else.
-        files = sum(map(len, _FILE.findall(text)))
-        room = max((width - len(text) + files) // max(len(_FILE.findall(text)), 1), _LEAST_OF_FILE)
-        text = _FILE.sub(
-            lambda name: name[0] if len(name[0]) <= room else f"…{name[0][1 - room :].lstrip('…')}", text
-        )
-    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
 def _figures(check: CheckResult, width: int) -> Iterator[str]:
@@ -282,10 +283,7 @@ def compute_of(check: CheckResult, width: int = 1000) -> str:
 
 def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
     """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
-    share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
-    # The compiler's figure is that of the whole program.
-    of = " estimated" if check.report.compiled is not None else ""
-    start = f"{place.name}  {total_text(place.total)}{of}{share}  "
+    start = f"{place.name}  {amount_of(check, place)}  "
     # Parts that tell nothing apart are left out.
     untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
     has_phase = place.largest.location.line and set(place.phases) not in untold
@@ -299,6 +297,20 @@ def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
             return text + end
     # Rather the bytes of the first kind are left out than cut.
     return text if len(text) <= width else start + _part_text(place.parts[0], False)
+
+
+def amount_of(check: CheckResult, place: CostlyPlace) -> str:
+    """`9.00 MiB (31%)`: what a device sends at a place, and the share of all."""
+    share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
+    # The compiler's figure is that of the whole program.
+    of = " estimated" if check.report.compiled is not None else ""
+    return f"{total_text(place.total)}{of}{share}"
+
+
+def message_of(check: CheckResult, place: CostlyPlace) -> str:
+    """`9.00 MiB (31%) sent, 2 all_gather along x: P('x') → P() for add`: what a place costs, and why."""
+    kinds = title_of(check, place, _MESSAGE).rpartition("  ")[2]
+    return f"{amount_of(check, place)} sent, {kinds}: {why(place)}"
 
 
 def _part_text(part: PlaceCollectives, is_one_of_several: bool) -> str:
@@ -317,7 +329,7 @@ def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
             place.name,
             ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
             why(place),
-            *((change_of(check, place, _UNLIMITED),) if is_tried else ()),
+            *((change_of(check, place),) if is_tried else ()),
         )
         for place in check.places
     ]
@@ -400,36 +412,35 @@ def _unquoted(kind: str) -> str:
     return kind.replace('"', "")
 
 
-def change_of(check: CheckResult, place: CostlyPlace, width: int) -> str:
+def change_of(check: CheckResult, place: CostlyPlace) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared and place.shared_bytes <= 0:
         return f"see the change of {place.shared}: it saves the largest of these, but not in all"
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
-    if place.largest.cause == TRANSPOSED_PVARY and place.best is None and place.largest.loop is not None:
+    if place.is_transposed and place.best is None:
         axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
         return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
     if place.best is not None:
-        return trial_text(place.best, place.subject, width, place.name, check.report.compiled is not None)
+        return trial_text(place.best, place.subject, place.name, check.report.compiled is not None)
     if place.largest.cause == WRITTEN:
         return "no annotation changes what the program writes itself"
-    if not check.can_try:
-        return "no change was tried: the program is partitioned already"
-    if not check.proposed:
-        return "no change was found to try"
-    none = "the one change" if check.tried == 1 else f"none of {check.tried} changes"
-    helps = "does not help" if check.tried == 1 else "helps"
-    left = check.proposed - check.tried
-    more = f"; --advise tries {left} more" if left > 0 else ""
-    return f"{none} that {'was' if check.tried == 1 else 'were'} tried {helps} here{more}"
+    return none_text(check)
 
 
 def together_text(check: CheckResult) -> str:
-    """`the best 2 changes together: -1.41 MiB sent, -45% time`; those that send more are said to be fast."""
+    """`best together: 1 and 2: -1.41 MiB sent, -45% time`: places by number, and other changes."""
     trial = check.together
     assert trial is not None
-    number, figures = len(trial.change.parts), figures_text_of(trial)
-    faster = f"-{round(100 * (1 - trial.after.seconds / trial.before.seconds))}% time"
-    if trial.effect.saved(Measure.WIRE) < 0:
-        return f"the fastest {number} changes together: {faster}, {figures}; see --advise"
-    return f"the best {number} changes together: {figures}, {faster}; see --advise"
+    numbers: dict[object, str] = {}
+    for number, place in enumerate(split_places(check)[0], 1):
+        if place.best is not None:
+            numbers.setdefault(place.best.change.key, str(number))
+    parts = zip(trial.change.parts, trial.texts, strict=True)
+    listed = [numbers.get(part.key) or text for part, text in parts]
+    listed.sort(key=lambda text: (not text.isdigit(), text if text.isdigit() else ""))
+    names = f"{', '.join(listed[:-1])} and {listed[-1]}"
+    effect = trial.effect
+    # Why it pays, if it sends more.
+    faster = "" if "% time" in effect.figures_text else f", -{effect.faster}% time"
+    return f"best together: {names}: {effect.figures_text}{faster}"

@@ -6,7 +6,7 @@ check = checker.check(report)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -85,22 +85,18 @@ class CostlyPlace:
         return self.parts[0].largest
 
     @property
-    def has_no_change(self) -> bool:
-        """Whether the place has no change of its own."""
-        return self.best is None or bool(self.shared)
-
-    @property
     def is_written(self) -> bool:
         """Whether the program itself has the collective, so that no annotation changes it."""
         return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
 
+    @property
+    def is_transposed(self) -> bool:
+        """Whether JAX sums in each iteration of a loop what a `pcast` before the loop sums once."""
+        return self.largest.cause == TRANSPOSED_PVARY and self.largest.loop is not None
+
     def is_like(self, other: CostlyPlace) -> bool:
         """Whether another line has the same collectives, for the same reasons."""
         return [_alike(part) for part in self.parts] == [_alike(part) for part in other.parts]
-
-    def covers(self, place: tuple[str, str, str]) -> bool:
-        """Whether collectives are of this place: of this line, of any kind and axes."""
-        return place[0] == self.key
 
     @property
     def name(self) -> str:
@@ -218,62 +214,101 @@ class Checker:
 
     def check(self, report: Report, memory: int | None = None) -> CheckResult:
         """The check of the program after the passes, on which a report was made."""
-        everywhere = places_of(report.collectives)
-        places = costliest(everywhere)
         memory = report.device_memory if memory is None else memory
-        search = Search(self._trials, CHECK, jobs=self._jobs)
-        check = CheckResult(report, places, memory, search.trials.can_try)
-        if not search.can_try:
-            return check
-        places = check.places = _merged(places, everywhere, search)
-        trials_of_places = {place.key: search.at_line(place.key) for place in places}
-        best = next(iter(search.ranked), None)
-        if best is not None and best.change.key not in _keys(trials_of_places.values()):
-            saved = {
-                place.key: search.sent_at(None, place.covers) - search.sent_at(best, place.covers)
-                for place in everywhere
-            }
-            # What saves most is read first.
-            first = max(everywhere, key=lambda place: saved[place.key], default=None)
-            if first is not None and saved[first.key] > 0:
-                places = [first, *(place for place in places if place is not first)][:PLACES]
-                trials_of_places[first.key] = best
-                first.blocker = search.names.difference(best.change) if best.change.title else ""
-                check.places = places
-            else:
-                check.elsewhere = best, search.names.subject(best.change)
-        of_change: dict[object, int] = {}
-        for number, place in enumerate(places, 1):
-            trial = trials_of_places[place.key]
-            if trial is None:
-                continue
-            place.best = trial
-            place.subject = search.names.subject(trial.change, place.largest.location)
-            earlier = of_change.setdefault(trial.change.key, number)
-            if earlier != number:
-                place.shared = earlier
-                place.shared_bytes = search.sent_at(None, place.covers) - search.sent_at(trial, place.covers)
-        check.together, check.trials = search.together, search.trials
-        check.memory_place = _memory_place(check, search)
-        if check.memory_place is not None and len(places) == PLACES and places[-1].has_no_change:
-            # What can be changed is read first.
-            check.places = places[:-1]
-        check.tried, check.proposed = search.tried, search.proposed
+        return check_of(report, Search(self._trials, CHECK, jobs=self._jobs), memory)
+
+
+def check_of(report: Report, search: Search, memory: int | None = None, most: int = PLACES) -> CheckResult:
+    """The check of a program after the passes, with at most so many places; lint shows more of them."""
+    everywhere = places_of(report.collectives)
+    check = CheckResult(report, costliest(everywhere), memory, search.trials.can_try)
+    if not search.can_try:
         return check
+    changed, others = places_by_change(everywhere, search)
+    check.memory_place = memory_place([place.best for place in changed[:PLACES]], search)
+    check.places = _shown(changed, others, most - (check.memory_place is not None))
+    best = next(iter(search.ranked), None)
+    if best is not None and best.change.key not in map(_key_of_change, check.places):
+        check.elsewhere = best, search.names.subject(best.change)
+    check.together, check.trials = search.together, search.trials
+    check.tried, check.proposed = search.tried, search.proposed
+    return check
 
 
-def _memory_place(check: CheckResult, search: Search) -> MemoryPlace | None:
-    """What takes more of the peak than it must; None if a shown change mends half of that."""
+def places_by_change(
+    everywhere: Sequence[CostlyPlace], search: Search
+) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
+    """The places that a change helps, and the others that send much, those that send most first.
+
+    Of the places with one change, the one where it saves most has it; the others come after these. They have
+    the order of the changes.
+    """
+    least = sum(map(_cost, everywhere), Fraction(0)) / 100
+    costly = [place for place in everywhere if _cost(place) >= least]
+    owners: dict[object, CostlyPlace] = {}
+
+    def saved(place: CostlyPlace, trial: Trial) -> Fraction:
+        return search.sent_at(None, place.key) - search.sent_at(trial, place.key)
+
+    for place in costly:
+        if (trial := search.at_line(place.key)) is not None:
+            place.best = trial
+            owner = owners.setdefault(trial.change.key, place)
+            if saved(place, trial) > saved(owner, trial):
+                owners[trial.change.key] = place
+    best = next(iter(search.ranked), None)
+    if best is not None and best.change.key not in owners and everywhere:
+        # What saves most is read first.
+        first = max(everywhere, key=lambda place: saved(place, best))
+        if saved(first, best) > 0:
+            if first.best is not None and owners.get(first.best.change.key) is first:
+                del owners[first.best.change.key]
+            first.best, owners[best.change.key] = best, first
+            first.blocker = search.names.difference(best.change) if best.change.title else ""
+    # The best changes that go together, then the others.
+    parts = () if search.together is None else search.together.change.parts
+    order = [part.key for part in parts if part.key in owners] + [trial.change.key for trial in search.ranked]
+    ranks = {key: rank for rank, key in reversed(list(enumerate(order)))}
+    changed = sorted(owners.values(), key=lambda place: ranks.get(_key_of_change(place), len(ranks)))
+    number_of = {_key_of_change(place): number for number, place in enumerate(changed, 1)}
+    for place in (place for place in costly if place.best is not None and place not in changed):
+        place.shared = number_of.get(_key_of_change(place), 0)
+        if not place.shared:
+            place.best = None
+        elif place.best is not None:
+            place.shared_bytes = saved(place, place.best)
+    for place in changed:
+        assert place.best is not None
+        place.subject = search.names.subject(place.best.change, place.largest.location)
+    changed += [place for place in costly if place.shared]
+    return changed, _merged([place for place in costly if place not in changed])
+
+
+def _key_of_change(place: CostlyPlace) -> object:
+    return None if place.best is None else place.best.change.key
+
+
+def _shown(changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: int) -> list[CostlyPlace]:
+    """The places to show: those with a change first, and what sends most in any case."""
+    shown = changed[:most]
+    # What the program itself writes is no annotation's.
+    rest = sorted(others, key=lambda place: place.is_written and not place.is_transposed)[: most - len(shown)]
+    if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
+        rest = [others[0], *rest[:-1]]
+    return [*shown, *rest]
+
+
+def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace | None:
+    """What takes more of the peak than it must; None if a change that is shown mends half of that."""
     trial = search.for_memory
     if trial is None:
         return None
-    shown = [place.best for place in check.places if place.best is not None]
-    shown += [] if check.elsewhere is None else [check.elsewhere[0]]
     saved = trial.effect.saved(Measure.MEMORY)
-    if any(2 * other.effect.saved(Measure.MEMORY) >= saved for other in shown):
+    if any(other is not None and 2 * other.effect.saved(Measure.MEMORY) >= saved for other in shown):
         return None
+    together = search.together
     # What goes together is several edits, for other reasons, too.
-    if check.together is not None and check.together.effect.saved(Measure.MEMORY) >= _NEARLY * saved:
+    if together is not None and together.effect.saved(Measure.MEMORY) >= _NEARLY * saved:
         return None
     names, edits = search.names, trial.change.edits
     inputs = grouped_names(names.place(edit) for edit in edits if is_input_edit(edit))
@@ -289,19 +324,16 @@ def _memory_place(check: CheckResult, search: Search) -> MemoryPlace | None:
     )
 
 
-def _merged(
-    places: Sequence[CostlyPlace], everywhere: Sequence[CostlyPlace], search: Search
-) -> list[CostlyPlace]:
-    """The places to show; lines that are the same, and that no change helps, are one place."""
-    least = sum(map(_cost, everywhere), Fraction(0)) / 100
+def _merged(places: Sequence[CostlyPlace]) -> list[CostlyPlace]:
+    """Places that no change helps; lines that are the same are one place."""
     result: list[list[CostlyPlace]] = []
-    for place in [*places, *(place for place in everywhere if place not in places and _cost(place) >= least)]:
+    for place in places:
         same = next((group for group in result if group[0].is_like(place)), None)
-        if same is not None and search.at_line(place.key) is search.at_line(same[0].key) is None:
-            same.append(place)
-        elif len(result) < PLACES:
+        if same is None:
             result.append([place])
-    return [_joined(group) for group in result]
+        else:
+            same.append(place)
+    return sorted(map(_joined, result), key=_cost, reverse=True)
 
 
 def _joined(group: Sequence[CostlyPlace]) -> CostlyPlace:
@@ -317,11 +349,6 @@ def _alike(part: PlaceCollectives) -> object:
     """What is equal in lines that are the same."""
     cause = pattern_of(part.largest.cause) if part.largest.cause else ""
     return part.kind, part.total, cause, part.largest.change
-
-
-def _keys(trials: Iterable[Trial | None]) -> set[object]:
-    """The changes of trials."""
-    return {trial.change.key for trial in trials if trial is not None}
 
 
 def costliest(places: Sequence[CostlyPlace]) -> list[CostlyPlace]:

@@ -1,0 +1,19 @@
+// RUN: sdy-opt %s --mesh-sweep='x=2,4 x y=2,4' | filecheck %s
+
+// A shard_map has the shapes of the shards of a device: a mesh with another size of its axis says which, the others have
+// figures.
+// CHECK:      2 2 4
+// CHECK-NEXT: 2 4 the shapes in the shard_map at model.py:4 are those of y=2
+// CHECK-NEXT: 4 2 8
+// CHECK-NEXT: 4 4 the shapes in the shard_map at model.py:4 are those of y=2
+// CHECK:      best: {{.*}}; the shapes in a
+
+#map = loc("jit(f)/shard_map"("f"("model.py":4:1)))
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func public @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<64x64xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"y"} (%b: tensor<64x32xf32>) {
+    %1 = stablehlo.tanh %b : tensor<64x32xf32>
+    sdy.return %1 : tensor<64x32xf32>
+  } : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#map)
+  return %0 : tensor<64x64xf32>
+}
