@@ -30,15 +30,16 @@ _ROOT = Path(__file__).parents[1]
 # Exponents above this one are marked.
 LIMIT = 1.2
 # Differences that are smaller have no meaningful exponent.
-_LEAST_SECONDS, _LEAST_MEBIBYTES = 0.1, 4.0
+_LEAST_SECONDS, _LEAST_MEBIBYTES, _LEAST_PRINTED = 0.1, 4.0, 1 << 12
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Processor seconds and peak memory of a process."""
+    """Processor seconds and peak memory of a process, and the bytes of what it prints."""
 
     seconds: float
     mebibytes: float
+    printed: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class Growth:
     @property
     def time_exponent(self) -> float | None:
         return exponent([usage.seconds for usage in self.usages], _LEAST_SECONDS)
+
+    @property
+    def text_exponent(self) -> float:
+        """That of the text that is printed; 1 if this grows no faster than the program."""
+        before, after = (usage.printed for usage in self.usages[-2:])
+        return max(math.log2(after / before), 1) if before > _LEAST_PRINTED else 1
 
     @property
     def memory_exponent(self) -> float | None:
@@ -98,7 +105,10 @@ def _measure(dimension: Dimension, command: Command, seconds: float | None = Non
             return None
         usages.append(usage)
     start, *usages = usages
-    net = tuple(Usage(each.seconds - start.seconds, each.mebibytes - start.mebibytes) for each in usages)
+    net = tuple(
+        Usage(each.seconds - start.seconds, each.mebibytes - start.mebibytes, each.printed - start.printed)
+        for each in usages
+    )
     return Growth(sizes[-1], net)
 
 
@@ -120,28 +130,33 @@ def _run(files: dict[str, str], command: Command, seconds: float | None) -> Usag
         _, status, usage = os.wait4(process.pid, 0)
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
+        printed = os.fstat(output.fileno()).st_size
     if seconds is not None and process.returncode:
         return None
     kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return Usage(usage.ru_utime + usage.ru_stime, kilobytes / 1024)
+    return Usage(usage.ru_utime + usage.ru_stime, kilobytes / 1024, printed)
 
 
 def row(name: str, growth: Growth, reference: Growth | None = None) -> str:
     """A row of the table."""
-    theirs = "– | – | – | –" if reference is None else _cells(reference)
-    return f"| {name} | {growth.size:,} | {_cells(growth)} | {theirs} |"
+    of_text = growth.text_exponent
+    theirs = "– | – | – | –" if reference is None else _cells(reference, of_text)
+    return f"| {name} | {growth.size:,} | {_cells(growth, of_text)} | {theirs} |"
 
 
-def _cells(growth: Growth) -> str:
+def _cells(growth: Growth, of_text: float) -> str:
     last = growth.usages[-1]
-    times, memory = _cell(growth.time_exponent), _cell(growth.memory_exponent)
+    times, memory = _cell(growth.time_exponent, of_text), _cell(growth.memory_exponent, of_text)
     return f"{last.seconds:.2f} s | {times} | {last.mebibytes:.0f} MiB | {memory}"
 
 
-def _cell(exponent: float | None) -> str:
+def _cell(exponent: float | None, of_text: float) -> str:
+    """An exponent; where the printed text grows faster than the program, that of its size, too."""
     if exponent is None:
         return "–"
-    return f"**{exponent:.2f}**" if exponent > LIMIT else f"{exponent:.2f}"
+    per_byte = exponent / of_text
+    shown = f"{exponent:.2f}" if of_text < LIMIT else f"{exponent:.2f}, of the text {per_byte:.2f}"
+    return f"**{shown}**" if (per_byte if of_text >= LIMIT else exponent) > LIMIT else shown
 
 
 def main() -> None:
@@ -172,18 +187,19 @@ _HEAD = """\
 
 `make growth` writes this page. It shows how processor time and peak memory of `sdy-opt` grow, both without
 start-up, when a program doubles along one dimension, and those of the C++ passes in jaxlib where they can do
-the same. An exponent of 1 is linear; those above 1.2 are bold. A dash is a difference that is too small to
-measure.
+the same. An exponent of 1 is linear; those above 1.2 are bold. Where the text that is printed grows faster
+than the program, no tool can be linear: the second exponent there is that of the size of this text. A dash
+is a difference that is too small to measure.
 """
 
 _TAIL = """
-One exponent of time is above 1.2:
+The text of one result grows with the square of the program:
 
 - *chain of calls in loops, inlined*: a function is simplified again once the calls in it are inlined, as in
   MLIR. It then contains the whole rest of the chain, as many nested loops, each of which is visited, and
   inlined operations get a call-site location for each call around them. So time grows with the square of the
-  chain; that of the C++ pass with its cube. The result grows with the square, too, as nested loops are
-  indented: 77 KB for 100 calls, 275 KB for 200 and 1,031 KB for 400.
+  chain; that of the C++ pass with its cube. As nested loops are indented, the result has 77 KB for 100 calls,
+  275 KB for 200 and 1,031 KB for 400: time grows as it does.
 """
 
 

@@ -32,6 +32,20 @@ def test_exponents_above_the_limit_are_bold() -> None:
     assert row("blocks", growth, growth) == f"| blocks | 4,000 | {cells} | {cells} |"
 
 
+def test_exponents_are_those_of_the_text_where_it_grows_faster_than_the_program() -> None:
+    growth = Growth(4000, (Usage(2, 20, 10_000), Usage(8, 60, 40_000)))
+    assert row("loops", growth).startswith(
+        "| loops | 4,000 | 8.00 s | 2.00, of the text 1.00 | 60 MiB | 1.58, of the text 0.79 | – |"
+    )
+    # What another tool prints is the same text.
+    cubic = Growth(4000, (Usage(1, 20), Usage(8, 60)))
+    assert "| 8.00 s | **3.00, of the text 1.50** | 60 MiB |" in row("loops", growth, cubic)
+    # A text that grows less, or is short, changes nothing.
+    for before, after in ((10_000, 11_000), (2000, 8000)):
+        other = Growth(4000, (Usage(2, 20, before), Usage(8, 40, after)))
+        assert "| 8.00 s | **2.00** | 40 MiB | 1.00 |" in row("blocks", other)
+
+
 @pytest.mark.parametrize("name", DIMENSIONS)
 def test_text_grows_linearly(name: str) -> None:
     for write in (DIMENSIONS[name].write, DIMENSIONS[name].hlo):

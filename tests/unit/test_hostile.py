@@ -79,6 +79,19 @@ REFUSED: dict[str, str | bytes] = {
     "digits of an affine expression": attribute(f"affine_map<(d0) -> (d0 + {DIGITS})>"),
     "digits of an axis": f'sdy.mesh @m = <["x"={DIGITS}]>\n',
     "more elements than there are": attribute("dense<[1, 2]> : tensor<4611686018427387904xi32>"),
+    "elements of a type that has more": (
+        "func.func @f(%a: f32) { %0 = tensor.from_elements %a : tensor<4611686018427387904xf32> return }"
+    ),
+    "elements of a type that has more, in generic form": (
+        'func.func @f(%a: f32) { %0 = "tensor.from_elements"(%a) : (f32) -> tensor<1000000000xf32> return }'
+    ),
+    "wide elements": attribute(f"dense<[{', '.join(map(str, range(3000)))}]> : tensor<3000xi16777215>"),
+    "wide elements with types": attribute(
+        f"dense<tensor<3000xi16777215> : [{', '.join(f'{n} : i16777215' for n in range(3000))}]>"
+    ),
+    "wide cases": "func.func @f(%x: i16777215) { cf.switch %x : i16777215, [ default: ^b, "
+    + ", ".join(f"{n}: ^b" for n in range(3000))
+    + "]\n^b: return }",
     "blob of another size": attribute('dense<"0x0102"> : tensor<4611686018427387904xi8>'),
     "odd escape": attribute('"\\q"'),
     "string over two lines": attribute('"a\nb"'),
@@ -86,6 +99,7 @@ REFUSED: dict[str, str | bytes] = {
 
 # Inputs that are valid, by name.
 READ: dict[str, str | bytes] = {
+    "wide numbers": attribute(f"[{', '.join(f'{n - 3000} : i16777215' for n in range(6000))}]"),
     "nothing": "",
     "blanks": " \n\t\r\n",
     "a comment": "// nothing",
@@ -105,6 +119,29 @@ READ: dict[str, str | bytes] = {
     + '%a5000 = "a"() : () -> i32\n',
     "many attributes": attribute("{" + ", ".join(f"a{n} = {n}" for n in range(20_000)) + "}"),
     "many brackets": attribute("[" + "[], " * 50_000 + "[]]"),
+}
+
+_CASES = 500
+# Inputs that are canonicalized, by name.
+CANONICALIZED: dict[str, str] = {
+    "deep ifs": f'func.func @f(%c: i1) {{\n{"scf.if %c {" * 500} "a"() : () -> () {"}" * 500} return }}',
+    "deep ifs that are taken": "func.func @f() { %c = arith.constant true "
+    f'{"scf.if %c {" * 500} "a"() : () -> () {"}" * 500} return }}',
+    "many cases": "func.func @f(%x: i32) { cf.switch %x : i32, [ default: ^c, "
+    + ", ".join(f"{n}: ^b" for n in range(5000))
+    + ']\n^b: return\n^c: "a"() : () -> () return }',
+    "cases into a chain of blocks": "func.func @f(%x: i32) { cf.switch %x : i32, [ default: ^b0, "
+    + ", ".join(f"{n}: ^b{n}" for n in range(_CASES))
+    + "]\n"
+    + "".join(f"^b{n}: cf.br ^b{n + 1}\n" for n in range(_CASES))
+    + f"^b{_CASES}: return }}",
+    "many elements of a large constant": "func.func @f() {\n"
+    f'  %t = arith.constant dense<"0x{"00010203" * 7500}"> : tensor<30000xi8>\n'
+    "  %c = arith.constant 7 : index\n"
+    + "".join(
+        f'  %x{n} = tensor.extract %t[%c] : tensor<30000xi8> "a"(%x{n}) : (i8) -> ()\n' for n in range(400)
+    )
+    + "  return\n}",
 }
 
 LENGTH = 40
@@ -161,6 +198,12 @@ def test_parsed_in_time(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, READ[name], "--allow-unregistered-dialect")
     assert (done.returncode, done.stderr) == (0, "")
     assert "module {\n" in (tmp_path / "out.mlir").read_text()
+
+
+@pytest.mark.parametrize("name", CANONICALIZED)
+def test_canonicalized_in_time(name: str, tmp_path: Path) -> None:
+    done = run(tmp_path, CANONICALIZED[name], "--allow-unregistered-dialect", "-canonicalize")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", DOUBLING)

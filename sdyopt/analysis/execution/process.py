@@ -102,9 +102,7 @@ def _run(
     command: list[str], data: bytes, timeout: float, environment: dict[str, str]
 ) -> tuple[int, bytes, bytes]:
     """The exit code of a process and what it prints; a process that prints too much is killed."""
-    with TemporaryFile() as request:
-        request.write(data)
-        request.seek(0)
+    with _request_file(data) as request:
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdin=request, stdout=pipe, stderr=pipe, env=environment)
     with process:
@@ -126,6 +124,17 @@ def _run(
             raise
     [stdout, stderr] = [bytes(text) for _, text in printed]
     return code, stdout, stderr
+
+
+def _request_file(data: bytes) -> IO[bytes]:
+    """An open file with a request. Raises NotValidated if there is no room for it."""
+    try:
+        file = TemporaryFile()  # noqa: SIM115 - the caller closes it
+        file.write(data)
+        file.seek(0)
+    except OSError as problem:
+        raise NotValidated(f"no room for a copy of the program: {problem.strerror}") from None
+    return file
 
 
 def _read(process: subprocess.Popen[bytes], stream: IO[bytes], into: bytearray) -> None:

@@ -66,6 +66,9 @@ def integer_width(type: IntegerType | IndexType) -> int:
 def wrapped(value: int, type: IntegerType | IndexType) -> int:
     """`value` wrapped into the range of `type`."""
     width = integer_width(type)
+    if value.bit_length() < width and (value >= 0 or can_be_negative(type)):
+        # An integer, also if it is a boolean or a member of an enumeration. Wide types have long masks.
+        return +value
     value &= (1 << width) - 1
     if not can_be_negative(type) or not value >> (width - 1) & 1:
         return value

@@ -262,7 +262,7 @@ def _successor_group(branch: Op, successor_index: int) -> tuple[str, int | None]
 def _segments(branch: Op) -> tuple[int, ...] | None:
     """The number of operands for each of the variadic successors."""
     sizes = branch.signature.attributes.get(branch.successor_segments) if branch.successor_segments else None
-    return tuple([int(size) for size in sizes.values]) if isinstance(sizes, DenseArray) else None
+    return sizes.values if isinstance(sizes, DenseArray) else None
 
 
 def forwarded_operands(op: Op) -> Set[int]:

@@ -16,6 +16,7 @@ from sdyopt.base.context import ContextPart
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
 from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, replace_with_folded
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
@@ -103,8 +104,8 @@ class _Driver:
         self._rewriter = Rewriter(self)
         # A stack without duplicates, whose top is the last key.
         self._worklist: dict[Op, None] = {}
-        # Whether the worklist is being filled; nothing is popped meanwhile.
-        self._is_filling = False
+        # The operations that were pushed since the last one was popped, and their blocks.
+        self._since_pop: dict[Op, Block | None] = {}
         # No iteration folds and rewrites more often; the iterations in a row that do so as often.
         self._most_steps = _MORE_STEPS + 10 * sum(1 for _ in root.walk())
         self._endless = 0
@@ -118,9 +119,7 @@ class _Driver:
                 return False
             self._worklist.clear()
             pool = ConstantPool(self._rewriter)
-            self._is_filling = True
             self._fill_worklist(pool)
-            self._is_filling = False
             changed = erase_unreachable(self._rewriter, self._region)
             with action(
                 _ITERATION, f"{_ITERATION}({iteration}) (Region #{self._number} for op %s)", self._root
@@ -175,6 +174,7 @@ class _Driver:
                 self._endless += 1
                 return True
             op, _ = self._worklist.popitem()
+            self._since_pop.clear()
             if is_trivially_dead(op):
                 self._rewriter.erase(op)
                 changed = True
@@ -225,12 +225,13 @@ class _Driver:
         """Pushes an operation and then its ancestors in the region; ignores an operation outside it."""
         if op.parent is not None and op.parent.parent is self._region:
             self._worklist.setdefault(op)
+            self._since_pop[op] = op.parent
             return
         ancestors = []
         ancestor: Op | None = op
         while ancestor is not None:
-            if self._is_filling and ancestor in self._worklist:
-                # Nothing has been popped, so its own ancestors are in the worklist too.
+            if ancestor in self._worklist and self._since_pop.get(ancestor) is ancestor.parent:
+                # It was pushed here, with its own ancestors.
                 break
             ancestors.append(ancestor)
             region = ancestor.parent_region
@@ -240,6 +241,7 @@ class _Driver:
         if ancestor is not None:
             for pushed in ancestors:
                 self._worklist.setdefault(pushed)
+                self._since_pop[pushed] = pushed.parent
 
     def inserted(self, op: Op) -> None:
         self._push(op)

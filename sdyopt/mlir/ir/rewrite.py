@@ -88,10 +88,12 @@ class Rewriter:
         location: LazyLocation = UNKNOWN,
         regions: Iterable[Region] = (),
         successors: Sequence[Block] = (),
+        is_around_moved: bool = False,
     ) -> Op:
         """Creates an operation at an insertion point.
 
         `attributes` are inherent and discardable ones; defaults of inherent ones are filled in.
+        `is_around_moved`: what is in its regions was moved there, and is not new.
         """
         mutable: dict[str, Attribute] = {}
         inherent = discardable = EMPTY_DICT
@@ -107,7 +109,14 @@ class Rewriter:
         op = build(signature, operands, discardable, location, tuple(regions), successors)
         for name, value in mutable.items():
             op.set_mutable_attribute(name, value)
-        self.insert(op, before=before, after=after, at_end_of=at_end_of, at_start_of=at_start_of)
+        self.insert(
+            op,
+            before=before,
+            after=after,
+            at_end_of=at_end_of,
+            at_start_of=at_start_of,
+            is_around_moved=is_around_moved,
+        )
         return op
 
     def build(
@@ -155,8 +164,12 @@ class Rewriter:
         after: Op | None = None,
         at_end_of: Block | None = None,
         at_start_of: Block | None = None,
+        is_around_moved: bool = False,
     ) -> None:
-        """Inserts a detached operation at an insertion point."""
+        """Inserts a detached operation at an insertion point.
+
+        The listener is told of all that is nested in it; of what was moved there, only of the outermost.
+        """
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
         if self._listener is not None:
@@ -164,7 +177,7 @@ class Rewriter:
             for region in op.regions:
                 for block in region.blocks:
                     for child in block.ops:
-                        for inner in child.walk():
+                        for inner in (child,) if is_around_moved else child.walk():
                             self._listener.inserted(inner)
 
     def clone(self, op: Op, mapping: dict[Value, Value] | None = None) -> Op:

@@ -17,6 +17,8 @@ from sdyopt.tools.api.checks import check as check_of
 from sdyopt.tools.api.errors import Error
 from sdyopt.tools.api.parsing import parse
 
+# Of a program that an agent names.
+_MOST_BYTES = 1 << 28
 _INSTRUCTIONS = """\
 Checks the shardings of lowered JAX programs. Lower one, without devices, for arguments that are
 jax.ShapeDtypeStructs with a sharding, and write it to a file:
@@ -32,7 +34,7 @@ def check(file: str, topology: str = "") -> dict[str, Any]:
     Each place has the file and line, the reason, and `change`: what stands there (`now`), what to write
     (`write`, `annotations`), and pairs of figures before and after it.
     """
-    data: dict[str, Any] = json.loads(check_json(check_of(Path(file), topology=topology or None).ir))
+    data: dict[str, Any] = json.loads(check_json(check_of(_path(file), topology=_machine(topology)).ir))
     return data
 
 
@@ -46,7 +48,7 @@ def lint(file: str, topology: str = "") -> list[dict[str, Any]]:
             "message": finding.message,
             "help": finding.help,
         }
-        for finding in parse(Path(file)).lint(topology=topology or None)
+        for finding in parse(_path(file)).lint(topology=_machine(topology))
     ]
 
 
@@ -55,18 +57,37 @@ def explain(file: str, what: str, topology: str = "") -> str:
 
     `what` is an argument ("params['w']"), a line ("model.py:80"), or a collective of the report ("#3").
     """
-    return str(parse(Path(file)).explain(what, topology=topology or None))
+    return str(parse(_path(file)).explain(what, topology=_machine(topology)))
 
 
 def report(file: str, topology: str = "") -> str:
     """All figures as text: collectives with their numbers by line, memory by value, and FLOPs."""
-    return str(parse(Path(file)).report(topology=topology or None))
+    return str(parse(_path(file)).report(topology=_machine(topology)))
 
 
 def advise(file: str, topology: str = "", changes: int = 1) -> str:
     """The best changes of annotations as JSON, each tried on the program; or `changes` of them together."""
-    advice = parse(Path(file)).advise(changes=changes, topology=topology or None)
+    advice = parse(_path(file)).advise(changes=changes, topology=_machine(topology))
     return advice.as_text(".json")
+
+
+def _machine(topology: str) -> str | None:
+    """The name of a machine or the path of a file that describes one; None if neither is given."""
+    return str(_path(topology)) if topology else None
+
+
+def _path(name: str) -> Path:
+    """The path of a file that is read whole. Raises ValueError for one that has no end, or is too long.
+
+    The standard input is the connection to the client, and reading a pipe would wait for its writer.
+    """
+    path = Path(name)
+    if path.exists() and not path.is_dir():
+        if not path.is_file():
+            raise ValueError(f"'{name}' is no regular file")
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError(f"'{name}' has more than {_MOST_BYTES >> 20} MiB: run sdy-opt on it")
+    return path
 
 
 def server() -> Any:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,20 @@ def test_a_mistake_is_the_answer_of_the_tool() -> None:
     assert result.is_error
     assert "weights" in result.content[0].text
     assert call("check", file="nothing.mlir").is_error
+
+
+def test_only_files_with_an_end_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standard input is the connection to the client, and a pipe without a writer never ends."""
+    pipe = tmp_path / "pipe.mlir"
+    os.mkfifo(pipe)
+    for tool in (mcp_server.check, mcp_server.lint, mcp_server.report, mcp_server.advise):
+        with pytest.raises(ValueError, match=r"pipe.mlir' is no regular file"):
+            tool(str(pipe))
+        with pytest.raises(ValueError, match=r"pipe.mlir' is no regular file"):
+            tool(EXAMPLE, str(pipe))
+    for special in ("/dev/stdin", "/dev/zero"):
+        with pytest.raises(ValueError, match="is no regular file"):
+            mcp_server.explain(special, "#0")
+    monkeypatch.setattr(mcp_server, "_MOST_BYTES", 1 << 10)
+    with pytest.raises(ValueError, match="has more than 0 MiB: run sdy-opt on it"):
+        mcp_server.check(EXAMPLE)

@@ -6,9 +6,12 @@ import errno
 import gzip
 import os
 from pathlib import Path
+from shutil import disk_usage
+from tempfile import gettempdir
 
 import pytest
 
+from sdyopt.analysis.execution import process
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.hlo_comparison.compiled import ahead_of_time
 from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, CompileTarget, _largest
@@ -176,6 +179,29 @@ def test_without_room_for_what_is_compiled(cache: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(ahead_of_time, "TemporaryDirectory", full)
     with pytest.raises(NotValidated, match="no room for what the compiler writes: No space left on device"):
+        compiler().compile(TEXT, [4], 4)
+
+
+def test_a_disk_that_the_compiler_fills_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler itself only says that a file is missing, or cuts one off."""
+    usages = {each: disk_usage(cache.parents[1])._replace(free=each) for each in (0, 1 << 16)}
+    monkeypatch.setattr(ahead_of_time, "disk_usage", lambda _: usages[0])
+    for text in (TEXT, f"{TEXT} @main_of_wrong_model"):
+        with pytest.raises(NotValidated, match=f"writes: No space left on device in {gettempdir()}"):
+            compiler().compile(text, [4], 4)
+    assert not cache.exists()
+    monkeypatch.setattr(ahead_of_time, "disk_usage", lambda _: usages[1 << 16])
+    assert compiler().compile(TEXT, [4], 4).compiler == "libtpu 9.9"
+
+
+def test_a_disk_without_room_for_the_program_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no mistake of the Python that compiles."""
+
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(process, "TemporaryFile", full)
+    with pytest.raises(NotValidated, match="no room for a copy of the program: No space left on device"):
         compiler().compile(TEXT, [4], 4)
 
 

@@ -6,6 +6,7 @@ the cache of the user, by the text of the program, the target and the version of
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
@@ -14,7 +15,8 @@ import sys
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import disk_usage
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
@@ -24,6 +26,8 @@ from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cache
 # A change of the format, or of what is compiled, makes older results useless.
 _FORMAT = 1
 _MAX_CACHE = 1 << 30
+# With fewer bytes, a file system is full.
+_LEAST_ROOM = 1 << 16
 _FILES = {
     "hlo": ("*after_optimizations_after_buffer_assignment.txt", "*after_optimizations.txt"),
     "assignment": ("*after_optimizations-buffer-assignment.txt",),
@@ -91,6 +95,9 @@ class Compiler:
         try:
             with TemporaryDirectory(prefix="sdyopt-compiled-", ignore_cleanup_errors=True) as folder:
                 answer = self._run("compile_ahead", {**request, "dump": folder})
+                # A compiler goes on without what it cannot write, and blames something else or nothing.
+                if disk_usage(folder).free < _LEAST_ROOM:
+                    raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)} in {gettempdir()}")
                 failure = answer.get("cannot", "")
                 # A program that does not fit has its buffers, too: how many bytes they need is the answer.
                 if failure and _EXHAUSTED not in failure:

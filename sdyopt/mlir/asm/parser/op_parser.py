@@ -197,9 +197,7 @@ class OpAsmParser(AsmParser):
         self.check_operand_count(operands, types, offset)
         return [self.resolve(operand, type) for operand, type in zip(operands, types, strict=True)]
 
-    def check_operand_count(
-        self, operands: Sequence[OperandName], types: Sequence[Type], offset: int
-    ) -> None:
+    def check_operand_count(self, operands: Sequence[object], types: Sequence[object], offset: int) -> None:
         """Raises an error at `offset` unless there are as many types as operands."""
         if len(operands) != len(types):
             error = self.error(

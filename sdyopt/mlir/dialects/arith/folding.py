@@ -120,6 +120,14 @@ def elements(tensor: DenseElements, expanded: bool = False) -> list[Element]:
     return raw
 
 
+def element_at(tensor: DenseElements, index: int) -> Element:
+    """The element with a number in row-major order, which is 0 for a splat."""
+    type = tensor.type.element
+    size = element_size(type)
+    value = int.from_bytes(tensor.data[index * size : (index + 1) * size], "little")
+    return wrapped(value, type) if isinstance(type, IntegerType | IndexType) else value
+
+
 def element_type(constant: Attribute | None) -> Type | None:
     """The type of a number, or the element type of a tensor; None for other attributes."""
     if isinstance(constant, IntegerAttr | FloatAttr):

@@ -41,21 +41,36 @@ def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
 
 
 def collapsed(block: Block, values: list[Value]) -> tuple[Block, list[Value]] | None:
-    """Where a branch to a block goes that only branches on; None if it does not, or if that is a cycle."""
+    """Where a branch to a block goes that only branches on; None if it does not, or if that is a cycle.
+
+    All blocks that only branch on are skipped at once: there may be many.
+    """
+    first = _only_branch(block)
+    if first is None:
+        return None
+    visited = {block}
+    next_branch: Op | None = first
+    while isinstance(next_branch, BranchOp):
+        (following,) = next_branch.successors
+        if following in visited:
+            return None
+        visited.add(following)
+        next_branch = following.last
+    while first is not None:
+        mapping: dict[Value, Value] = dict(zip(block.arguments, values, strict=True))
+        (block,), values = first.successors, [mapping.get(value, value) for value in first.operands]
+        first = _only_branch(block)
+    return block, values
+
+
+def _only_branch(block: Block) -> BranchOp | None:
+    """The branch that is all that a block has, with the only uses of its arguments; else None."""
     first = block.last
     if not isinstance(first, BranchOp) or first is not block.first:
         return None
     if any(user is not first for argument in block.arguments for user in argument.users):
         return None
-    visited = {block}
-    next_branch: Op | None = first
-    while isinstance(next_branch, BranchOp):
-        if next_branch.dest in visited:
-            return None
-        visited.add(next_branch.dest)
-        next_branch = next_branch.dest.last
-    mapping: dict[Value, Value] = dict(zip(block.arguments, values, strict=True))
-    return first.dest, [mapping.get(value, value) for value in first.dest_operands]
+    return first
 
 
 def _skip_block(op: BranchOp, rewriter: Rewriter) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.attributes.element_literals import TOO_WIDE, are_too_wide
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.cf.branches import branch, cf, collapsed
@@ -67,6 +69,8 @@ def _parse_cases(op_parser: OpAsmParser) -> None:
     segments: list[int] = []
     while op_parser.accept(","):
         values.append(_parse_case(op_parser, flag_type.width))
+        if are_too_wide(len(values), flag_type):
+            raise op_parser.error(TOO_WIDE, op_parser.offset)
         case_names, case_types = _parse_destination(op_parser)
         op_parser.check_operand_count(case_names, case_types, op_parser.offset)
         names += case_names
@@ -241,9 +245,10 @@ class SwitchOp(Op):
     @property
     def cases(self) -> list[tuple[int, Destination]]:
         """The value of each case, its block, and the values of the arguments."""
+        operands, counts = iter(self.case_operands), self.case_operand_segments
         return [
-            (value, (block, successor_operand_values(self, 1 + index)))
-            for index, (value, block) in enumerate(zip(self.values, self.case_dests, strict=True))
+            (value, (block, list(islice(operands, count))))
+            for value, block, count in zip(self.values, self.case_dests, counts, strict=True)
         ]
 
     def successor_of(self, flag: int) -> int:

@@ -13,6 +13,7 @@ from sdyopt.mlir.dialects.linalg.bodies import cast, combine
 from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.structured import (
     INDEXING_MAPS,
+    MAPS,
     NamedOp,
     linalg,
     make_body,
@@ -42,12 +43,6 @@ class TypeFn(KeywordAttr):
 
 
 TYPE_FN = of_class(TypeFn, "allowed 32-bit signless integer cases: 0, 1")
-MAPS = AttrConstraint[ArrayAttr](
-    "AffineMap array attribute",
-    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, AffineMapAttr) for e in a.elements),
-    lambda a: a,
-    lambda a: isinstance(a, ArrayAttr),
-)
 
 
 # --- Bodies -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.linalg.structured import (
+    MAPS,
     StructuredOp,
     check_body,
     check_results,
@@ -119,7 +120,7 @@ _GENERIC_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
 class GenericOp(StructuredOp):
     """Computes each element of the outputs with a region, from the elements that the indexing maps select."""
 
-    indexing_maps = attr(ARRAY_ATTR)
+    indexing_maps = attr(MAPS)
     iterator_types = attr(ARRAY_ATTR)
     doc = optional_attr(STRING_ATTR)
     library_call = optional_attr(STRING_ATTR)

@@ -10,10 +10,11 @@ from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.linalg.bodies import append, cast, combine
-from sdyopt.mlir.dialects.linalg.contractions import MAPS, TYPE_FN, TypeFn, parse_with_maps, print_with_maps
+from sdyopt.mlir.dialects.linalg.contractions import TYPE_FN, TypeFn, parse_with_maps, print_with_maps
 from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.layout import IndexOp
 from sdyopt.mlir.dialects.linalg.structured import (
+    MAPS,
     NamedOp,
     UnsupportedElementError,
     linalg,
@@ -240,7 +241,10 @@ class ElementwiseKindOp(NamedOp):
     def takes_maps(cls, op_parser: OpAsmParser) -> bool:
         op_parser.expect("kind")
         op_parser.expect("=")
-        op_parser.attributes["kind"] = op_parser.attribute()
+        offset = op_parser.skip_trivia()
+        kind = op_parser.attributes["kind"] = op_parser.attribute()
+        if not isinstance(kind, ElementwiseKind):
+            raise op_parser.error("expected ElementwiseKind attribute", offset)
         return op_parser.accept("indexing_maps")
 
     @classmethod

@@ -16,7 +16,7 @@ from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -40,6 +40,12 @@ linalg.is_inlinable = True
 INDEXING_MAPS = "linalg.memoized_indexing_maps"
 TENSOR = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+MAPS = AttrConstraint[ArrayAttr](
+    "AffineMap array attribute",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, AffineMapAttr) for e in a.elements),
+    lambda a: a,
+    lambda a: isinstance(a, ArrayAttr),
 )
 
 

@@ -125,14 +125,13 @@ def check_edges(op: Op, edges: Sequence[Edge]) -> None:
 
 
 def inline_region(region: Region, op: Op, rewriter: Rewriter) -> list[Value]:
-    """Clones the only block of a region before an operation; returns the values that it yields."""
+    """Moves the only block of a region before an operation; returns the values that it yields."""
     terminator = region.blocks[0].last
     assert terminator is not None
-    mapping: dict[Value, Value] = {}
     for inner in list(region.blocks[0].ops):
         if inner is not terminator:
-            rewriter.insert(rewriter.clone(inner, mapping), before=op)
-    return [mapping.get(value, value) for value in terminator.operands]
+            rewriter.move(inner, before=op)
+    return terminator.operands
 
 
 def _parse_if(op_parser: OpAsmParser) -> None:

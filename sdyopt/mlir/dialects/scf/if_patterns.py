@@ -59,6 +59,7 @@ def _create(
         before=op,
         regions=[then_branch, else_branch],
         location=op.location,
+        is_around_moved=True,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from sdyopt.mlir.asm.format.directives import RankedTensorTypeOf
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, elements, scalar
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, element_at, scalar
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import ANY_TYPE, INDEX_VALUE, TypeConstraint
@@ -78,7 +79,14 @@ class TensorOfElements(RankedTensorTypeOf):
             )
         elements = op_parser.op_class.fields[self.elements]
         is_list = isinstance(elements, ValueField) and elements.arity == VARIADIC
-        op_parser.types[self.elements] = [type.element] * (type.num_elements if is_list else 1)
+        count = type.num_elements if is_list else 1
+        # A type may have more elements than a list, which is only made if there are as many operands.
+        op_parser.check_operand_count(
+            op_parser.operand_names.get(self.elements, ()),
+            range(min(count, sys.maxsize)),
+            op_parser.operand_group_offsets.get(self.elements, op_parser.offset),
+        )
+        op_parser.types[self.elements] = [type.element] * count
 
 
 def constant_index(value: Value) -> int | None:
@@ -213,7 +221,8 @@ class FromElementsOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         type = signature[FromElementsOp.out]
-        if signature.operand_types != (type.element,) * type.num_elements:
+        given = signature.operand_types
+        if len(given) != type.num_elements or any(item is not type.element for item in given):
             raise signature.op_error("failed to verify that operand types match result element type")
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -245,7 +254,7 @@ class ExtractOp(Op):
             # A constant of a complex type is one of the dialect `complex`.
             tensor = None
         if isinstance(tensor, DenseElements) and tensor.is_splat:
-            return [scalar(elements(tensor)[0], tensor.type.element)]
+            return [scalar(element_at(tensor, 0), tensor.type.element)]
         type, offset = self.tensor.type, 0
         assert isinstance(type, RankedTensor)
         positions = [index.value for index in indices if isinstance(index, IntegerAttr)]
@@ -261,7 +270,7 @@ class ExtractOp(Op):
             return [source.elements[offset]]
         if not isinstance(tensor, DenseElements):
             return None
-        return [scalar(elements(tensor)[offset], tensor.type.element)]
+        return [scalar(element_at(tensor, offset), tensor.type.element)]
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "extracted")]

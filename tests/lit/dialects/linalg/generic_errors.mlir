@@ -34,3 +34,22 @@ func.func @loops(%a: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @kind(%a: tensor<2xf32>) {
+  // expected-error@+1 {{custom op 'linalg.elementwise' expected ElementwiseKind attribute}}
+  %0 = linalg.elementwise kind=1 ins(%a : tensor<2xf32>) outs(%a : tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @maps(%a: tensor<2xf32>) {
+  // expected-error@+1 {{'linalg.generic' op attribute 'indexing_maps' failed to satisfy constraint: AffineMap array attribute}}
+  %0 = "linalg.generic"(%a, %a) <{indexing_maps = [1, 2], iterator_types = [], operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}

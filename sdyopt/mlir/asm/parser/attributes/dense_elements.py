@@ -11,9 +11,11 @@ from sdyopt.base.diagnostics.error_kind import ErrorKind
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import FLOAT, unescape
 from sdyopt.mlir.asm.parser.attributes.element_literals import (
+    TOO_WIDE,
     ElementList,
     ElementParser,
     NumberList,
+    are_too_wide,
     decode_numbers,
     float_bits,
     integer_value,
@@ -117,6 +119,8 @@ def elements_attribute(
         _check_complex_count(context, elements, type, offset)
         element = element.element
     if isinstance(element, IntegerType | IndexType):
+        if are_too_wide(len(elements.texts), element):
+            raise context.error(TOO_WIDE, offset)
         return dense(type, pack_integers(_integers(context, elements, element), element))
     if isinstance(element, FloatType):
         return dense(type, _float_bytes(context, elements, element))
@@ -150,7 +154,7 @@ def dense_elements_from(
         return dense(type, pack_floats(numbers, element)) if _FLOATS.fullmatch(joined) else None
     if element is I1 and not joined.replace("true,", "").replace("false,", ""):
         return dense(type, bytes([number == "true" for number in numbers]))
-    if not _DECIMALS.fullmatch(joined):
+    if not _DECIMALS.fullmatch(joined) or are_too_wide(len(numbers), element):
         return None
     values = list(map(int, numbers))
     if wrapped(low := min(values), element) != low or wrapped(high := max(values), element) != high:
@@ -289,6 +293,9 @@ def _dense_by_type(context: ActionContext, parts: Parts, offsets: list[int]) -> 
     if is_list and not type.shape:
         raise context.error("expected single element for scalar type, got list", offsets[0])
     leaves = _leaves(context, attribute, type.shape if is_list else ())
+    part = element.element if isinstance(element, ComplexType) else element
+    if isinstance(part, IntegerType | IndexType) and are_too_wide(len(leaves), part):
+        raise context.error(TOO_WIDE, offsets[0])
     chunks = [part for leaf in leaves for part in _element_bytes(context, leaf, element)]
     return dense(type, b"".join(chunks))
 

@@ -44,12 +44,12 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
     value = int(digits, 16) if is_hexadecimal else _decimal(digits)
     if is_negative:
         value = -value
-        # As in MLIR, `-0` and negative `i0` are out of range.
-        is_in_range = width > 0 and -(1 << (width - 1)) <= value < 0
+        # As in MLIR, `-0` and negative `i0` are out of range. Numbers of the widest type have 2 MiB.
+        is_in_range = value < 0 and (~value).bit_length() < width
     elif isinstance(type, IndexType) or type.signedness.value == "s":
-        is_in_range = value < 1 << max(width - 1, 0)
+        is_in_range = value.bit_length() < max(width, 1)
     else:
-        is_in_range = value < 1 << width
+        is_in_range = value.bit_length() <= width
     return wrapped(value, type) if is_in_range else None
 
 
@@ -74,6 +74,17 @@ def float_bits(context: ActionContext, digits: str, is_negative: bool, type: Flo
     if len(stripped) > _MAX_DIGITS or int(stripped, 16) >> type.width:
         raise context.error("hexadecimal float constant out of range for type", offset)
     return int(stripped, 16)
+
+
+# Of integers that are wider than what is written.
+_MOST_WIDE_BYTES = 1 << 27
+TOO_WIDE = f"the elements take more than {_MOST_WIDE_BYTES >> 20} MiB"
+
+
+def are_too_wide(count: int, type: IntegerType | IndexType) -> bool:
+    """Whether so many integers take far more memory than their text."""
+    width = integer_width(type)
+    return width > 64 and count * width > 8 * _MOST_WIDE_BYTES
 
 
 def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes:

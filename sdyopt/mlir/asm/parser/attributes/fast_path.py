@@ -23,7 +23,12 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
-from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers, pack_floats, pack_integers
+from sdyopt.mlir.asm.parser.attributes.element_literals import (
+    are_too_wide,
+    decode_numbers,
+    pack_floats,
+    pack_integers,
+)
 from sdyopt.mlir.asm.parser.lexer import PLAIN_FUNCTION, attribute_extent, has_any_of
 from sdyopt.mlir.ir.attribute import (
     UNIT,
@@ -200,7 +205,7 @@ def _number(text: str) -> Attribute | None:
 
 def _integer(digits: str, type: IntegerType) -> IntegerAttr | None:
     value = int(digits)
-    fits = type.width > 1 and -1 << (type.width - 1) <= value < 1 << (type.width - 1)
+    fits = type.width > 1 and (value if value >= 0 else ~value).bit_length() < type.width
     # `-0` is out of range for MLIR.
     return IntegerAttr(value, type) if fits and digits[:2] != "-0" else None
 
@@ -254,6 +259,8 @@ def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
         numbers = _split(text, shape) if _has_only_floats(text, count) else None
     elif isinstance(element, IntegerType | IndexType):
         numbers = _split(text, shape) if _has_only_integers(text) else None
+        if numbers is not None and are_too_wide(len(numbers), element):
+            return None
     else:
         return None
     # The time to convert a long number is quadratic.
