@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects import arith
 from sdyopt.mlir.dialects.linalg.structured import UnsupportedElementError
 from sdyopt.mlir.dialects.math import math
@@ -10,7 +13,7 @@ from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.op_fields import AttrField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import build
-from sdyopt.mlir.ir.types import I1, FloatType, IndexType, IntegerType, Type
+from sdyopt.mlir.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type
 from sdyopt.mlir.ir.value import Value
 
 
@@ -62,8 +65,20 @@ _FUNCTIONS = {
 }
 
 
+def check_numbers(types: Sequence[Type]) -> None:
+    """Raises unless both numbers are complex, floats, or integers."""
+    kinds = (ComplexType, FloatType, IntegerType | IndexType)
+    if not any(all(isinstance(type, kind) for type in types) for kind in kinds):
+        lhs, rhs = [plain_type(type) for type in types]
+        raise UnsupportedElementError(
+            "Cannot build binary Linalg operation: expects allComplex, allFloatingPoint, or allInteger, got "
+            f"'{lhs}' and '{rhs}'"
+        )
+
+
 def combine(block: Block, function: str, lhs: Value, rhs: Value) -> Value:
     """Appends a function of two numbers."""
+    check_numbers([lhs.type, rhs.type])
     for_floats, for_integers, for_booleans = _FUNCTIONS[function]
     name = for_booleans if lhs.type is I1 else for_integers
     if isinstance(lhs.type, FloatType):

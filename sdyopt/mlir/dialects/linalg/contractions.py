@@ -23,7 +23,7 @@ from sdyopt.mlir.dialects.linalg.structured import (
     print_operands,
     result_types,
 )
-from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
+from sdyopt.mlir.ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMapAttr, add, multiply
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, array
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
@@ -31,10 +31,12 @@ from sdyopt.mlir.ir.constraints import AttrConstraint, of_class
 from sdyopt.mlir.ir.op_fields import AttrField, attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import I64, Type
+from sdyopt.mlir.ir.types import I64, RankedShapedType, Type
 from sdyopt.mlir.ir.value import Value
 
 BuildBody = Callable[[Block, list[Value]], Value]
+# The loops that index the dimensions of each operand.
+Dims = tuple[tuple[int, ...], ...]
 
 
 @keyword_attribute("type_fn", "::mlir::linalg::TypeFn", "cast_signed", "cast_unsigned")
@@ -99,7 +101,12 @@ def parse_with_maps(op_parser: OpAsmParser) -> None:
     op_class = op_parser.op_class
     assert issubclass(op_class, NamedOp)
     offset = op_parser.skip_trivia()
-    if op_class.takes_maps(op_parser):
+    field = op_class.fields["indexing_maps"]
+    assert isinstance(field, AttrField)
+    if not op_class.takes_maps(op_parser):
+        if not field.is_optional:
+            raise op_parser.error("expected 'indexing_maps' attribute")
+    else:
         op_parser.expect("=")
         maps = op_parser.attributes["indexing_maps"] = op_parser.attribute()
         if not MAPS.accepts(maps):
@@ -132,25 +139,53 @@ class ContractionOp(NamedOp):
     body_arguments = 3
     printed_first = ("indexing_maps",)
     # The dimensions of the operands by default.
-    default_maps: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    default_maps: ClassVar[Dims] = ()
 
     def maps_by_default(self) -> list[AffineMapAttr]:
-        return self._default_maps()
-
-    @classmethod
-    def _default_maps(cls) -> list[AffineMapAttr]:
-        loops = len({dimension for map in cls.default_maps for dimension in map})
-        return [AffineMapAttr(loops, 0, tuple(AffineDim(dim) for dim in map)) for map in cls.default_maps]
+        return _maps(self.default_maps)
 
     @classmethod
     def maps_for(cls, signature: OpSignature) -> Sequence[AffineMapAttr]:
-        return super().maps_for(signature) or cls._default_maps()
+        return super().maps_for(signature) or _maps(cls.default_maps)
+
+    @classmethod
+    def loops_for(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> int:
+        return _loops(cls.default_maps)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        op_class = signature.op_class
+        assert issubclass(op_class, ContractionOp)
+        maps = op_class.maps_for(signature)
+        op_class.check_maps(signature, maps)
+        NamedOp.verify_signature(signature)
+        if any(_dims(map) is None or len(set(map.results)) < len(map.results) for map in maps):
+            raise signature.error("expected indexing maps to be projected permutations")
+
+    @classmethod
+    def check_maps(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> None:
+        """Raises unless the maps permute or repeat dimensions of the operands that they have by default."""
 
     assembly = assembly("custom<format>", format=custom(parse_with_maps, print=print_with_maps))
 
     @classmethod
     def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
         return make_body(types, _product(_is_unsigned(attributes)))
+
+
+def _loops(dims: Dims) -> int:
+    return len({dimension for map in dims for dimension in map})
+
+
+def _maps(dims: Dims) -> list[AffineMapAttr]:
+    """The maps that select these loops."""
+    return [AffineMapAttr(_loops(dims), 0, tuple([AffineDim(dim) for dim in map])) for map in dims]
+
+
+def _dims(map: AffineMapAttr) -> tuple[int, ...] | None:
+    """The loops that a map selects; None if it has other results."""
+    dims = tuple([result.position for result in map.results if isinstance(result, AffineDim)])
+    return dims if len(dims) == len(map.results) else None
 
 
 def _is_unsigned(attributes: dict[str, Attribute]) -> bool:
@@ -166,18 +201,53 @@ class MatmulOp(ContractionOp):
     @staticmethod
     def add_indexing_maps(op_parser: OpAsmParser) -> None:
         if "indexing_maps" not in op_parser.attributes:
-            op_parser.dictionary_attributes[INDEXING_MAPS] = array(MatmulOp._default_maps())
+            op_parser.dictionary_attributes[INDEXING_MAPS] = array(_maps(MatmulOp.default_maps))
+
+    @classmethod
+    def check_maps(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> None:
+        for map, default in zip(maps[:2], cls.default_maps, strict=False):
+            dims = _dims(map)
+            if dims is None or not set(dims) <= set(default):
+                raise signature.op_error("Unexpected dim expression in map result.")
+            if len(dims) < 2 and dims != (2,):
+                raise signature.op_error("Invalid broadcast requested, should be (d2).")
+
+
+class _BatchOp(ContractionOp):
+    """Base of the products of batches of matrices. The loops are the batch, rows, columns, and products."""
+
+    @classmethod
+    def check_maps(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> None:
+        if len(maps) != 3:
+            raise signature.op_error("Indexing_map attribute must have 3 affine maps.")
+        valid = ({(3,), (0, 3), (1, 3)}, {(3,), (0, 3), (3, 2)})
+        for map, default, repeated in zip(maps, cls.default_maps, valid, strict=False):
+            dims = _dims(map)
+            if dims is None or not set(dims) <= set(default):
+                message = "Unexpected result dim expression (outside the set of default result dims)."
+                raise signature.op_error(message)
+            if len(dims) > 3:
+                raise signature.op_error("no. of result dim expressions exceeds 3.")
+            if len(dims) < 3 and dims not in repeated:
+                raise signature.op_error("Invalid broadcast requested.")
+            if len(dims) == 3 and dims[0] != 0:
+                raise signature.op_error("Invalid batch dimension expression.")
+        out = cls.default_maps[2]
+        if len(maps[2].results) != len(out):
+            raise signature.op_error(f"expects {len(out)} dims, but got ({len(maps[2].results)}).")
+        if _dims(maps[2]) != out:
+            raise signature.op_error("Invalid output map result dimension.")
 
 
 @linalg.op("batch_matmul", ATTR_SIZED_OPERANDS, PURE)
-class BatchMatmulOp(ContractionOp):
+class BatchMatmulOp(_BatchOp):
     """Adds the matrix products of a batch to the init: `c[b, m, n] += a[b, m, k] * b[b, k, n]`."""
 
     default_maps = ((0, 1, 3), (0, 3, 2), (0, 1, 2))
 
 
 @linalg.op("batch_reduce_matmul", ATTR_SIZED_OPERANDS, PURE)
-class BatchReduceMatmulOp(ContractionOp):
+class BatchReduceMatmulOp(_BatchOp):
     """Adds the matrix products of a batch to one matrix: `c[m, n] += a[b, m, k] * b[b, k, n]`."""
 
     default_maps = ((0, 1, 3), (0, 3, 2), (1, 2))
@@ -188,6 +258,36 @@ class ContractOp(ContractionOp):
     """Adds the product of the inputs to the init along the dimensions of the indexing maps."""
 
     indexing_maps = attr(MAPS)
+
+    @classmethod
+    def loops_for(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> int:
+        return maps[0].num_dims
+
+    @classmethod
+    def check_maps(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> None:
+        loops, uses = maps[0].num_dims, []
+        for map, type in zip(maps, signature.operand_types, strict=False):
+            dims = _dims(map)
+            if dims is None or len(set(dims)) < len(dims):
+                raise signature.error("provided affine_map is not a projected permutation")
+            if map.num_dims != loops:
+                raise signature.error("iteration spaces of provided affine_maps differ")
+            if isinstance(type, RankedShapedType) and len(type.shape) != len(dims):
+                message = "ranks of shaped operand and results of corresponding affine_map differ"
+                raise signature.error(message)
+            if dims and not isinstance(type, RankedShapedType):
+                raise signature.error("affine_map specifies shaped access while operand has non-shaped type")
+            uses.append(dims)
+        *factors, out = uses
+        for loop in range(loops):
+            count = sum(loop in dims for dims in factors)
+            if not count and loop not in out:
+                raise signature.error(f"iteration space dim at index {loop} not used to access any operand")
+            if count < 2 and loop not in out:
+                raise signature.error(
+                    f"iteration space dim at index {loop} is neither a contracting dim nor of parallel "
+                    "iteration type"
+                )
 
 
 # --- Products, convolutions and pooling by table --------------------------------------------------
@@ -202,17 +302,27 @@ def _dense_of_shape(rank: int) -> AttrConstraint[DenseElements]:
     )
 
 
-_PRODUCTS = "mmt4d batch_mmt4d matvec vecmat batch_matvec batch_vecmat dot conv_1d conv_2d conv_3d"
-_QUANTIZED = "quantized_matmul quantized_batch_matmul"
+# The dimensions of the operands, by a letter for each loop.
+_PRODUCTS = {
+    "mmt4d": "mkij nklj mnil",
+    "batch_mmt4d": "bmkij bnklj bmnil",
+    "matvec": "mn n m",
+    "vecmat": "m mn n",
+    "batch_matvec": "bmk bk bm",
+    "batch_vecmat": "bk bkn bn",
+    "dot": "m m ",
+    "quantized_matmul": "mk kn mn",
+    "quantized_batch_matmul": "bmk bkn bmn",
+}
 # The layouts of the image, the filter and, if several, their groups, by the number of spatial dimensions.
 _CONVOLUTIONS = {
-    1: "conv_1d_nwc_wcf conv_1d_ncw_fcw depthwise_conv_1d_nwc_wc depthwise_conv_1d_ncw_cw "
+    1: "conv_1d conv_1d_nwc_wcf conv_1d_ncw_fcw depthwise_conv_1d_nwc_wc depthwise_conv_1d_ncw_cw "
     "depthwise_conv_1d_nwc_wcm",
-    2: "conv_2d_nhwc_hwcf conv_2d_nhwc_fhwc conv_2d_nhwc_hwcf_q conv_2d_nhwc_fhwc_q conv_2d_nchw_fchw "
-    "conv_2d_nchw_fchw_q conv_2d_ngchw_fgchw conv_2d_ngchw_gfchw conv_2d_ngchw_gfchw_q conv_2d_nhwgc_gfhwc "
-    "conv_2d_nhwgc_gfhwc_q depthwise_conv_2d_nhwc_hwc depthwise_conv_2d_nchw_chw "
+    2: "conv_2d conv_2d_nhwc_hwcf conv_2d_nhwc_fhwc conv_2d_nhwc_hwcf_q conv_2d_nhwc_fhwc_q "
+    "conv_2d_nchw_fchw conv_2d_nchw_fchw_q conv_2d_ngchw_fgchw conv_2d_ngchw_gfchw conv_2d_ngchw_gfchw_q "
+    "conv_2d_nhwgc_gfhwc conv_2d_nhwgc_gfhwc_q depthwise_conv_2d_nhwc_hwc depthwise_conv_2d_nchw_chw "
     "depthwise_conv_2d_nhwc_hwc_q depthwise_conv_2d_nhwc_hwcm depthwise_conv_2d_nhwc_hwcm_q",
-    3: "conv_3d_ndhwc_dhwcf conv_3d_ndhwc_dhwcf_q conv_3d_ncdhw_fcdhw depthwise_conv_3d_ndhwc_dhwc "
+    3: "conv_3d conv_3d_ndhwc_dhwcf conv_3d_ndhwc_dhwcf_q conv_3d_ncdhw_fcdhw depthwise_conv_3d_ndhwc_dhwc "
     "depthwise_conv_3d_ncdhw_cdhw depthwise_conv_3d_ndhwc_dhwcm",
 }
 _POOLINGS = {
@@ -222,37 +332,96 @@ _POOLINGS = {
 }
 
 
-def _define(name: str, what: str, build: BuildBody, arguments: int, spatial: int = 0) -> None:
-    """Defines an operation; one with spatial dimensions has strides and dilations."""
+_SPATIAL = {1: "w", 2: "hw", 3: "dhw"}
+
+
+class _LayoutOp(NamedOp):
+    """Base of the operations whose maps follow from letters.
+
+    A spatial letter is the loop of the window in the filter, and in capitals the one of the output.
+    """
+
+    layout: ClassVar[tuple[str, ...]]
+    spatial: ClassVar[str] = ""
+
+    @classmethod
+    def maps_for(cls, signature: OpSignature) -> Sequence[AffineMapAttr]:
+        image, filter, out = cls.layout
+        letters = "".join(dict.fromkeys(out + filter + image.translate(_WITHOUT_SPATIAL)))
+        factors = [_factors(signature, name, cls.spatial) for name in ("strides", "dilations")]
+
+        def expression(letter: str, is_image: bool) -> AffineExpr:
+            if not is_image or letter not in cls.spatial:
+                return AffineDim(letters.index(letter))
+            place = cls.spatial.index(letter)
+            start, step = [
+                multiply(AffineDim(letters.index(loop)), AffineConstant(numbers[place]))
+                for loop, numbers in zip((letter.upper(), letter), factors, strict=True)
+            ]
+            return add(start, step)
+
+        first, second, last = [
+            AffineMapAttr(len(letters), 0, tuple([expression(letter, index == 0) for letter in text]))
+            for index, text in enumerate((image, filter, out))
+        ]
+        zero_points = [AffineMapAttr(len(letters), 0, ())] * (cls.body_arguments - 3)
+        return [first, second, *zero_points, last]
+
+
+_WITHOUT_SPATIAL = str.maketrans("", "", "dhw")
+
+
+def _factors(signature: OpSignature, name: str, spatial: str) -> Sequence[int]:
+    numbers = signature.attributes.get(name)
+    return numbers.values if isinstance(numbers, DenseElements) else (1,) * len(spatial)
+
+
+def _define(name: str, what: str, build: BuildBody, layout: Sequence[str], spatial: str = "") -> None:
+    """Defines an operation; one with spatial dimensions and given layouts has strides and dilations."""
+    is_quantized = build is _quantized_product
     members: dict[str, object] = {
         "__module__": __name__,
         "__doc__": f"{what} `{name}`.",
-        "body_arguments": arguments,
+        "body_arguments": 5 if is_quantized else 3,
         "body_for": staticmethod(lambda types, attributes: make_body(types, build)),
+        "layout": tuple(layout),
+        "spatial": spatial,
     }
-    if spatial:
-        for field in ("strides", "dilations"):
-            member: AttrField[DenseElements | None] = optional_attr(_dense_of_shape(spatial))
+    if layout[0] != spatial:
+        for field in ("strides", "dilations") if spatial else ():
+            member: AttrField[DenseElements | None] = optional_attr(_dense_of_shape(len(spatial)))
             members[field] = member
     class_name = "".join([word.capitalize() for word in name.split("_")])
-    linalg.op(name, ATTR_SIZED_OPERANDS, PURE)(type(f"{class_name}Op", (NamedOp,), members))
+    linalg.op(name, ATTR_SIZED_OPERANDS, PURE)(type(f"{class_name}Op", (_LayoutOp,), members))
+
+
+def _convolution_layout(name: str, spatial: str) -> tuple[str, str, str]:
+    """The letters of the image, the filter and the output."""
+    _, _, *words = name.removeprefix("depthwise_").removesuffix("_q").split("_")
+    image, filter = words or (spatial, spatial)
+    out = image + "m" * filter.count("m") if name.startswith("depthwise") else image.replace("c", "f")
+    return image, filter, _capitals(out, spatial)
+
+
+def _capitals(text: str, spatial: str) -> str:
+    return "".join([letter.upper() if letter in spatial else letter for letter in text])
 
 
 def _define_all() -> None:
-    for name in _PRODUCTS.split():
-        _define(name, "The product", _product(False), 3)
-    for name in _QUANTIZED.split():
-        _define(name, "The product of numbers with zero points", _quantized_product, 5)
-    for spatial, names in _CONVOLUTIONS.items():
+    for name, layout in _PRODUCTS.items():
+        build = _quantized_product if name.startswith("quantized") else _product(False)
+        _define(name, "The product", build, layout.split(" "))
+    for rank, names in _CONVOLUTIONS.items():
         for name in names.split():
-            if name.endswith("_q"):
-                _define(name, "The convolution of numbers with zero points", _quantized_product, 5, spatial)
-            else:
-                _define(name, "The convolution", _product(False), 3, spatial)
-    for spatial, names in _POOLINGS.items():
+            build = _quantized_product if name.endswith("_q") else _product(False)
+            spatial = _SPATIAL[rank]
+            _define(name, "The convolution", build, _convolution_layout(name, spatial), spatial)
+    for rank, names in _POOLINGS.items():
         for name in names.split():
-            _, function = name.split("_", 1)
-            _define(f"pooling_{name}", "The pooling", _POOLING[function], 3, spatial)
+            image, function = name.split("_", 1)
+            spatial = _SPATIAL[rank]
+            layout_of_pooling = (image, spatial, _capitals(image, spatial))
+            _define(f"pooling_{name}", "The pooling", _POOLING[function], layout_of_pooling, spatial)
 
 
 _define_all()

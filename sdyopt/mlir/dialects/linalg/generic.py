@@ -13,9 +13,8 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.linalg.structured import (
     MAPS,
     StructuredOp,
-    check_body,
     check_results,
-    check_shapes,
+    check_structure,
     linalg,
     parse_operands,
     parse_result_types,
@@ -30,7 +29,6 @@ from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
 
 
@@ -57,7 +55,9 @@ def keyword_attribute(mnemonic: str, cpp_type: str, *keywords: str) -> Callable[
             offset = parser.skip_trivia()
             keyword = parser.keyword()
             if keyword not in keywords:
-                raise parser.error(WRONG_KEYWORD(what=cpp_type, names=", ".join(keywords)), offset)
+                error = parser.error(WRONG_KEYWORD(what=cpp_type, names=", ".join(keywords)), offset)
+                failed = f"failed to parse {cls.__name__}Attr parameter 'value' which is to be a `{cpp_type}`"
+                raise error.then(parser.error(failed))
             parser.expect(">")
             return cls(keyword)
 
@@ -68,7 +68,10 @@ def keyword_attribute(mnemonic: str, cpp_type: str, *keywords: str) -> Callable[
     return register
 
 
-@keyword_attribute("iterator_type", "::mlir::utils::IteratorType", "parallel", "reduction", "window")
+_ITERATOR_TYPES = ("parallel", "reduction", "window")
+
+
+@keyword_attribute("iterator_type", "::mlir::utils::IteratorType", *_ITERATOR_TYPES)
 class IteratorType(KeywordAttr):
     """`#linalg.iterator_type<parallel>`: how the iterations along a dimension depend on each other."""
 
@@ -78,8 +81,13 @@ def _parse_generic(op_parser: OpAsmParser) -> None:
     given = op_parser.attribute()
     if not isinstance(given, DictAttr):
         raise op_parser.error("invalid kind of attribute specified", offset)
+    if not isinstance(given.get("iterator_types"), ArrayAttr):
+        raise op_parser.error('expected "iterator_types" array attribute')
     for name, value in given.entries:
         if name == "iterator_types" and isinstance(value, ArrayAttr):
+            for word in [e.value for e in value.elements if isinstance(e, StringAttr)]:
+                if word not in _ITERATOR_TYPES:
+                    raise op_parser.error(f"unexpected iterator_type ({word})")
             kinds = [IteratorType(e.value) if isinstance(e, StringAttr) else e for e in value.elements]
             op_parser.attributes[name] = array(kinds)
         elif name in _GENERIC_ATTRIBUTES:
@@ -147,29 +155,6 @@ class GenericOp(StructuredOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_results(signature, signature[GenericOp.outputs])
-        maps, iterators = signature[GenericOp.indexing_maps].elements, signature[GenericOp.iterator_types]
-        if len(maps) != len(signature.operand_types):
-            raise signature.op_error(
-                f"expected the number of indexing_map ({len(maps)}) to be equal to the number of "
-                f"input/output operands ({len(signature.operand_types)})"
-            )
-        loops = len(iterators.elements)
-        for number, (map, type) in enumerate(zip(maps, signature.operand_types, strict=True)):
-            assert isinstance(map, AffineMapAttr)
-            if map.num_symbols:
-                raise signature.op_error(f"unexpected symbols in indexing_map #{number}")
-            if map.num_dims != loops:
-                raise signature.op_error(
-                    f"expected indexing_map #{number} to have {loops} dim(s) to match the number of loops"
-                )
-            rank = type.rank if isinstance(type, RankedTensor) else 0
-            if len(map.results) != rank:
-                raise signature.op_error(
-                    f"expected operand #{number} rank ({rank}) to match the result rank of indexing_map "
-                    f"({len(map.results)})"
-                )
-        check_shapes(signature, [map for map in maps if isinstance(map, AffineMapAttr)])
-
-    def verify_regions(self) -> None:
-        check_body(self, self.body)
+        check_results(signature, len(signature[GenericOp.inputs]))
+        maps = [map for map in signature[GenericOp.indexing_maps].elements if isinstance(map, AffineMapAttr)]
+        check_structure(signature, maps, len(signature[GenericOp.iterator_types].elements))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
@@ -10,7 +11,7 @@ from sdyopt.mlir.asm.parser.asm_parser import WRONG_ENUM
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.linalg.generic import GenericOp
-from sdyopt.mlir.dialects.linalg.structured import TENSOR, linalg
+from sdyopt.mlir.dialects.linalg.structured import SHAPED, TENSOR, linalg
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
@@ -20,7 +21,6 @@ from sdyopt.mlir.ir.constraints import (
     I64_ATTR,
     INDEX_VALUE,
     AttrConstraint,
-    TypeConstraint,
 )
 from sdyopt.mlir.ir.op_fields import (
     attr,
@@ -35,10 +35,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, ShapedType, Type, element_of
-
-_SHAPED = TypeConstraint[Type]("shaped of any type values", lambda type: isinstance(type, ShapedType))
-
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type, element_of
 
 _LOOP = AttrConstraint[int](
     "64-bit signless integer attribute whose minimum value is 0",
@@ -78,8 +75,8 @@ class IndexOp(Op):
 class SoftmaxOp(Op):
     """The softmax along a dimension."""
 
-    input = operand(_SHAPED)
-    output = operand(_SHAPED)
+    input = operand(SHAPED)
+    output = operand(SHAPED)
     dimension = attr(I64_ATTR)
     results_ = results(TENSOR)
 
@@ -183,6 +180,8 @@ def _check_tiles(signature: OpSignature, unpacked: RankedTensor, packed: RankedT
         raise signature.error("invalid inner_dims_pos vector")
     if not _are_distinct_dims(permutation, unpacked.rank):
         raise signature.error("invalid outer_dims_perm vector")
+    if len(permutation) not in (0, unpacked.rank):
+        raise signature.error("outer_dims_perm must be a permutation or empty")
     if len(tiles) != len(positions):
         raise signature.error("tiling factors must equal the number of dimensions to tile")
     if unpacked.rank + len(tiles) != packed.rank:
@@ -219,6 +218,7 @@ def _are_distinct_dims(dims: Sequence[int], rank: int) -> bool:
 
 # --- Winograd transforms ------------------------------------------------------------------------
 
+Shape = list[int]
 _FMRS = ("F_2_3", "F_4_3", "F_2_5")
 
 
@@ -242,6 +242,8 @@ declare_syntax(_FMR, _parse_fmr, lambda attribute, attribute_printer: _FMRS[attr
 class _TransformOp(Op):
     """Base of the transforms of a convolution by Winograd's algorithm."""
 
+    ranks: ClassVar[tuple[int, int]]
+
     input = operand(TENSOR)
     output = operand(TENSOR)
     fmr = attr(_FMR)
@@ -252,17 +254,80 @@ class _TransformOp(Op):
         "`outs` `(` $output `:` type($output) `)` `->` type($out)"
     )
 
+    @classmethod
+    def expected_shape(
+        cls, signature: OpSignature, image: list[int], out: list[int], m: int, r: int
+    ) -> Shape:
+        """The shape of the output, for tiles of size `m` of the result and a filter of size `r`."""
+        raise NotImplementedError
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        op_class = signature.op_class
+        assert issubclass(op_class, _TransformOp)
+        source, output = signature[_TransformOp.input], signature[_TransformOp.output]
+        _, m, r = _FMRS[signature[_TransformOp.fmr]].split("_")
+        ranks = op_class.ranks
+        if (source.rank, output.rank) != ranks:
+            raise signature.op_error(f"requires an input of rank {ranks[0]} and an output of rank {ranks[1]}")
+        shape = op_class.expected_shape(signature, list(source.shape), list(output.shape), int(m), int(r))
+        if not are_compatible_shapes([RankedTensor(tuple(shape), output.element), output]):
+            raise signature.op_error("the output shape is not expected")
+
 
 @linalg.op("winograd_filter_transform", PURE)
 class WinogradFilterTransformOp(_TransformOp):
     """The transform of the filter."""
+
+    ranks = (4, 4)
+
+    @classmethod
+    def expected_shape(
+        cls, signature: OpSignature, image: list[int], out: list[int], m: int, r: int
+    ) -> Shape:
+        features, *window, channels = image
+        for name, size in zip(("height", "width"), window, strict=True):
+            if size not in (r, 1):
+                raise signature.op_error(f"expect filter {name} either equals to r or 1")
+        if r not in window:
+            raise signature.op_error("expect either filter height or width equals to r")
+        return [*(m + r - 1 if size == r else 1 for size in window), channels, features]
 
 
 @linalg.op("winograd_input_transform", PURE)
 class WinogradInputTransformOp(_TransformOp):
     """The transform of the image."""
 
+    ranks = (4, 6)
+
+    @classmethod
+    def expected_shape(
+        cls, signature: OpSignature, image: list[int], out: list[int], m: int, r: int
+    ) -> Shape:
+        batch, *sizes, channels = image
+        tiles = [
+            size if size == DYNAMIC or tile == 1 else (size - r + 1) // m
+            for size, tile in zip(sizes, out[:2], strict=True)
+        ]
+        return [*(1 if tile == 1 else m + r - 1 for tile in out[:2]), *tiles, batch, channels]
+
 
 @linalg.op("winograd_output_transform", PURE)
 class WinogradOutputTransformOp(_TransformOp):
     """The transform back."""
+
+    ranks = (6, 4)
+
+    @classmethod
+    def expected_shape(
+        cls, signature: OpSignature, image: list[int], out: list[int], m: int, r: int
+    ) -> Shape:
+        *tile, rows, columns, batch, features = image
+        for name, size in zip(("height", "width"), tile, strict=True):
+            if size not in (1, m + r - 1, DYNAMIC):
+                raise signature.op_error(f"expect input {name} equals to input tile size")
+        sizes = [
+            count if count == DYNAMIC or size == 1 else count * m
+            for count, size in zip((rows, columns), tile, strict=True)
+        ]
+        return [batch, *sizes, features]

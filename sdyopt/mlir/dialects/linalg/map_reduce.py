@@ -17,11 +17,12 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.mlir.dialects.linalg.structured import (
     TENSOR,
+    LinalgOp,
     YieldOp,
-    has_no_memref,
     linalg,
     make_body,
     parse_operands,
+    print_operands,
 )
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
@@ -36,7 +37,7 @@ from sdyopt.mlir.ir.types import I64, MemRefType, RankedShapedType, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 
-class DestinationOp(Op):
+class DestinationOp(LinalgOp):
     """Base of the operations `name ins(…) outs(…) attribute = […] {…}`, perhaps with a body."""
 
     body = region(ONE_BLOCK)
@@ -49,8 +50,6 @@ class DestinationOp(Op):
     takes_init_first: ClassVar[bool] = False
     result_name: ClassVar[str]
 
-    is_effect_free = staticmethod(has_no_memref)
-
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, self.result_name)] if self.results else []
 
@@ -58,16 +57,6 @@ class DestinationOp(Op):
         arguments = region.blocks[0].arguments if self.has_body and region.blocks else []
         count = len(self.ins)
         return [(argument, "in" if index < count else "init") for index, argument in enumerate(arguments)]
-
-    @property
-    def ins(self) -> list[Value]:
-        """The inputs."""
-        raise NotImplementedError
-
-    @property
-    def outs(self) -> list[Value]:
-        """The init values."""
-        return self.operands[len(self.ins) :]
 
 
 # --- Parsing and printing ---------------------------------------------------------------------
@@ -168,10 +157,7 @@ def _print(op: DestinationOp, printer: OpAsmPrinter) -> None:
         }
         printer.dictionary(dictionary(shown))
         printer.write(" }")
-    for word, values in (("ins", op.ins), ("outs", op.outs)):
-        if values:
-            types = printer.types([value.type for value in values])
-            printer.write(f" {word}({printer.name_list(values)} : {types})")
+    print_operands(op, printer)
     if op.list_name:
         listed = op.signature.attributes.get(op.list_name)
         assert isinstance(listed, DenseArray)
@@ -220,7 +206,7 @@ class MapOp(DestinationOp):
     def ins(self) -> list[Value]:
         return self.inputs
 
-    def verify_regions(self) -> None:
+    def verify_in_context(self) -> None:
         arguments = self.body.blocks[0].arguments
         if len(arguments) != len(self.operands):
             raise self.op_error(
@@ -299,7 +285,7 @@ class ReduceOp(DestinationOp):
                 f"[{_text(reduced)}]"
             )
 
-    def verify_regions(self) -> None:
+    def verify_in_context(self) -> None:
         arguments = self.body.blocks[0].arguments
         if len(arguments) != len(self.operands):
             raise self.op_error("mismatching number of operands and block arguments")

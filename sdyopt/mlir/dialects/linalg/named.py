@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.linalg.bodies import append, cast, combine
+from sdyopt.mlir.dialects.linalg.bodies import append, cast, check_numbers, combine
 from sdyopt.mlir.dialects.linalg.contractions import TYPE_FN, TypeFn, parse_with_maps, print_with_maps
 from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.layout import IndexOp
@@ -30,7 +31,19 @@ from sdyopt.mlir.ir.op_fields import attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, build
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import F64, I1, I32, I64, INDEX, FloatType, RankedShapedType, Type
+from sdyopt.mlir.ir.types import (
+    F64,
+    I1,
+    I32,
+    I64,
+    INDEX,
+    ComplexType,
+    FloatType,
+    MemRefType,
+    RankedTensor,
+    Type,
+    element_of,
+)
 from sdyopt.mlir.ir.value import Value
 
 
@@ -43,6 +56,29 @@ class FillOp(NamedOp):
     @staticmethod
     def body_for(types: list[Type], attributes: dict[str, Attribute]) -> Region:
         return make_body(types, lambda block, arguments: arguments[0])
+
+    @classmethod
+    def maps_for(cls, signature: OpSignature) -> Sequence[AffineMapAttr]:
+        identity = _identity(signature.operand_types[-1])
+        return [AffineMapAttr(identity.num_dims, 0, ()), identity]
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        if isinstance(signature.operand_types[0], RankedTensor | MemRefType):
+            raise signature.error("expected op with scalar input")
+        NamedOp.verify_signature(signature)
+        value, out = signature.operand_types
+        if value is not element_of(out):
+            raise signature.op_error(
+                f"expected fill value type ('{plain_type(value)}') to match output element type "
+                f"('{plain_type(element_of(out))}')"
+            )
+
+
+def _identity(type: Type) -> AffineMapAttr:
+    """The map that selects each element of a tensor."""
+    rank = len(type.shape) if isinstance(type, RankedTensor | MemRefType) else 0
+    return AffineMapAttr(rank, 0, tuple([AffineDim(dimension) for dimension in range(rank)]))
 
 
 def _random(block: Block, arguments: list[Value]) -> Value:
@@ -102,15 +138,26 @@ class ElementwiseOp(NamedOp):
     unsupported: ClassVar[str]
 
     @classmethod
+    def maps_for(cls, signature: OpSignature) -> Sequence[AffineMapAttr]:
+        identity = _identity(signature.operand_types[-1])
+        scalar = AffineMapAttr(identity.num_dims, 0, ())
+        is_shaped = [isinstance(type, RankedTensor | MemRefType) for type in signature.operand_types]
+        return [identity if shaped else scalar for shaped in is_shaped]
+
+    @classmethod
     def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
         return make_body(types, cls._build)
 
     @classmethod
     def _build(cls, block: Block, arguments: list[Value]) -> Value:
+        if len(arguments) == 3:
+            check_numbers([value.type for value in arguments[:-1]])
         return append(block, cls._element_op(arguments[0].type), arguments[:-1])
 
     @classmethod
     def _element_op(cls, type: Type) -> str:
+        if isinstance(type, ComplexType):
+            raise UnsupportedElementError("unsupported complex elements")
         name = cls.boolean_op if type is I1 else cls.integer_op
         if isinstance(type, FloatType):
             name = cls.float_op
@@ -229,11 +276,19 @@ class ElementwiseKindOp(NamedOp):
     indexing_maps = optional_attr(MAPS)
 
     printed_first = ("kind", "indexing_maps")
+    failed_to_parse = "unable to parse elemwise op"
 
     def maps_by_default(self) -> list[AffineMapAttr]:
-        rank = len(self.outputs[0].type.shape) if isinstance(self.outputs[0].type, RankedShapedType) else 0
-        identity = AffineMapAttr(rank, 0, tuple([AffineDim(dimension) for dimension in range(rank)]))
-        return [identity] * len(self.operands)
+        return [_identity(self.outputs[0].type)] * len(self.operands)
+
+    @classmethod
+    def maps_for(cls, signature: OpSignature) -> Sequence[AffineMapAttr]:
+        identity = _identity(signature.operand_types[-1])
+        return super().maps_for(signature) or [identity] * len(signature.operand_types)
+
+    @classmethod
+    def loops_for(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> int:
+        return _identity(signature.operand_types[-1]).num_dims
 
     assembly = assembly("custom<format>", format=custom(parse_with_maps, print=print_with_maps))
 

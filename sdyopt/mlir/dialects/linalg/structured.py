@@ -12,21 +12,24 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.asm.printer.builtin_printer import map_text
+from sdyopt.mlir.dialects.affine import fold_operands
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
+from sdyopt.mlir.ir.affine import AffineConstant, AffineDim, AffineMapAttr
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, AttrConstraint, TypeConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import operands, region, results
-from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.traits import PURE, TERMINATOR
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     MemRefType,
-    RankedShapedType,
     RankedTensor,
+    ShapedType,
     Type,
     UnrankedMemRef,
     element_of,
@@ -47,6 +50,7 @@ MAPS = AttrConstraint[ArrayAttr](
     lambda a: a,
     lambda a: isinstance(a, ArrayAttr),
 )
+SHAPED = TypeConstraint[Type]("shaped of any type values", lambda type: isinstance(type, ShapedType))
 
 
 class UnsupportedElementError(Exception):
@@ -60,6 +64,23 @@ class YieldOp(Op):
     values = operands(ANY_TYPE)
 
     assembly = assembly("attr-dict ($values^ `:` type($values))?")
+
+    def verify_in_context(self) -> None:
+        parent = self.parent_op
+        if not isinstance(parent, LinalgOp):
+            raise self.op_error("expected parent op with LinalgOp interface")
+        if len(self.values) != len(parent.outs):
+            raise self.op_error(
+                f"expected number of yield values ({len(self.values)}) to match the number of inits / outs "
+                f"operands of the enclosing LinalgOp ({len(parent.outs)})"
+            )
+        for index, (value, out) in enumerate(zip(self.values, parent.outs, strict=True)):
+            element = element_of(out.type)
+            if value.type is not element:
+                raise self.op_error(
+                    f"type of yield operand {index + 1} ('{plain_type(value.type)}') doesn't match the "
+                    f"element type of the enclosing {parent.name} op ('{plain_type(element)}')"
+                )
 
 
 def parse_operands(op_parser: OpAsmParser) -> None:
@@ -82,7 +103,7 @@ def parse_result_types(op_parser: OpAsmParser) -> list[Type]:
         return []
     if op_parser.looking_at("("):
         return op_parser.comma_list(op_parser.type, "(", ")")
-    return op_parser.comma_list(op_parser.type)
+    return [op_parser.type()]
 
 
 def _parse(op_parser: OpAsmParser) -> None:
@@ -101,10 +122,11 @@ def parse_implied_body(op_parser: OpAsmParser, offset: int) -> None:
     attributes = {**op_parser.attributes, **op_parser.dictionary_attributes}
     count = op_class.arguments_for(attributes)
     if len(types) != count:
-        raise op_parser.error(
-            f"[parseNamedStructuredOpRegion] ods-gen generated region expects {count} args, got {len(types)}",
-            op_parser.offset,
+        error = op_parser.error(
+            f"[parseNamedStructuredOpRegion] ods-gen generated region expects {count} args, got {len(types)}"
         )
+        failed = op_class.failed_to_parse
+        raise error.then(op_parser.error(failed)) if failed else error
     try:
         op_parser.regions.append(op_class.body_for(types, attributes))
     except UnsupportedElementError as error:
@@ -119,8 +141,8 @@ def _print(op: NamedOp, printer: OpAsmPrinter) -> None:
         printer.write(f" -> {result_types(op, printer)}")
 
 
-def print_operands(op: StructuredOp, printer: OpAsmPrinter) -> None:
-    for word, values in (("ins", op.inputs), ("outs", op.outputs)):
+def print_operands(op: LinalgOp, printer: OpAsmPrinter) -> None:
+    for word, values in (("ins", op.ins), ("outs", op.outs)):
         if values:
             types = printer.types([value.type for value in values])
             printer.write(f" {word}({printer.name_list(values)} : {types})")
@@ -136,15 +158,38 @@ def has_no_memref(signature: OpSignature) -> bool:
     return not any(isinstance(type, MemRefType | UnrankedMemRef) for type in signature.operand_types)
 
 
-class StructuredOp(Op):
+class LinalgOp(Op):
     """Base of the operations on inputs and init values, with a region that computes one element."""
 
-    inputs = operands(ANY_TYPE)
-    outputs = operands(ANY_TYPE)
     results_ = results(TENSOR)
-    body = region(ONE_BLOCK)
 
     is_effect_free = staticmethod(has_no_memref)
+
+    @property
+    def ins(self) -> list[Value]:
+        """The inputs."""
+        raise NotImplementedError
+
+    @property
+    def outs(self) -> list[Value]:
+        """The init values."""
+        return self.operands[len(self.ins) :]
+
+
+class StructuredOp(LinalgOp):
+    """Base of the operations with a list of inputs and one of init values."""
+
+    inputs = operands(ANY_TYPE)
+    outputs = operands(SHAPED)
+    results_ = results(TENSOR)
+    body = region()
+
+    @property
+    def ins(self) -> list[Value]:
+        return self.inputs
+
+    def verify_regions(self) -> None:
+        check_body(self, self.body)
 
 
 class NamedOp(StructuredOp):
@@ -154,6 +199,8 @@ class NamedOp(StructuredOp):
     body_arguments: ClassVar[int]
     # The attributes that are written before the dictionary.
     printed_first: ClassVar[tuple[str, ...]] = ()
+    # The error after that of a wrong number of operands.
+    failed_to_parse: ClassVar[str] = ""
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 
@@ -174,6 +221,11 @@ class NamedOp(StructuredOp):
         return []
 
     @classmethod
+    def loops_for(cls, signature: OpSignature, maps: Sequence[AffineMapAttr]) -> int:
+        """The number of loops."""
+        return maps[0].num_dims
+
+    @classmethod
     def arguments_for(cls, attributes: Mapping[str, Attribute]) -> int:
         """The number of arguments of the region of an operation with these attributes."""
         return cls.body_arguments
@@ -189,69 +241,129 @@ class NamedOp(StructuredOp):
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
-        check_results(signature, signature[NamedOp.outputs])
         op_class = signature.op_class
         assert issubclass(op_class, NamedOp)
+        check_results(signature, len(signature[NamedOp.inputs]))
         count = op_class.arguments_for(dict(signature.attributes.entries))
         if len(signature.operand_types) != count:
-            raise signature.op_error(
-                f"expected the number of indexing_map ({count}) to be equal to the number of input/output "
-                f"operands ({len(signature.operand_types)})"
-            )
-        check_shapes(signature, op_class.maps_for(signature))
-
-    def verify_regions(self) -> None:
-        check_body(self, self.body)
+            raise _map_count_error(signature, count)
+        maps = op_class.maps_for(signature)
+        if maps:
+            check_structure(signature, maps, op_class.loops_for(signature, maps))
 
 
-def check_results(signature: OpSignature, outputs: Sequence[Type]) -> None:
-    """Raises unless the results have the types of the output tensors."""
-    init_types = [type for type in outputs if isinstance(type, RankedTensor)]
+def check_results(signature: OpSignature, inputs: int) -> None:
+    """Raises unless the results have the types of the output tensors, which follow this many inputs."""
+    init_types = [
+        (index, type)
+        for index, type in enumerate(signature.operand_types[inputs:], start=inputs)
+        if isinstance(type, RankedTensor)
+    ]
     if len(signature.result_types) != len(init_types):
         raise signature.op_error(
-            "expected the number of tensor results to be equal to the number of output tensors"
+            f"expected the number of tensor results ({len(signature.result_types)}) to be equal to the "
+            f"number of output tensors ({len(init_types)})"
         )
-    for init, result in zip(init_types, signature.result_types, strict=True):
+    for (index, init), result in zip(init_types, signature.result_types, strict=True):
         if init is not result:
-            raise signature.op_error("expected type of operand to match type of corresponding result")
+            raise signature.op_error(
+                f"expected type of operand #{index} ('{plain_type(init)}') to match type of corresponding "
+                f"result ('{plain_type(result)}')"
+            )
 
 
-def check_shapes(signature: OpSignature, maps: Sequence[AffineMapAttr]) -> None:
-    """Raises unless the sizes of all operands fit the loops, which the first operand with a dimension gives.
+def _map_count_error(signature: OpSignature, count: int) -> SignatureError:
+    return signature.op_error(
+        f"expected the number of indexing_map ({count}) to be equal to the number of input/output operands "
+        f"({len(signature.operand_types)})"
+    )
 
-    As in C++, only if the sizes of all loops are static.
-    """
-    shapes = [type.shape if isinstance(type, RankedShapedType) else () for type in signature.operand_types]
-    loops: dict[int, int] = {}
-    for map, shape in zip(maps, shapes, strict=False):
-        for result, size in zip(map.results, shape, strict=False):
-            if isinstance(result, AffineDim):
-                loops.setdefault(result.position, size)
-    if DYNAMIC in loops.values():
-        return
-    for number, (map, shape) in enumerate(zip(maps, shapes, strict=False)):
-        for dimension, (result, size) in enumerate(zip(map.results, shape, strict=False)):
-            if size in (DYNAMIC, 0) or not isinstance(result, AffineDim):
-                continue
-            if loops[result.position] != size:
-                raise signature.op_error(
-                    f"inferred input/output operand #{number} has shape's dimension #{dimension} to be "
-                    f"{loops[result.position]}, but found {size}"
-                )
+
+def check_structure(signature: OpSignature, maps: Sequence[AffineMapAttr], loops: int) -> None:
+    """Raises unless the maps fit the loops and the operands, and no map leaves the shape of its operand."""
+    types = signature.operand_types
+    if any(isinstance(type, RankedTensor) for type in types) and not has_no_memref(signature):
+        raise signature.op_error("expected to have pure tensor or buffer semantics")
+    if len(maps) != len(types):
+        raise _map_count_error(signature, len(maps))
+    shapes = [type.shape if isinstance(type, RankedTensor | MemRefType) else () for type in types]
+    for number, (map, shape) in enumerate(zip(maps, shapes, strict=True)):
+        if len(map.results) != len(shape):
+            raise signature.op_error(
+                f"expected operand #{number} rank ({len(shape)}) to match the result rank of indexing_map "
+                f"({len(map.results)})"
+            )
+    for number, map in enumerate(maps):
+        if map.num_symbols:
+            raise signature.op_error(f"unexpected symbols in indexing_map #{number}")
+    dims = max([map.num_dims for map in maps], default=0)
+    sizes = _loop_sizes(maps, shapes, dims)
+    if None in sizes:
+        joined = AffineMapAttr(dims, 0, tuple([result for map in maps for result in map.results]))
+        raise signature.op_error(f"invalid indexing maps are non-invertible: ({_text(joined)})")
+    if DYNAMIC not in sizes:
+        for number, (map, shape) in enumerate(zip(maps, shapes, strict=True)):
+            _check_sizes(signature, number, map, shape, [size for size in sizes if size is not None])
+    for number, map in enumerate(maps):
+        if map.num_dims != loops:
+            raise signature.op_error(
+                f"expected indexing_map #{number} to have {loops} dim(s) to match the number of loops"
+            )
+
+
+def _loop_sizes(
+    maps: Sequence[AffineMapAttr], shapes: Sequence[tuple[int, ...]], dims: int
+) -> list[int | None]:
+    """The size of each loop: that of the first dimension that it indexes; None if it indexes none."""
+    sizes: list[int | None] = [None] * dims
+    for map, shape in zip(maps, shapes, strict=True):
+        for result, size in zip(map.results, shape, strict=True):
+            if isinstance(result, AffineDim) and sizes[result.position] is None:
+                sizes[result.position] = size
+    return sizes
+
+
+def _check_sizes(
+    signature: OpSignature, number: int, map: AffineMapAttr, shape: tuple[int, ...], loops: Sequence[int]
+) -> None:
+    """Raises unless an operand has the elements that its map selects in the first and the last iteration."""
+    loops = loops[: map.num_dims]
+    first, last = fold_operands(map, [0] * len(loops)), fold_operands(map, [size - 1 for size in loops])
+    for dimension, (start, end, size) in enumerate(zip(first, last, shape, strict=True)):
+        assert isinstance(start, AffineConstant) and isinstance(end, AffineConstant)
+        if size in (DYNAMIC, 0):
+            continue
+        if min(start.value, end.value) < 0:
+            raise signature.op_error(
+                f"unexpected result less than 0 at expression #{dimension} in {_text(map)}"
+            )
+        needed, is_dim = max(start.value, end.value) + 1, isinstance(map.results[dimension], AffineDim)
+        if needed > size or (is_dim and needed < size):
+            raise signature.op_error(
+                f"inferred input/output operand #{number} has shape's dimension #{dimension} to be "
+                f"{'' if is_dim else 'greater than or equal to '}{needed}, but found {size}"
+            )
+
+
+def _text(map: AffineMapAttr) -> str:
+    return map_text(map).removeprefix("affine_map<").removesuffix(">")
 
 
 def check_body(op: Op, body: Region) -> None:
     """Raises unless the region has an argument of each operand's element type."""
+    if len(body.blocks) != 1:
+        raise op.op_error("expects to have 1 region with 1 block")
     arguments = body.blocks[0].arguments
     if len(arguments) != len(op.operands):
         raise op.op_error(
             "expected as many non-induction variable region arguments as the number of input/output operands"
         )
     for index, (argument, operand) in enumerate(zip(arguments, op.operands, strict=True)):
-        if argument.type is not element_of(operand.type):
+        element = element_of(operand.type)
+        if argument.type is not element:
             raise op.op_error(
-                f"expected type of bb argument #{index} to match element or self type of the "
-                "corresponding operand"
+                f"expected type of bb argument #{index} ('{plain_type(argument.type)}') to match element or "
+                f"self type of the corresponding operand ('{plain_type(element)}')"
             )
 
 

@@ -2,8 +2,8 @@
 
 // The region of a named operation has an argument for each operand, so their number is fixed. A product has two inputs.
 func.func @one_input(%a: tensor<4x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @below {{ods-gen generated region expects 3 args, got 2}}
   %0 = linalg.matmul ins(%a : tensor<4x8xf32>) outs(%c : tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-error @below {{ods-gen generated region expects 3 args, got 2}}
   return %0 : tensor<4x8xf32>
 }
 
@@ -20,8 +20,8 @@ func.func @two_outputs(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // A tensor is filled with one scalar.
 func.func @two_scalars(%a: tensor<4xf32>, %x: f32) -> tensor<4xf32> {
-  // expected-error @below {{ods-gen generated region expects 2 args, got 3}}
   %0 = linalg.fill ins(%x, %x : f32, f32) outs(%a : tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{ods-gen generated region expects 2 args, got 3}}
   return %0 : tensor<4xf32>
 }
 
@@ -50,7 +50,7 @@ func.func @too_few_arguments(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 func.func @argument_of_another_type(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error @below {{expected type of bb argument #1 to match element or self type of the corresponding operand}}
+  // expected-error @below {{expected type of bb argument #1 ('i32') to match element or self type of the corresponding operand ('f32')}}
   %0 = "linalg.matmul"(%a, %a, %a) <{operandSegmentSizes = array<i32: 2, 1>}> ({
   ^bb0(%x: f32, %y: i32, %z: f32):
     "linalg.yield"(%x) : (f32) -> ()
