@@ -34,8 +34,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix
-from sdyopt.shardy.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    assign_axes_to_factors,
     common_factor_axes,
     redistribute_replicated_axes,
 )

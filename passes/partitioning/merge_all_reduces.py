@@ -69,7 +69,7 @@ from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.combiners import combiner_of
 from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
 
 T = TypeVar("T")

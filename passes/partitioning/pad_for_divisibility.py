@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import Channels
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.partition.operations.functions import pad_function
 from sdyopt.shardy.partition.padding import Padder
 from sdyopt.shardy.partition.sharded_body import HaloContext

@@ -65,7 +65,7 @@ from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.pipeline.base import FUNCTION
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import Channels
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.partition.outlining import inputs_of, outline
 from sdyopt.shardy.partition.padding import Padder
 from sdyopt.shardy.partition.sharded_body import HaloContext

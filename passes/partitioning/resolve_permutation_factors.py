@@ -84,7 +84,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import Channels
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.partition.operations.reduction import exchange_partial_results
 from sdyopt.shardy.partition.replication import Dim, dims_to_replicate
 from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, may_be_sharded_more

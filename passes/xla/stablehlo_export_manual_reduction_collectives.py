@@ -54,7 +54,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.device_positions import replica_groups
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers, ranked
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 
 _SCALAR = tensor((), I32)
 _COMBINERS = {ReductionKind.SUM: AddOp, ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}

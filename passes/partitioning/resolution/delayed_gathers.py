@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 
 from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point_after_definition
 from ...exporting.explicit_reshards.reshard_plan import ReshardPlan

@@ -29,7 +29,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import element_of
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.partition.replication import has_user_rule
 from sdyopt.shardy.sharding.axis_lists import sharded_size
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of

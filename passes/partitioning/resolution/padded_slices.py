@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64
 from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 
 
 def merge_with_pad(op: SliceOp, types: LocalTypes, rewriter: Rewriter) -> None:

@@ -26,7 +26,7 @@ from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.operations.convolution import replicates_sums_of_groups
 from sdyopt.shardy.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of

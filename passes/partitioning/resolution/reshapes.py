@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import OpOperand
 from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import AssumedTypes, LocalTypes
+from sdyopt.shardy.partition.local_context import AssumedTypes, LocalTypes
 from sdyopt.shardy.partition.operations.reshape import received_elements, reshape_groups
 from sdyopt.shardy.partition.sharded_body import may_exchange
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import elements_of_reshard

@@ -30,8 +30,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
-from sdyopt.shardy.partition.local_types import LocalTypes
-from sdyopt.shardy.partition.partial_operands import (
+from sdyopt.shardy.partition.local_context import LocalTypes
+from sdyopt.shardy.partition.partial_results import (
     introduced_kind,
     is_partial_everywhere,
     is_product,

@@ -22,7 +22,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 
 from ...exporting.explicit_reshards.insertion import UseResharder
 from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use

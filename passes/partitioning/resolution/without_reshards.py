@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import all_gather
 from sdyopt.shardy.partition.local_builder import ranked, shape_of
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.sharded_body import (
     HaloContext,
     ShardedBody,

@@ -22,7 +22,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import sharded_size
 
 # The attributes that a partitioned program has.

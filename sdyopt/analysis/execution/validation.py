@@ -42,7 +42,7 @@ from sdyopt.mlir.ir.types import (
 from sdyopt.mlir.pipeline.run import Verify
 from sdyopt.shardy.partition.device_positions import replica_groups, shard_indices
 from sdyopt.shardy.partition.entry_functions import MAIN
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.local_context import LocalTypes
 
 MAX_DEVICES = 1024
 

@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_private, symbol_name
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.value_names import NamedResult, all_names, find_named, similar_names
-from sdyopt.shardy.notation.text_parser import TextParser, error_at_range
+from sdyopt.shardy.notation.mesh_text import TextParser, error_at_range
 
 HELP = (
     "such as \"params['w']\", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, "

@@ -53,7 +53,7 @@ from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.shardy.notation.text_parser import error_at_range
+from sdyopt.shardy.notation.mesh_text import error_at_range
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
 _SHARED = ("link", "network")

@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.shardy.notation.text_parser import error_at_range
+from sdyopt.shardy.notation.mesh_text import error_at_range
 
 _FLAG = "for the --mesh-sweep option:"
 _AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*[0-9]+)*)\s*")

@@ -26,8 +26,8 @@ from sdyopt.shardy.notation.device_tiling import (
     listed_order,
     simplified,
 )
+from sdyopt.shardy.notation.mesh_text import MAX_NUMBER, TextParser
 from sdyopt.shardy.notation.sharding_on_mesh import sorted_replicas
-from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser
 
 _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 

@@ -23,8 +23,8 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.shardy.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
 from sdyopt.shardy.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
+from sdyopt.shardy.notation.mesh_text import MAX_NUMBER, TextParser
 from sdyopt.shardy.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
-from sdyopt.shardy.notation.text_parser import MAX_NUMBER, TextParser
 
 # The start of a sharding in this notation.
 OPENING = re.compile(r"\s*\{\s*(?:mesh|single_device|maximal_mesh)\s*\[")

@@ -19,8 +19,8 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.notation.mesh_text import TextParser
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
-from sdyopt.shardy.notation.text_parser import TextParser
 
 _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")

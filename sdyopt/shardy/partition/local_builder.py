@@ -32,7 +32,7 @@ from sdyopt.mlir.ir.operation import Op, OpT
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I1, I64, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.identities import exact_sum_identity
+from sdyopt.shardy.partition.combiners import exact_sum_identity
 
 SCALAR_I64 = tensor((), I64)
 

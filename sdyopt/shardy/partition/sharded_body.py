@@ -26,8 +26,7 @@ from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
 from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_context import device_id
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes, device_id
 from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.partition.replication import has_different_meshes, has_user_rule
 

@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
 )
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, FloatType, Type
-from sdyopt.shardy.partition.identities import exact_sum_identity, identity_of
+from sdyopt.shardy.partition.combiners import exact_sum_identity, identity_of
 
 Elements = dict[Type, list[Any]]
 

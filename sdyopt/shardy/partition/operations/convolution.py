@@ -16,8 +16,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension
 from sdyopt.shardy.partition.halo_plan import plan_halo
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext, offset_type
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import Axes, LocalContext, LocalTypes, offset_type
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined
 from sdyopt.shardy.partition.registry import Lowered, lowering

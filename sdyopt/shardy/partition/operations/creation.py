@@ -15,8 +15,13 @@ from sdyopt.mlir.ir.types import I1, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import shard_indices
 from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext, check_device_count, first_shard_table
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import (
+    Axes,
+    LocalContext,
+    LocalTypes,
+    check_device_count,
+    first_shard_table,
+)
 from sdyopt.shardy.partition.operations.collectives import slice_replicated
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
 from sdyopt.shardy.partition.registry import Lowered, lowering

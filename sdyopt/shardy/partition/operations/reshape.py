@@ -15,7 +15,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
 from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
 from sdyopt.shardy.partition.local_builder import scalar_type, shape_of
-from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.padding import (
     Padded,
     Padder,

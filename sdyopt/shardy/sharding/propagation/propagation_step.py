@@ -19,8 +19,8 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
-from sdyopt.shardy.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.shardy.sharding.propagation.basic_factor_propagation import (
+    propagate_aggressive,
     propagate_basic,
     refuse_for_further_reasons,
 )

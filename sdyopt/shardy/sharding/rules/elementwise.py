@@ -1,4 +1,4 @@
-"""Sharding rules of elementwise operations."""
+"""Sharding rules of elementwise operations, of linear algebra, fft and random numbers."""
 
 from __future__ import annotations
 
@@ -51,9 +51,11 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
     TanOp,
     XorOp,
 )
+from sdyopt.mlir.dialects.stablehlo.numerics import BatchNormInferenceOp, CholeskyOp, FftOp, TriangularSolveOp
+from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedShapedType
-from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
 
 _UNARY = (
@@ -86,3 +88,65 @@ def select(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
 def clamp(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([], [i, j], [])->([i, j]), or pointwise if the limits are not scalars"""
     builder.add_pointwise(signature[ClampOp.out].shape)
+
+
+@sharding_rule(CholeskyOp)
+def cholesky(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j, k])->([i, j, k]) need_replication={j, k}"""
+    shape = signature[CholeskyOp.a].shape
+    builder.add_pointwise(shape[:-2])
+    for dim in (len(shape) - 2, len(shape) - 1):
+        builder.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
+
+
+@sharding_rule(TriangularSolveOp)
+def triangular_solve(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j, l], [i, j, k])->([i, l, k]) need_replication={j, k, l} for a * out = b
+
+    Apart from batch dimensions, one factor belongs to a and b, one to b and the result, and one, the
+    contracting dimension, to a and the result.
+    """
+    a, b = signature[TriangularSolveOp.a].shape, signature[TriangularSolveOp.b].shape
+    builder.add_pointwise(a[:-2])
+    rows, columns = len(a) - 2, len(a) - 1
+    # The dimensions of a that correspond to a dimension of b, and to a dimension of the result.
+    is_left = signature[TriangularSolveOp.left_side]
+    is_transposed = signature[TriangularSolveOp.transpose_a].value in ("TRANSPOSE", "ADJOINT")
+    free, contracting = (rows, columns) if is_left != is_transposed else (columns, rows)
+    # The dimensions of b that correspond to a dimension of a, and to a dimension of the result.
+    shared, other = (rows, columns) if is_left else (columns, rows)
+    for dim in (rows, columns):
+        if dim == shared:
+            builder.add_factor(a[free], [free, shared], [None], FactorType.NEED_REPLICATION)
+        else:
+            builder.add_factor(b[other], [None, other], [other], FactorType.NEED_REPLICATION)
+    builder.add_factor(a[contracting], [contracting, None], [shared], FactorType.NEED_REPLICATION)
+
+
+@sharding_rule(FftOp)
+def fft(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j, k])->([i, j, k]) need_replication={j, k}, with k blocked if its size changes"""
+    shape, result_shape = signature[FftOp.operand].shape, signature[FftOp.out].shape
+    batch_rank = len(shape) - len(signature[FftOp.fft_length])
+    builder.add_pointwise(shape[:batch_rank])
+    for dim in range(batch_rank, len(shape)):
+        is_resized = dim == len(shape) - 1 and shape[dim] != result_shape[dim]
+        builder.add_common_factor(dim, shape[dim], FactorType.NEED_REPLICATION, is_blocked=is_resized)
+
+
+@sharding_rule(BatchNormInferenceOp)
+def batch_norm_inference(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j], [j], [j], [j], [j])->([i, j]): the vectors have one element per feature"""
+    feature_dim = signature[BatchNormInferenceOp.feature_index]
+    for dim, size in enumerate(signature[BatchNormInferenceOp.operand].shape):
+        vector_dims = [0 if dim == feature_dim else None] * 4
+        builder.add_factor(size, [dim, *vector_dims], [dim])
+
+
+@sharding_rule(RngBitGeneratorOp)
+def rng_bit_generator(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i])->([i], [j]) need_replication={i} blocked_propagation={i}: every device needs the whole state"""
+    for dim, size in enumerate(signature[RngBitGeneratorOp.initial_state].shape):
+        builder.add_factor(size, [dim], [dim, None], FactorType.NEED_REPLICATION, is_blocked=True)
+    for dim, size in enumerate(signature[RngBitGeneratorOp.output].shape):
+        builder.add_factor(size, [None], [None, dim])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
-from sdyopt.shardy.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import assign_axes_to_factors
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all, tensor_sizes
 from tests.unit.sharding.notation import read_mesh, read_rule
 

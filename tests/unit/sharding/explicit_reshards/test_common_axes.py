@@ -9,8 +9,11 @@ from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
-from sdyopt.shardy.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
-from sdyopt.shardy.sharding.explicit_reshards.common_axes import already_common_axes, find_common_axes
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    already_common_axes,
+    assign_axes_to_factors,
+    find_common_axes,
+)
 from sdyopt.shardy.sharding.sharding_projection import project
 
 MESH = mesh([MeshAxis("x", 4), MeshAxis("y", 2), MeshAxis("z", 4)])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
-from sdyopt.shardy.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
-from sdyopt.shardy.sharding.propagation.basic_factor_propagation import propagate_basic
+from sdyopt.shardy.sharding.propagation.basic_factor_propagation import propagate_aggressive, propagate_basic
 from tests.unit.sharding.notation import read_mesh, read_rule
 from tests.unit.sharding.propagation.strategies import propagate
 

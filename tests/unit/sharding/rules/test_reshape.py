@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import F32, tensor
 from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.shardy.sharding.rules.shapes import reshape
+from sdyopt.shardy.sharding.rules.slicing import reshape
 
 Shape = tuple[int, ...]
 
