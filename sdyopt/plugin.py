@@ -65,7 +65,7 @@ from sdyopt.mlir.bytecode.encodings import (
 )
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.assembly_directives import SHARDINGS_ATTR
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.types import (
     ANY_TENSOR,
     COMPLEX_TENSOR,

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Sequence
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
-from sdyopt.mlir.dialects.sdy.function_edits import replace_call, returns_of, set_function_type
+from sdyopt.mlir.dialects.sdy.sharding_edits import replace_call, returns_of, set_function_type
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.interfaces import (
     forwarded_operands,

@@ -65,7 +65,7 @@ from functools import cache
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp

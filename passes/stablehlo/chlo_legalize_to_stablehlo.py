@@ -21,9 +21,7 @@ from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.chlo import elementwise as chlo
 from sdyopt.mlir.dialects.chlo.broadcast import BroadcastBinaryOp, BroadcastSelectOp
-from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
-from sdyopt.mlir.dialects.chlo.scan import ScanOp
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp, ScanOp, TopKOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr, element_size
 from sdyopt.mlir.ir.operation import Op

@@ -28,7 +28,7 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.function_edits import returns_of, set_function_type
+from sdyopt.mlir.dialects.sdy.sharding_edits import returns_of, set_function_type
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE

@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sdyopt.tools.driver.split import BYTECODE_MAGIC
-from sdyopt.tools.lit.directives import parse_directives
-from sdyopt.tools.lit.features import MalformedCaseError
+from sdyopt.tools.lit.directives import MalformedCaseError, parse_directives
 from sdyopt.tools.lit.shell import parse
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from sdyopt.tools.lit.directives import Substitutions, parse_directives
-from sdyopt.tools.lit.features import Features
+from sdyopt.tools.lit.directives import Features, Substitutions, parse_directives
 from sdyopt.tools.lit.in_process import InProcess, can_run
 from sdyopt.tools.lit.shell import Stage, parse, run_pipeline
 from tests.harness.lit_features import lit_features

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
+from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp
 from sdyopt.mlir.dialects.shape import ShapeOfOp
 from sdyopt.mlir.dialects.stablehlo import elementwise as hlo
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp

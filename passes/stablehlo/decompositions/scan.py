@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.chlo.scan import ScanOp
+from sdyopt.mlir.dialects.chlo.operations import ScanOp
 from sdyopt.mlir.dialects.shape import ShapeOfOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, ComparisonType
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
-from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
+from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.function_edits import set_function_type
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_function_type
 from sdyopt.mlir.dialects.stablehlo.broadcast import DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp

@@ -8,7 +8,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.function_edits import set_function_type
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_function_type
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp

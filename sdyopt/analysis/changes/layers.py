@@ -16,7 +16,7 @@ from sdyopt.analysis.figures.execution_counts import entry_functions, functions_
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.function_edits import erase_argument, erase_result
+from sdyopt.mlir.dialects.sdy.sharding_edits import erase_argument, erase_result
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -10,7 +10,7 @@ from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text

@@ -15,7 +15,7 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord, shared_record
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd, log2, prod
 from typing import Any, TypeVar
 
-from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
+from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp

@@ -33,7 +33,7 @@ from sdyopt.base.dataclasses import dataclass, field, fields
 if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an analysis
     from sdyopt.base.diagnostics.location import Source
     from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-    from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+    from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
     from sdyopt.mlir.ir.dialect import DialectTable
     from sdyopt.mlir.ir.operation import Op
     from sdyopt.mlir.pipeline.run import Verify

@@ -16,8 +16,15 @@ from sdyopt.base.diagnostics.location import (
     UnknownLoc,
 )
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set, write_affine_map, write_integer_set
-from sdyopt.mlir.bytecode.dense_elements import dense_elements, dense_elements_data, elements_type_problem
+from sdyopt.mlir.bytecode.dense_elements import (
+    dense_elements,
+    dense_elements_data,
+    elements_type_problem,
+    read_affine_map,
+    read_integer_set,
+    write_affine_map,
+    write_integer_set,
+)
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
     BLOB,

@@ -24,8 +24,8 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, C
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvDimensions
 from sdyopt.mlir.dialects.stablehlo.custom_call import OutputOperandAlias
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.elementwise import ResultAccuracy, ResultAccuracyMode
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, ScatterDimensions
 from sdyopt.mlir.dialects.stablehlo.numerics import FftType, Transpose
 from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm, Precision

@@ -11,7 +11,7 @@ from sdyopt.base.diagnostics.ids import PARSE_ERROR
 from sdyopt.base.diagnostics.location import FileRange, Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.mlir.asm.parser.lexer import LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.error_help import names, shardings, syntax
+from sdyopt.mlir.error_help import names, syntax
 from sdyopt.mlir.error_help.statement import OpOffsets, Statement
 from sdyopt.mlir.error_help.table import (
     EXPLANATIONS,
@@ -31,7 +31,7 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.value_names import name_of, name_of_result
 
 # The modules whose functions fill the table.
-TOPICS = (names, shardings)
+TOPICS = (names, names)
 
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")

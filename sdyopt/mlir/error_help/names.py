@@ -1,11 +1,15 @@
-"""Explanations of names: operations, dialects, values, symbols, attributes, keywords."""
+"""Explanations of names: operations, dialects, values, symbols, attributes, keywords, axes and meshes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT, symbol_text
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.error_help.table import (
     Case,
     ErrorExplanation,
@@ -16,9 +20,13 @@ from sdyopt.mlir.error_help.table import (
     explains,
     listed,
     result,
+    sentences,
+    text,
     within,
 )
+from sdyopt.mlir.ir.attribute import nested_attributes
 from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_symbol_table, symbol_name
 from sdyopt.mlir.registry.discovery import MESH_VERSIONS, dialect_table
 
@@ -228,3 +236,70 @@ def _token(case: Case, pattern: str) -> str:
     """The token of this form at the position of the diagnostic; empty if there is none."""
     match = re.compile(pattern).match(case.text, max(0, case.offset))
     return "" if match is None else match[0]
+
+
+@explains("axis")
+def _unknown_axis(case: Case) -> str:
+    return _axis_help(case, case["axis"])
+
+
+@explains("mesh order")
+def _not_in_mesh_order(case: Case) -> str:
+    sharding = next(_shardings(case.op), None)
+    mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
+    axes = "" if mesh is None else f": {_axes(mesh).removeprefix('the axes ')}"
+    return case.message.kind.help + axes
+
+
+@explains("local shape")
+def _local_shape(case: Case) -> str | ErrorExplanation:
+    # The verifier checks the shapes before the names of the axes.
+    axis = _undefined_manual_axis(case.op)
+    return "" if axis is None else ErrorExplanation([text(f'"{axis}"')], _axis_help(case, axis))
+
+
+def _axis_help(case: Case, axis: str) -> str:
+    sharding = next((s for s in _shardings(case.op) if any(a.name == axis for a in s.axis_refs)), None)
+    sharding = sharding or next(_shardings(case.op), None)
+    mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
+    if mesh is None or sharding is None:
+        return ""
+    names = [axis.name for axis in mesh.axes]
+    return sentences(
+        did_you_mean(axis, names, lambda name: f'"{name}"'), f"{_mesh_name(sharding)} has {_axes(mesh)}"
+    )
+
+
+def _shardings(op: Op | None) -> Iterator[TensorSharding]:
+    """The shardings in the attributes of an operation."""
+    if op is not None:
+        for dictionary in (op.inherent_attributes(), op.attributes):
+            for nested_attribute in nested_attributes(dictionary):
+                if isinstance(nested_attribute, TensorSharding):
+                    yield nested_attribute
+
+
+def _mesh_name(sharding: TensorSharding) -> str:
+    return "the mesh" if sharding.mesh_name is None else symbol_text(sharding.mesh_name)
+
+
+def _axes(mesh: Mesh) -> str:
+    if not mesh.axes:
+        return "no axes"
+    axes = listed(f'"{axis.name}"={axis.size}' for axis in mesh.axes)
+    return f"the axes {axes}"
+
+
+def _undefined_manual_axis(op: Op | None) -> str | None:
+    """The first manual axis that the mesh lacks."""
+    sharding = next(_shardings(op), None)
+    mesh = None if sharding is None or op is None else mesh_of(sharding, op)
+    if op is None or mesh is None:
+        return None
+    manual = (
+        nested_attribute
+        for nested_attribute in nested_attributes(op.inherent_attributes())
+        if isinstance(nested_attribute, ManualAxes)
+    )
+    known = {axis.name for axis in mesh.axes}
+    return next((name for axes in manual for name in axes.names if name not in known), None)

@@ -19,7 +19,7 @@ from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
 from sdyopt.mlir.asm.parser.lexer import END, LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature

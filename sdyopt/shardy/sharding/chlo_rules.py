@@ -6,7 +6,7 @@ Propagation stops at these operations, as in Shardy, unless they have their rule
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.chlo.elementwise import NextAfterOp, PolygammaOp, ZetaOp
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

@@ -1,4 +1,4 @@
-"""The program that edits change: its parts, insertion points, and the copies of those of a module."""
+"""The program that edits change: its parts, insertion points, what is inserted, and copies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypedDict, TypeVar
 
 from sdyopt.base import diagnostics
+from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
@@ -17,14 +18,11 @@ from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.ir import block as ir_block
 from sdyopt.mlir.ir import rewrite as ir
 from sdyopt.mlir.ir.edit_log import EditLog, recording
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import UNKNOWN, Op
 from sdyopt.mlir.ir.types import Type as IrType
 from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult
 from sdyopt.mlir.ir.value import Value as IrValue
 from sdyopt.tools.api.attributes import Type
-from sdyopt.tools.api.creation import (
-    location_in,
-)
 from sdyopt.tools.api.errors import location_of
 from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
 from sdyopt.tools.api.program import IrProgram, OfProgram
@@ -242,3 +240,44 @@ class EditedProgram(OfProgram, ProgramView):
             sharding.unreduced_axes,
             sharding.reduction,
         ).ir
+
+
+# A type, or its text.
+AnyType = Type | str
+
+
+def directly_after(value: IrValue) -> ir.InsertionPoint:
+    """The insertion point directly after the definition of a value."""
+    if isinstance(value, OpResult):
+        return {"after": value.op}
+    assert isinstance(value, BlockArgument)
+    return {"at_start_of": value.block}
+
+
+def ir_type(type: AnyType) -> IrType:
+    return (Type.parse(type) if isinstance(type, str) else type).ir
+
+
+def location_in(block: ir_block.Block) -> LazyLocation:
+    return UNKNOWN if block.parent_op is None else block.parent_op.lazy_location
+
+
+def parent_of(point: ir.InsertionPoint) -> Op | None:
+    """The operation in which an insertion point is."""
+    for op in (point.get("before"), point.get("after")):
+        if op is not None:
+            return op.parent_op
+    block = point.get("at_end_of") or point.get("at_start_of")
+    return None if block is None else block.parent_op
+
+
+def locate(op: Op, location: LazyLocation) -> None:
+    """Gives a location to all that has none in the text that was inserted."""
+    for inner in op.walk():
+        if without_offset(inner.lazy_location) is None:
+            inner.location = location
+        for region in inner.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    if without_offset(argument.lazy_location) is None:
+                        argument.location = location

@@ -28,7 +28,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.parser.module_parser import parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op

@@ -11,7 +11,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy import function_edits
+from sdyopt.mlir.dialects.sdy import sharding_edits
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -29,15 +29,19 @@ from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY
 from sdyopt.mlir.ir.types import FunctionType
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.tools.api.attributes import Attribute, AttributeValue, ir_location, ir_value
-from sdyopt.tools.api.creation import (
+from sdyopt.tools.api.edited_program import (
     AnyType,
+    EditedProgram,
+    InsertionPoint,
+    Matches,
+    check_index,
     directly_after,
+    edit,
     ir_type,
     locate,
     location_in,
     parent_of,
 )
-from sdyopt.tools.api.edited_program import EditedProgram, InsertionPoint, Matches, check_index, edit
 from sdyopt.tools.api.errors import Location, as_parse_error, require_text
 from sdyopt.tools.api.operations import Block, Function, Operation, Value, operation_view
 from sdyopt.tools.api.shardings import Mesh, Sharding
@@ -389,7 +393,7 @@ class Rewriter(EditedProgram):
         func, new_type = self._function(function), ir_type(type)
         if func.is_declaration:
             raise ValueError(f"{function!r} is a declaration, which has no body")
-        argument = function_edits.add_argument(func, new_type, self._ir, func.lazy_location)
+        argument = sharding_edits.add_argument(func, new_type, self._ir, func.lazy_location)
         if sharding is not None:
             self._ir.set_argument_attribute(
                 func, argument.index, SHARDING, self._sharding(sharding, new_type)
@@ -402,15 +406,15 @@ class Rewriter(EditedProgram):
         func, inner = self._argument(argument)
         if inner.has_uses:
             raise ValueError(f"{argument} is still used")
-        function_edits.erase_argument(func, inner.index, self._ir)
+        sharding_edits.erase_argument(func, inner.index, self._ir)
 
     @edit
     def add_result(self, function: Function, value: Value, sharding: Sharding | None = None) -> None:
         """Appends a value to the results of a function, and to those of its calls."""
         func, inner = self._function(function), self._value(value)
-        if len(function_edits.returns_of(func)) != 1:
+        if len(sharding_edits.returns_of(func)) != 1:
             raise ValueError(f"{function!r} does not return at one place")
-        function_edits.add_result(func, inner, self._ir)
+        sharding_edits.add_result(func, inner, self._ir)
         if sharding is not None:
             index = len(func.function_type.results) - 1
             self._ir.set_result_attribute(func, index, SHARDING, self._sharding(sharding, inner.type))
@@ -420,9 +424,9 @@ class Rewriter(EditedProgram):
         """Erases a result of a function, which its calls must not use."""
         func = self._function(function)
         check_index(function, "result", index, len(func.function_type.results))
-        if any(call.results[index].has_uses for call in function_edits.calls_of(func)):
+        if any(call.results[index].has_uses for call in sharding_edits.calls_of(func)):
             raise ValueError(f"result {index} of {function!r} is still used by a call")
-        function_edits.erase_result(func, index, self._ir)
+        sharding_edits.erase_result(func, index, self._ir)
 
     @edit
     def set_argument_attribute(self, argument: Value, name: str, value: AttributeValue | None) -> None:

@@ -25,8 +25,12 @@ from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.patterns import keep_patterns
 from sdyopt.tools.cli.arguments import Arguments, read_arguments, with_files
-from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import (
+    FAILURE,
+    INTERRUPTED,
+    SUCCESS,
+    TERMINATED,
+    WRONG_USAGE,
     FileProblem,
     Input,
     Output,
@@ -223,7 +227,7 @@ def _information(arguments: Arguments) -> str:
 
         return manual_text(name)
     if (rule := arguments["help-lint"]) is not None:
-        from sdyopt.tools.cli.lint_help import lint_help
+        from sdyopt.tools.cli.help import lint_help
 
         return lint_help(rule)
     if style := arguments["list-passes"]:

@@ -88,6 +88,3 @@ def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in (FORMAT, OUTPUT):
             yield name, value if equals else following
-
-
-SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143

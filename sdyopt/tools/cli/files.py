@@ -26,6 +26,9 @@ STDIN_NAME = "<stdin>"
 # A folder may have any number of files.
 _MOST_NAMES = 10_000
 
+# The exit statuses of the commands.
+SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
 
 class FileProblem(Exception):
     """A file cannot be read or written. `help` says what to do about it, if that is known."""

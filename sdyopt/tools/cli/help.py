@@ -1,4 +1,4 @@
-"""Help, manuals, lists of passes, and shell completion, formatted by click."""
+"""Help, manuals, lists of passes and lint rules, and shell completion, formatted by click."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sdyopt.analysis.interface.flag import GROUPS, Flag
+from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.mlir.pipeline.option import Option
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
 from sdyopt.tools.cli.flags import FLAGS
@@ -247,3 +248,22 @@ def passes_markdown() -> str:
 
 # The texts of --list-passes, by its value.
 PASS_LISTS = {"short": passes_short, "full": passes_full, "markdown": passes_markdown}
+
+
+def lint_help(id: str) -> str:
+    """The page of a rule, or the list of all rules if `id` is empty. Raises UsageError for an unknown one."""
+    from sdyopt.analysis.lint.rule import all_rules, rule_ids
+
+    formatter = click.HelpFormatter(max_width=MAX_WIDTH)
+    if not id:
+        with formatter.section("Lint rules"):
+            formatter.write_dl([(rule.id, f"{rule.severity}: {rule.summary()}") for rule in all_rules()])
+        return formatter.getvalue() + "\n  The page of a rule is printed by --help-lint=RULE.\n"
+    rule = next((rule for rule in all_rules() if rule.id == id), None)
+    if rule is None:
+        raise UsageError(
+            f"unknown lint rule '{id}'", nearest(id, rule_ids()) or "--help-lint lists the rules"
+        )
+    facts = [f"Severity: {rule.severity}. Looks at {rule.looks_at}."]
+    facts += [f"Limit: {name} = {limit.default}: {limit.help}." for name, limit in rule.limits.items()]
+    return "".join(f"{wrapped(text, formatter.width)}\n" for text in (rule.manual(), "", *facts))

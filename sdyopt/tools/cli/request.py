@@ -19,7 +19,7 @@ from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all, r
 from sdyopt.base.diagnostics.whole_files import MOST_OF_OPTION_FILE
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
-from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
+from sdyopt.mlir.pipeline.instrumentation import IRPrintingOptions
 from sdyopt.mlir.pipeline.run import COUNTED
 from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
 from sdyopt.mlir.registry import (

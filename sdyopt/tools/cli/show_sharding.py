@@ -42,8 +42,7 @@ from sdyopt.shardy.notation.reading import (
 )
 from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.tools.cli.arguments import Arguments
-from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS, WRONG_USAGE
-from sdyopt.tools.cli.files import Input, Output, read_input, write_to_stderr
+from sdyopt.tools.cli.files import FAILURE, SUCCESS, WRONG_USAGE, Input, Output, read_input, write_to_stderr
 from sdyopt.tools.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.tools.driver.run import run_job
 

@@ -19,8 +19,16 @@ from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.tools.cli import load_plugins, report_crash, report_error, run_command, run_main
 from sdyopt.tools.cli.arguments import Arguments, read_arguments_and_inputs
-from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS
-from sdyopt.tools.cli.files import FileProblem, Input, Output, check_files, programs_of, read_input
+from sdyopt.tools.cli.files import (
+    FAILURE,
+    SUCCESS,
+    FileProblem,
+    Input,
+    Output,
+    check_files,
+    programs_of,
+    read_input,
+)
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
 from sdyopt.tools.driver.job import Job

@@ -28,7 +28,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.resources import Resources, resource_section
@@ -37,9 +37,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import limiting_actions, observing_actions
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.verify import Verifier
-from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
+from sdyopt.mlir.pipeline.instrumentation import ActionLog, IRPrinter, TimingRecorder
 from sdyopt.mlir.pipeline.run import DebugCounters, Instrument, OptBisect, run_and_verify, run_pipeline
-from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.analyses import Analyses

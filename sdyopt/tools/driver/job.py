@@ -16,7 +16,7 @@ from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
+from sdyopt.mlir.pipeline.instrumentation import IRPrintingOptions
 from sdyopt.mlir.pipeline.tree import Pipeline
 
 SPLIT_MARKER = "// -----"

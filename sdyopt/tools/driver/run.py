@@ -26,7 +26,7 @@ from sdyopt.base.diagnostics.ids import (
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timing_report
+from sdyopt.mlir.pipeline.instrumentation import TimingRecorder, statistics_report, timing_report
 from sdyopt.mlir.registry import dialect_table, find_entry, using_dialects
 from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error

@@ -9,7 +9,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Seve
 from sdyopt.base.diagnostics.ids import SPLIT_MARKER
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.resources import Resources, resource_section

@@ -20,8 +20,14 @@ import pytest
 
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import printable, real_path
-from sdyopt.tools.lit.directives import RunLine, Substitutions, parse_directives, temporary_path
-from sdyopt.tools.lit.features import Features, MalformedCaseError
+from sdyopt.tools.lit.directives import (
+    Features,
+    MalformedCaseError,
+    RunLine,
+    Substitutions,
+    parse_directives,
+    temporary_path,
+)
 from sdyopt.tools.lit.hooks import FILECHECK, PATHS, PLUGINS, TIMEOUT
 from sdyopt.tools.lit.shell import Result, Stage, parse, render, run_pipeline
 from sdyopt.tools.lit.tools import Tools

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.tools.lit.features import MalformedCaseError
+from sdyopt.tools.lit.directives import MalformedCaseError
 
 TOKEN = re.compile(
     r"""

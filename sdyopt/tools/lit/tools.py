@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from sdyopt.tools.lit.features import MalformedCaseError
+from sdyopt.tools.lit.directives import MalformedCaseError
 from sdyopt.tools.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServerClient
 from sdyopt.tools.lit.shell import TIMEOUT_STATUS
 

@@ -16,7 +16,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from tests.unit.asm.parse_text import Aliases, located_message

@@ -4,8 +4,8 @@ import pytest
 
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
-from sdyopt.mlir.bytecode.affine import read_affine_map, read_integer_set
 from sdyopt.mlir.bytecode.attribute_table import AttributeTable
+from sdyopt.mlir.bytecode.dense_elements import read_affine_map, read_integer_set
 from sdyopt.mlir.bytecode.encodings import EntryReader
 from sdyopt.mlir.bytecode.stream import NEWEST_VERSION, ByteWriter, MalformedBytecode
 from sdyopt.mlir.ir.attribute import Attribute

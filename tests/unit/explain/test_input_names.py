@@ -5,7 +5,7 @@ import pytest
 from sdyopt.analysis.explain.names import InputNames
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.registry import dialect_table
 
 PLAIN = """

@@ -13,7 +13,7 @@ from sdyopt.analysis.explain.steps.step_data import AFTER, BEFORE, StepData, fac
 from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import dialect_table, lookup

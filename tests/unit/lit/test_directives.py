@@ -2,8 +2,7 @@
 
 import pytest
 
-from sdyopt.tools.lit.directives import LitTest, RunLine, parse_directives
-from sdyopt.tools.lit.features import Features, MalformedCaseError
+from sdyopt.tools.lit.directives import Features, LitTest, MalformedCaseError, RunLine, parse_directives
 
 FEATURES = Features({"present": True, "absent": False})
 COMMANDS = (RunLine(1, "c"),)

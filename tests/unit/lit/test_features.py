@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from sdyopt.tools.lit.features import SYSTEMS, Features, MalformedCaseError
+from sdyopt.tools.lit.directives import SYSTEMS, Features, MalformedCaseError
 
 FEATURES = Features({"yes": True, "no": False, "c++17": True})
 

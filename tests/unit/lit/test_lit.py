@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.tools.lit.features import SYSTEMS
+from sdyopt.tools.lit.directives import SYSTEMS
 
 CHECKOUT = Path(__file__).parents[3]
 PASSING = "// RUN: cat %s | filecheck %s\n// CHECK-LABEL: {{^module}}\nmodule {}\n"

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.tools.lit.directives import Substitutions, temporary_path
-from sdyopt.tools.lit.features import MalformedCaseError
+from sdyopt.tools.lit.directives import MalformedCaseError, Substitutions, temporary_path
 
 PATHS = Substitutions(Path("lit/a.mlir"), Path("tmp/lit/a.mlir.tmp"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from sdyopt.mlir.pipeline import Pass, Pipeline, Statistic
-from sdyopt.mlir.pipeline.timing import Timer, statistics_report, timing_report
+from sdyopt.mlir.pipeline.instrumentation import Timer, statistics_report, timing_report
 
 
 def a_run() -> Timer:

@@ -22,7 +22,7 @@ from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.function_edits import (
+from sdyopt.mlir.dialects.sdy.sharding_edits import (
     add_argument,
     calls_of,
     erase_argument,

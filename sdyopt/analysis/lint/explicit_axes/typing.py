@@ -28,7 +28,7 @@ from sdyopt.analysis.lint.explicit_axes.specs import (
     written_spec,
 )
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.chlo.top_k import TopKOp
+from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING

@@ -18,9 +18,15 @@ from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
-from sdyopt.mlir.asm.parser.parse_record import ParseRecord
 from sdyopt.mlir.asm.parser.parser_state import ParserState, UnresolvedLocation
-from sdyopt.mlir.asm.parser.ssa_scope import BlockLabels, ResultGroup, Scope, parse_result_groups, raise_all
+from sdyopt.mlir.asm.parser.ssa_scope import (
+    BlockLabels,
+    ParseRecord,
+    ResultGroup,
+    Scope,
+    parse_result_groups,
+    raise_all,
+)
 from sdyopt.mlir.asm.parser.statement_cache import (
     MAX_TEMPLATE_LENGTH,
     NAMES,

@@ -1,9 +1,16 @@
-"""SSA names and block labels during parsing, which may be used before they are defined."""
+"""SSA names and block labels during parsing, and the record of names and offsets that the parser fills.
+
+    record = ParseRecord()
+    module, _ = parse_module(source, dialects, options, record)
+
+An operation whose text states a location does not keep its offset, and no value keeps its name.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -13,6 +20,7 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import INTEGER, SSA_ID, TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import OpResult, Value
 
@@ -237,3 +245,33 @@ def raise_all(errors: list[DiagnosticError]) -> None:
         for other in errors[1:]:
             errors[0].then(other)
         raise errors[0]
+
+
+class Definition(NamedTuple):
+    """The name of a value, `%name` or `%name#k`, and the offset of that name."""
+
+    name: str
+    offset: int
+
+
+class ParseRecord:
+    """The record of one source, or of its part before an error.
+
+    - `offsets`: the offset of each operation, which is its location unless the text states another one. An
+      operation that an assembly implies has that of the operation around it.
+    - `values`: the definitions of values, except of implied ones, which have no name.
+    - `locations`: the offset of each `loc(…)` after an operation or argument.
+    """
+
+    def __init__(self) -> None:
+        self.offsets: dict[Op, int] = {}
+        self.values: dict[Value, Definition] = {}
+        self.locations: set[int] = set()
+
+    def add_names(self, scope: Scope, mark: int) -> None:
+        """Adds the names that a scope has got since a mark."""
+        count = len(scope.values) - mark
+        named = zip(reversed(scope.values.items()), reversed(scope.offsets), strict=True)
+        for (name, value), offset in islice(named, count):
+            # The first of several results has two names; the one with its number is the later one.
+            self.values.setdefault(value, Definition(name, offset))

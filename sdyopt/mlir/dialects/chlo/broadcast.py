@@ -15,7 +15,7 @@ from sdyopt.mlir.dialects.chlo.dialect import (
     ANY_PRED_TENSOR,
     chlo,
 )
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,

@@ -33,7 +33,7 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     parse_dimensions,
 )
 from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.types import (
     IntegerType,

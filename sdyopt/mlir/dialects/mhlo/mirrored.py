@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.dialects.chlo.scan import ScanOp
+from sdyopt.mlir.dialects.chlo.operations import ScanOp
 from sdyopt.mlir.dialects.mhlo.attributes import (
     TOKEN,
     ChannelHandle,

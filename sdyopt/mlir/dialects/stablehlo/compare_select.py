@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration, listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,

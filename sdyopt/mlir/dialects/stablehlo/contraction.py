@@ -21,6 +21,7 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     Dimensions,
+    EnumAttr,
     are_shapes_compatible,
     check_distinct,
     check_within,
@@ -28,7 +29,6 @@ from sdyopt.mlir.dialects.stablehlo.dialect import (
     quoted,
     stablehlo,
 )
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.precision import (
     DOT_ALGORITHM,
     PRECISION_CONFIG,

@@ -13,8 +13,7 @@ from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     parse_attribute_of_class,
 )
-from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration, quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     HLO_COMMUTATIVE,

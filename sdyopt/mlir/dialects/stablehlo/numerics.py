@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     NON_NEGATIVE_I64,
+    EnumAttr,
     are_shapes_compatible,
+    enumeration,
     listing,
     quoted,
     stablehlo,
 )
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,

@@ -11,8 +11,7 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import print_list
-from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration, quoted, stablehlo
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
 from sdyopt.mlir.ir.constraints import AttrConstraint, of_class
 from sdyopt.mlir.ir.op_signature import OpSignature

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.stablehlo.dialect import are_shapes_compatible, integers_of, quoted, stablehlo
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import (
+    EnumAttr,
+    are_shapes_compatible,
+    enumeration,
+    integers_of,
+    quoted,
+    stablehlo,
+)
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.mlir.dialects.stablehlo.types import (
     INT_OR_FLOAT_TENSOR,

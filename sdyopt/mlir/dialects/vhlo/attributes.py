@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sdyopt.mlir.asm.lexical import escape
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.dialects.vhlo.dialect import MINIMUM, Version, vhlo
 from sdyopt.mlir.dialects.vhlo.types import (
     SIMPLE_TYPES,

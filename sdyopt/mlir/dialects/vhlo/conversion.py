@@ -13,8 +13,8 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.quant import UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, ComparisonType
 from sdyopt.mlir.dialects.stablehlo.custom_call import OutputOperandAlias
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.elementwise import ResultAccuracy, ResultAccuracyMode
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.numerics import FftType, Transpose
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
 from sdyopt.mlir.dialects.stablehlo.random import RngAlgorithm, RngDistribution

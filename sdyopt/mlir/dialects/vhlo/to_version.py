@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.mlir.asm.printer.asm_printer import legalization_error
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
+from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr
 from sdyopt.mlir.dialects.vhlo.attributes import (
     NO_TYPE,
     CustomCallApiVersionV1,

@@ -1,39 +1,141 @@
-"""chlo.scan."""
+"""Operations of chlo that are neither elementwise nor broadcast: top_k, ragged_dot and scan."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.mlir.dialects.chlo.dialect import chlo
-from sdyopt.mlir.dialects.stablehlo.dialect import NON_NEGATIVE_I64
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import DimensionNumbers
+from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
+from sdyopt.mlir.dialects.stablehlo.dialect import NON_NEGATIVE_I64, EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
 from sdyopt.mlir.dialects.stablehlo.reducer import (
     RegionSignatures,
     RegionVerifyingOp,
     region_signature,
 )
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
-from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES, are_compatible
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
-from sdyopt.mlir.ir.attribute import dictionary
+from sdyopt.mlir.ir.attribute import Attribute, dictionary
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.builtin_attributes import FALSE, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, ONE_BLOCK
+from sdyopt.mlir.ir.builtin_attributes import FALSE, TRUE, IntegerAttr
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, ONE_BLOCK, of_class
 from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import (
     ATTR_SIZED_OPERANDS,
     ATTR_SIZED_RESULTS,
     ISOLATED,
+    PURE,
     RECURSIVE_EFFECTS,
     InfersTypes,
 )
-from sdyopt.mlir.ir.types import DYNAMIC, I64, FunctionType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, FunctionType, RankedTensor, Type, UnrankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
+
+_TYPES = (
+    "attr-dict `:` custom<AnyTensorType>($operand) `->` `(` custom<AnyTensorType>($values) `,` "
+    "custom<AnyTensorType>($indices) `)`"
+)
+
+
+@chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)
+class TopKOp(Op):
+    """The k largest elements along the last dimension, and their indices."""
+
+    operand = op_fields.operand(ANY_TENSOR)
+    k = op_fields.attr(I64_ATTR)
+    is_stable = op_fields.default_valued_optional_attr(BOOL_ATTR, TRUE).since(Behavior.UNSTABLE_TOP_K)
+    values = op_fields.result(ANY_TENSOR)
+    indices = op_fields.result(ANY_TENSOR)
+
+    assembly = assembly(
+        "`(` $operand `,` `k` `=` custom<Integer>($k) (`,` `is_stable` `=` custom<Bool>($is_stable)^)? `)` "
+        f"{_TYPES}",
+        since=Behavior.UNSTABLE_TOP_K,
+        before=assembly(f"`(` $operand `,` `k` `=` custom<Integer>($k) `)` {_TYPES}"),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, k = signature[TopKOp.operand], signature[TopKOp.k]
+        if not isinstance(operand, RankedTensor):
+            return [UnrankedTensor(operand.element), UnrankedTensor(I32)]
+        if operand.rank < 1:
+            raise signature.error_without_op_note("operand's rank must be at least 1")
+        if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
+            raise signature.error_without_op_note(f"operand's last dimension must be at least {k}")
+        bounds = bounds_of(operand)
+        encoding = encoding_with(operand.encoding, (*bounds[:-1], DYNAMIC) if bounds else ())
+        shape = (*operand.shape[:-1], k)
+        return [RankedTensor(shape, element, encoding) for element in (operand.element, I32)]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "values"), (1, "indices")]
+
+
+@enumeration(chlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
+class Precision(EnumAttr):
+    """The precision of one operand; its meaning depends on the backend."""
+
+
+@dialect_attribute(chlo, "ragged_dot", "CHLO_RaggedDotDimensionNumbers")
+class RaggedDotDimensions(Attribute):
+    """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""
+
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
+    lhs_ragged_dimensions: tuple[int, ...] = ()
+    rhs_group_dimensions: tuple[int, ...] = ()
+    dialect = "chlo"
+    assembly = attribute_format("<", DimensionNumbers("ragged dot dimension numbers"))
+
+    @property
+    def dimensions(self) -> RaggedDimensions:
+        """The dimension numbers, in the representation shared with mhlo."""
+        dot_dimensions = (
+            self.lhs_batching_dimensions,
+            self.rhs_batching_dimensions,
+            self.lhs_contracting_dimensions,
+            self.rhs_contracting_dimensions,
+        )
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged_dimensions, self.rhs_group_dimensions)
+
+
+@chlo.op("ragged_dot", PURE)
+class RaggedDotOp(Op):
+    """A dot product in which one dimension of lhs is ragged: divided into groups of `group_sizes`.
+
+    A ragged non-contracting dimension selects a slice of rhs per group: [m, k], [g, k, n], [g] -> [m, n].
+    A ragged contracting dimension gives a result per group: [m, k], [k, n], [g] -> [g, m, n]. A ragged
+    batching dimension is like any batching dimension: [b, m, k], [b, k, n], [g] -> [b, m, n].
+    """
+
+    lhs = op_fields.operand(ANY_TENSOR)
+    rhs = op_fields.operand(ANY_TENSOR)
+    group_sizes = op_fields.operand(INT_TENSOR)
+    ragged_dot_dimension_numbers = op_fields.attr(
+        of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
+    )
+    precision_config = op_fields.optional_attr(precision_config_of(Precision))
+    result = op_fields.result(ANY_TENSOR)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
+        check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
+
 
 _INFERS_SHAPES = InfersTypes(
     "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
