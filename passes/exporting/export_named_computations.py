@@ -36,7 +36,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import ORIGINAL_NAME, FreshNames
-from ..common.support.data_flow_edges import remove_edges, shardings_of_edges
+from ..common.support.function_shardings import remove_edges, shardings_of_edges
 
 
 @register("sdy-export-named-computations")

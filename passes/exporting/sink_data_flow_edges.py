@@ -43,7 +43,7 @@ from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
 
-from ..common.support.data_flow_edges import shardings_of_edges
+from ..common.support.function_shardings import shardings_of_edges
 
 
 @register("sdy-sink-data-flow-edges")

@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.data_flow_edges import add_edges, expect_invalid_edges
+from ..common.support.function_shardings import add_edges, expect_invalid_edges
 
 
 @register("sdy-add-data-flow-edges")

@@ -41,8 +41,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.data_flow_edges import can_have_edge, expect_invalid_edges
-from ..common.support.function_shardings import main_function
+from ..common.support.function_shardings import can_have_edge, expect_invalid_edges, main_function
 
 
 @register("sdy-add-func-data-flow-edges")

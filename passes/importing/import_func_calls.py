@@ -39,8 +39,7 @@ from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import CallGraph, CopyBudget, called_function, calls_in, original_name
-from ..common.support.data_flow_edges import add_edges
-from ..common.support.function_shardings import argument_shardings
+from ..common.support.function_shardings import add_edges, argument_shardings
 
 
 @register("sdy-import-func-calls")

@@ -32,15 +32,16 @@ from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
 
-from .spmd.iterator_axes import (
+from .spmd.sharding_interface import (
     ReshardingRequirement,
     annotation_of,
     find_iterator_axes,
+    has_sharding_model,
+    iteration_space_of,
     possible_operand_shardings,
     possible_result_shardings,
     resharding_requirement,
 )
-from .spmd.sharding_interface import has_sharding_model, iteration_space_of
 
 
 class Traversal(StrEnum):

@@ -42,9 +42,8 @@ from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
 from .spmd.index_builder import IndexBuilder, init_on_first_device
-from .spmd.iterator_axes import IteratorAxes
 from .spmd.mesh_resharding import reshard
-from .spmd.sharding_interface import IterationSpace, iteration_space_of
+from .spmd.sharding_interface import IterationSpace, IteratorAxes, iteration_space_of
 from .spmd.sharding_models.linalg import neutral_element
 
 _INCOMPATIBLE = "operands and results have incompatible shardings"

@@ -70,8 +70,8 @@ from sdyopt.shardy.partition.outlining import inputs_of, outline
 from sdyopt.shardy.partition.padding import Padder
 from sdyopt.shardy.partition.sharded_body import HaloContext
 
+from ..common.inline import inline_call
 from ..common.support.call_graph import called_function
-from ..common.support.inline_call import inline_call
 from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives

@@ -91,19 +91,18 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, ma
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.delayed_gathers import delay_gathers
-from .resolution.gathered_sums import PRODUCTS, gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
-from .resolution.padded_slices import merge_with_pad
-from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.reshapes import reshard_reshape
-from .resolution.unreduced_results import make_all_partial, shard_operand
-from .resolution.unreduced_uses import (
+from .resolution.slices import delay_gathers, merge_with_pad
+from .resolution.sums import PRODUCTS, drop_sums_of_copies, gather_instead_of_sum
+from .resolution.unreduced import (
     PartialUseResharder,
+    make_all_partial,
     remove_barriers,
     reshard_barrier_operands,
     reshard_branches,
     resolve_unreduced_uses,
+    shard_operand,
 )
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards, exchange_top_k
 

@@ -22,26 +22,52 @@ are erased.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
+from sdyopt.base.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING, UNKNOWN_ATTRIBUTE
+from sdyopt.base.diagnostics.usage import closest
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy import dialect
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
+    OPERAND,
+    RESULT,
+    AxisPropagation,
+    EdgeValueRef,
+    PropagationEdges,
+    PropagationStep,
+)
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.types import RankedShapedType, ShapedType, TupleType
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
+from sdyopt.shardy.notation.hlo_programs import HloShardings, hlo_shardings
+from sdyopt.shardy.record import StepSite
+from sdyopt.shardy.sharding.propagation.propagation_step import (
+    Shardings,
+    StepRunner,
+    Strategy,
+    propagated_axes,
+)
 
-from .engine.debug_info import DebugInfoRecorder
-from .engine.missing_shardings import warn_of_missing_shardings, warn_of_mistyped_attributes
+from ..common.support.sharding_origins import ShardingOrigins, last_step
 from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
-from .engine.sharding_groups import ShardingGroups
+from .engine.sharding_map import ShardingGroups
 
 # Options that the propagation pipeline has too.
 DEBUG_SHARDING_ORIGINS = option(
@@ -161,3 +187,156 @@ def _remove_rules(module: ModuleOp, rewriter: Rewriter) -> None:
         rule = op.attributes.get(SHARDING_RULE)
         if isinstance(rule, OpShardingRule) and not rule.is_custom:
             rewriter.remove_attribute(op, SHARDING_RULE)
+
+
+class _Edge(NamedTuple):
+    axis: AxisRef
+    source: EdgeValueRef
+    target: EdgeValueRef
+
+
+class DebugInfoRecorder:
+    """Records the origins of axes, or propagation edges, or both."""
+
+    def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._origins = ShardingOrigins(module, rewriter) if has_origins else None
+        self._has_edges = has_edges
+        # The edges of each operation, with the first step that propagated along each.
+        self._edges: dict[Op, dict[_Edge, int]] = {}
+        self._step = last_step(module) + 1
+
+    def record(self, site: StepSite, runner: StepRunner, shardings: Shardings) -> None:
+        """Records a step that has updates."""
+        step = runner.run(site.rule, shardings)
+        assert step is not None
+        for propagated in propagated_axes(site.rule, step):
+            if self._has_edges:
+                source = _edge_value(site.rule, propagated.source)
+                edge = _Edge(propagated.axis, source, _edge_value(site.rule, propagated.target))
+                self._edges.setdefault(site.op, {}).setdefault(edge, self._step)
+            if self._origins is not None:
+                source_value, target_value = site.values[propagated.source], site.values[propagated.target]
+                self._origins.inherit(source_value, target_value, propagated.axis)
+        self._step += 1
+
+    def save(self) -> None:
+        """Writes the attributes."""
+        if self._origins is not None:
+            self._origins.save()
+        for op, edges in self._edges.items():
+            if isinstance(op, FuncOp):
+                # As in Shardy, on result 0: every function result is result 0 of its own steps.
+                self._rewriter.set_result_attribute(op, 0, PROPAGATION_EDGES, _attribute(edges))
+            elif op.parent is not None:
+                self._rewriter.set_attribute(op, PROPAGATION_EDGES, _attribute(edges))
+
+
+def _edge_value(rule: OpShardingRule, index: int) -> EdgeValueRef:
+    count = len(rule.operands)
+    return EdgeValueRef(OPERAND, index) if index < count else EdgeValueRef(RESULT, index - count)
+
+
+def _attribute(edges: dict[_Edge, int]) -> PropagationEdges:
+    steps: dict[int, dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]] = {}
+    for edge, step in edges.items():
+        steps.setdefault(step, {}).setdefault((edge.axis, edge.source), []).append(edge.target)
+    return PropagationEdges(
+        tuple([PropagationStep(step, _axis_propagations(steps[step])) for step in sorted(steps)])
+    )
+
+
+def _axis_propagations(
+    targets: dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]],
+) -> tuple[AxisPropagation, ...]:
+    propagations = [
+        AxisPropagation(axis, source, tuple(sorted(values, key=lambda value: (value.kind, value.index))))
+        for (axis, source), values in targets.items()
+    ]
+    propagations.sort(key=lambda propagation: propagation.axis.sort_key)
+    return tuple(propagations)
+
+
+# The attribute with which JAX annotates shardings for GSPMD.
+GSPMD_ATTRIBUTE = "mhlo.sharding"
+USE_SHARDY = 'lower from JAX with jax.config.update("jax_use_shardy_partitioner", True)'
+
+
+def warn_of_missing_shardings(module: ModuleOp) -> None:
+    """Emits a warning for a program without a mesh and without shardings."""
+    ops = [op for op in module.walk() if op is not module]
+    # There is nothing to shard if no operation has results, as in a module of declarations.
+    if not any(op.results for op in ops) or any(map(_has_sharding, ops)):
+        return
+    annotated = next((op for op in ops if _has_attribute(op, GSPMD_ATTRIBUTE)), None)
+    if annotated is not None:
+        message = f"the program has shardings of HLO only (`{GSPMD_ATTRIBUTE}`), which do not propagate"
+        kind = hlo_shardings(module) or HloShardings.BY_DEVICES
+        op, help, id = annotated, f"import them before, with {kind.flag}", GSPMD_SHARDING
+    else:
+        message = "the program has no mesh and no shardings, so that nothing propagates"
+        op, help, id = module, f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}", NO_SHARDING
+    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=id))
+
+
+def _has_sharding(op: Op) -> bool:
+    if isinstance(op, MeshOp) or _has_attribute(op, SHARDING):
+        return True
+    values = [value for _, value in op.signature.attributes.entries]
+    return any(isinstance(value, TensorSharding) or _is_non_empty(value) for value in values)
+
+
+def _is_non_empty(attribute: Attribute) -> bool:
+    return isinstance(attribute, ShardingPerValue) and bool(attribute.shardings)
+
+
+def _has_attribute(op: Op, name: str) -> bool:
+    return any(name in attributes for attributes in discardable_attributes(op))
+
+
+def discardable_attributes(op: Op) -> Sequence[DictAttr]:
+    """The discardable attributes of an operation, and of the arguments and results if it is a function."""
+    if not isinstance(op, FunctionOpInterface):
+        return (op.attributes,)
+    return (op.attributes, *op.argument_attributes, *op.result_attributes)
+
+
+# The warning for a discardable attribute whose name resembles one that propagation reads.
+#
+# MLIR accepts any discardable attribute of a dialect that does not reject it, so `sdy.shardng` would be
+# ignored silently.
+
+
+_PREFIX = "sdy."
+_KNOWN = frozenset(name for name in vars(dialect).values() if isinstance(name, str))
+
+
+def warn_of_mistyped_attributes(module: ModuleOp) -> None:
+    """Emits a warning for the first use of each name that resembles `sdy.sharding` or `sdy.sharding_rule`."""
+    # Attributes are interned: few dictionaries are distinct, and fewer have such a name.
+    dictionaries = {op.attributes for op in module.walk()}
+    dictionaries.update(
+        *[discardable_attributes(function) for function in module.nested(FunctionOpInterface)]
+    )
+    suggestions = {attributes: list(_suggestions(attributes)) for attributes in dictionaries}
+    if not any(suggestions.values()):
+        return
+    for op in module.walk():
+        for attributes in discardable_attributes(op):
+            for name, meant in suggestions[attributes]:
+                if is_first_occurrence(f"mistyped {name}"):
+                    _warn(op, name, meant)
+
+
+def _warn(op: Op, name: str, meant: str) -> None:
+    message, help = f"attribute `{name}` is unknown and has no effect", f"did you mean `{meant}`?"
+    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=UNKNOWN_ATTRIBUTE))
+
+
+def _suggestions(attributes: DictAttr) -> Iterator[tuple[str, str]]:
+    """The unknown names of sdy attributes, each with the known name that it resembles."""
+    for name in attributes.names:
+        if name.startswith(_PREFIX) and name not in _KNOWN:
+            meant = closest(name, (SHARDING, SHARDING_RULE))
+            if meant is not None:
+                yield name, meant

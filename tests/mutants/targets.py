@@ -29,7 +29,6 @@ GROUPS = {
     "merging": ("sdyopt/mlir/ir/cse.py",),
     "inlining and dead values": (
         "passes/common/inline.py",
-        "passes/common/support/inline_call.py",
         "passes/common/remove_dead_values.py",
     ),
     "report formulas": tuple(

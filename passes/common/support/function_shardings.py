@@ -1,4 +1,4 @@
-"""Functions of a module: the main function, their uses, and the shardings of arguments and results."""
+"""Functions of a module: the main function, their uses, shardings at boundaries, and data-flow edges."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_in
-from sdyopt.mlir.ir.attribute import DictAttr, SymbolRef
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    edge_of_owner,
+    rank_of,
+    sharding_in,
+    sharding_of,
+)
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import (
@@ -22,9 +28,12 @@ from sdyopt.mlir.ir.symbols import (
     symbol_references,
     symbol_tables,
 )
-from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 from sdyopt.shardy.record import Truncation, record_truncation
+
+from .shardings import directly_after_definition
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
@@ -202,3 +211,65 @@ def _in_scope(outer: Op) -> Iterator[Op]:
             for child in block.ops
             if not isinstance(child, SymbolTableOp)
         ]
+
+
+def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
+    """Inserts an edge with the sharding of the owner after each owner, and replaces the owner's other uses.
+
+    Owners without a static shape, such as tokens, cannot be sharded and get no edge.
+    """
+    # In reverse: each edge is inserted directly after its owner, which may be before the previous edges.
+    for owner in reversed(owners):
+        if can_have_edge(owner):
+            edge = _create_edge(owner, rewriter)
+            rewriter.replace_uses_except(owner, edge.result, edge)
+
+
+def expect_invalid_edges(module: Op, op_class: type[Op], rewriter: Rewriter) -> None:
+    """Edges that a program already has may be invalid once there are others, until all are removed."""
+    if module.nested(op_class):
+        rewriter.expect_invalid()
+
+
+def remove_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
+    """Replaces the edges of these owners with the owners."""
+    for owner in owners:
+        edge = edge_of_owner(owner)
+        if edge is not None:
+            rewriter.replace(edge, [owner])
+
+
+def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
+    """For each owner the sharding of its edge, fully open if it has none; None if no edge has one."""
+    edges = [edge_of_owner(owner) for owner in owners]
+    shardings = [None if edge is None else edge.sharding for edge in edges]
+    first = next((sharding for sharding in shardings if sharding is not None), None)
+    if first is None:
+        return None
+    mesh = first.mesh_or_ref
+    return ShardingPerValue(
+        tuple(
+            [
+                sharding or fully_replicated(rank_of(owner.type), mesh, is_closed=False)
+                for sharding, owner in zip(shardings, owners, strict=True)
+            ]
+        )
+    )
+
+
+def can_have_edge(value: Value) -> bool:
+    """Whether a value has a static shape and so can be sharded."""
+    return isinstance(value.type, RankedShapedType) and value.type.has_static_shape
+
+
+def _create_edge(owner: Value, rewriter: Rewriter) -> Op:
+    sharding = sharding_of(owner)
+    attributes: dict[str, Attribute] = {} if sharding is None else {"sharding": sharding}
+    return rewriter.create(
+        DataFlowEdgeOp,
+        [owner],
+        [owner.type],
+        attributes,
+        location=owner.lazy_location,
+        **directly_after_definition(owner),
+    )

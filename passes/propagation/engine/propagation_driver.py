@@ -38,8 +38,7 @@ from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 from ...common.support.function_shardings import main_function
 from .op_priorities import OpCategory, Round
 from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
-from .sharding_groups import ShardingGroups
-from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingMap
+from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingGroups, ShardingMap
 from .worklist import DependentOps, Worklist
 
 

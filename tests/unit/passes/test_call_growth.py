@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from passes.common import inline
-from passes.common.inline import Inliner
+from passes.common.inline import Inliner, inline_call
 from passes.common.support.call_graph import MAX_NESTING_DEPTH
-from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -1,4 +1,4 @@
-"""Gathers before slices: a slice is gathered instead of the tensor that it is a slice of.
+"""Slices: of gathered tensors, before which they move, and of padded tensors, which are other pads.
 
     %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<64x1024xf32>
     %2 = stablehlo.dynamic_slice %1, %i, %zero, sizes = [1, 1024]
@@ -8,20 +8,34 @@ becomes, if %0 is sharded along the second dimension,
 
 Loops slice stacked tensors like this, often in a function of its own. A gather of the argument of a private
 function with one call moves into the function.
+
+    %1 = stablehlo.pad %0, %v, low = [1], high = [0], interior = [0] : … -> tensor<17xf32>
+    %2 = stablehlo.slice %1 [0:16] : (tensor<17xf32>) -> tensor<16xf32>
+becomes
+    %2 = stablehlo.pad %0, %v, low = [1], high = [-1], interior = [0] : … -> tensor<16xf32>
+
+Over eight devices, 17 elements have shards of three, and 16 have shards of two, so the pad and the slice
+would both move most of the tensor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.types import I64
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_context import LocalTypes
 
@@ -91,3 +105,35 @@ def _move_after_slice(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
     rewriter.set_operand(op.operand_uses[0], gather.input)
     apply_plan(op, ReshardPlan(result.mesh_or_ref, results=((0, sharded),)), rewriter)
     erase_unused([gather], rewriter)
+
+
+def merge_with_pad(op: SliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Replaces a slice and a pad by one pad, if the slice is the only user of the pad and sharded like it."""
+    pad = op.operand.defining_op
+    if not isinstance(pad, PadOp) or any(use.owner is not op for use in op.operand.uses):
+        return
+    before, after = types.sharding(op.operand), types.sharding(op.out)
+    if before is None or not before.shards_like(after) or any(stride != 1 for stride in op.strides):
+        return
+    high = [
+        old - (size - limit)
+        for old, size, limit in zip(
+            pad.edge_padding_high, shape_of(op.operand), op.limit_indices, strict=True
+        )
+    ]
+    low = [old - start for old, start in zip(pad.edge_padding_low, op.start_indices, strict=True)]
+    attributes = {
+        **dict(pad.signature.attributes),
+        **dict(op.attributes.without(SHARDING_RULE)),
+        "edge_padding_low": _array(low),
+        "edge_padding_high": _array(high),
+    }
+    merged = rewriter.create(
+        PadOp, pad.operands, [op.out.type], attributes, before=op, location=op.lazy_location
+    )
+    rewriter.replace(op, merged.results)
+    rewriter.erase(pad)
+
+
+def _array(numbers: Sequence[int]) -> Attribute:
+    return dense_array(I64, numbers)
