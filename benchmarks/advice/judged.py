@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.advice.table import Row, Rows, write_table
 from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed
-from sdyopt.analysis.advise.verification import Verification
+from sdyopt.analysis.advise.adviser import Verification
 from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
 from sdyopt.analysis.changes.trials import CompiledCost, Trial, Trials, trials_on

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind, UserAnnotation
-from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation, arrivals
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp

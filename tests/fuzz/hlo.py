@@ -12,12 +12,16 @@ import sdyopt
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import of_report
-from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compiled_report
+from sdyopt.analysis.hlo_comparison.comparison import (
+    HloComparison,
+    compiled_report,
+    is_one_slice,
+    mismatch_of,
+    shifts_of,
+)
 from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
-from sdyopt.analysis.hlo_comparison.line_shift import shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.analysis.hlo_comparison.mismatch import is_one_slice, mismatch_of
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from tests.fuzz.contract import ROOT, Outcome
 from tests.fuzz.corpus import Seed

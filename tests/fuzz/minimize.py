@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sdyopt.analysis.execution.reduction.reducer import smallest
+from sdyopt.analysis.execution.reduction.analysis import smallest
 from tests.fuzz.inputs import Input
 from tests.fuzz.mutation import lines, tokens
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.advise.advice import AdviceResult
+from sdyopt.analysis.advise.adviser import AdviceResult
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trials import CompiledCost, Trial
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text

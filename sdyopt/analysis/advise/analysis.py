@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.advise.advice_text import advice_text
-from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.advise.adviser import AdviceResult, Adviser
 from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import htpy as h
 
-from sdyopt.analysis.advise.advice import AdviceResult
+from sdyopt.analysis.advise.adviser import AdviceResult
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text
 from sdyopt.analysis.interface.pages.page import Page

@@ -6,8 +6,8 @@ from sdyopt.analysis.comparison import Options
 from sdyopt.analysis.comparison.comparison import ComparedProgram as Compared
 from sdyopt.analysis.comparison.comparison import compare
 from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_comparison
+from sdyopt.analysis.comparison.other_program import program_of_report, values_at_peak
 from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
-from sdyopt.analysis.comparison.report_values import program_of_report, values_at_peak
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program, Run

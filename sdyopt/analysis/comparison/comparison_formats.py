@@ -6,9 +6,15 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange
+from sdyopt.analysis.comparison.comparison import (
+    CostChanges,
+    FigureChange,
+    ProgramComparison,
+    ShardingChange,
+    TimeRange,
+    TotalChange,
+)
 from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
-from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH, check_suffix
 from sdyopt.analysis.report.json_report import number

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from sdyopt.analysis.comparison.comparison import ProgramComparison, ShardingChange, cause_key
-from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
+from sdyopt.analysis.comparison.comparison import (
+    CostChanges,
+    FigureChange,
+    ProgramComparison,
+    ShardingChange,
+    TimeRange,
+    TotalChange,
+    cause_key,
+)
 from sdyopt.analysis.comparison.program_values import CONSTRAINT, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text

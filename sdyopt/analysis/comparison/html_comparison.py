@@ -7,9 +7,8 @@ from fractions import Fraction
 
 import htpy as h
 
-from sdyopt.analysis.comparison.comparison import ProgramComparison
+from sdyopt.analysis.comparison.comparison import CostChanges, ProgramComparison, TimeRange
 from sdyopt.analysis.comparison.comparison_sections import ARROW, header_of, sections_of, signed
-from sdyopt.analysis.comparison.cost_changes import CostChanges, TimeRange
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.totals import Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text

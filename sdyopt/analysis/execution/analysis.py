@@ -15,10 +15,9 @@ from sdyopt.analysis.execution.bisection import (
     reduced_program,
     steps_of,
 )
-from sdyopt.analysis.execution.findings import findings
 from sdyopt.analysis.execution.global_program import partitioning_of
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
-from sdyopt.analysis.execution.validation import ValidationOptions, is_partitioned, validate
+from sdyopt.analysis.execution.validation import ValidationOptions, findings, is_partitioned, validate
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit

@@ -8,7 +8,7 @@ from sdyopt.analysis.explain.advice import ExplainedChanges
 from sdyopt.analysis.explain.arrival_text import Sentence, annotation_text, site_text, where_annotated
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
 from sdyopt.analysis.sharding_record.absences import Absence, AbsenceRule, Obstacle, Precedence, precedence
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind, annotation_on
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, annotation_on
 from sdyopt.analysis.sharding_record.model import PropagationRun, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources

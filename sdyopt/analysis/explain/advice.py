@@ -35,8 +35,7 @@ from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind
-from sdyopt.analysis.sharding_record.arrivals import dimension_of
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources

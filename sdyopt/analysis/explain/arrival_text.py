@@ -9,8 +9,7 @@ from textwrap import wrap
 from sdyopt.analysis.explain.names import ExplanationNames
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, is_shard_map
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind, UserAnnotation
-from sdyopt.analysis.sharding_record.arrivals import Arrival
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation
 from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.sources import AnnotationSource
 from sdyopt.base.dataclasses import dataclass, field

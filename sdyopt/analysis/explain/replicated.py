@@ -11,7 +11,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES, GroupTraffic, traffic_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map, operation_text
-from sdyopt.analysis.sharding_record.annotations import annotation_on
+from sdyopt.analysis.sharding_record.arrivals import annotation_on
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp

@@ -1,22 +1,22 @@
-"""The comparison of a report with a compiled program: matches, totals, and figures for budgets."""
+"""The comparison of a report with a compiled program: totals, moved lines, and whether it is another one."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import prod
 
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.source_locations import NO_LOCATION
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.accelerators import OnAccelerators, on_accelerators
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of, of_report
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.analysis.hlo_comparison.mismatch import is_one_slice, mismatch_of
-from sdyopt.analysis.hlo_comparison.places import place_of
+from sdyopt.analysis.hlo_comparison.places import place_of, used_at
 from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch, top_k
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -173,3 +173,130 @@ def totals_of(comparison: HloComparison) -> dict[tuple[str, str], tuple[Fraction
         for zero in [Fraction(0)]
     }
     return dict(sorted(totals.items(), key=lambda entry: (-max(entry[1]), entry[0])))
+
+
+# A shift that so many lines have, and at least this share of those that could have it.
+_LEAST, _SHARE = 2, 0.6
+# The lines of one operation, such as dot_general, that are compared with one another.
+_MAX_LINES = 64
+
+
+def shifts_of(ours: Iterable[CollectiveOperand], xla: Iterable[CollectiveOperand]) -> dict[str, int]:
+    """How much greater the lines of XLA's collectives are than those of the report's, by file."""
+    here, there = _lines(ours), _lines(xla)
+    by_file = {}
+    for file in sorted(here.keys() & there.keys()):
+        counts: Counter[int] = Counter()
+        for name in here[file].keys() & there[file].keys():
+            mine, other = here[file][name], there[file][name]
+            if max(len(mine), len(other)) <= _MAX_LINES:
+                counts.update([after - before for before in mine for after in other])
+        if not counts:
+            continue
+        # Of equally many, the least.
+        shift = min(counts, key=lambda lines: (-counts[lines], abs(lines), lines))
+        possible = min(sum(map(len, here[file].values())), sum(map(len, there[file].values())))
+        if shift and counts[shift] >= max(_LEAST, _SHARE * possible) and counts[shift] > 2 * counts[0]:
+            by_file[file] = shift
+    return by_file
+
+
+def moved(collective: CollectiveOperand, shifts: dict[str, int]) -> CollectiveOperand:
+    """A collective of XLA at the lines of the program."""
+    return replace(
+        collective, location=_at(collective.location, shifts), hlo=_source(collective.source, shifts)
+    )
+
+
+def _source(source: HloSource, shifts: dict[str, int]) -> HloSource:
+    used = tuple(_at(place, shifts) for place in source.used_at)
+    return replace(source, produced_at=_at(source.produced_at, shifts), used_at=used)
+
+
+def _at(location: SourceLocation, shifts: dict[str, int]) -> SourceLocation:
+    frames = tuple(
+        frame._replace(line=frame.line - shifts.get(frame.file, 0)) if frame.line else frame
+        for frame in location.frames
+    )
+    line = max(location.line - shifts.get(location.file, 0), 0) if location.line else 0
+    return location._replace(line=line, frames=frames)
+
+
+def _lines(operands: Iterable[CollectiveOperand]) -> dict[str, dict[str, Sequence[int]]]:
+    """The lines of collectives by file, and by the last part of the name stack."""
+    by_file: dict[str, dict[str, dict[int, None]]] = {}
+    for collective in operands:
+        places = [collective.location, *used_at(collective)]
+        for place in places:
+            if place.line:
+                name = place.name_stack.rpartition("/")[2]
+                by_file.setdefault(place.file, {}).setdefault(name, {})[place.line] = None
+    return {file: {name: list(lines) for name, lines in names.items()} for file, names in by_file.items()}
+
+
+_TENSOR = re.compile(r"tensor<((?:[\d?]++x)*+)([^,]+)(?:, .*)?>")
+_FLOATS = ("f", "b")
+
+
+def mismatch_of(report: Report, compiled: CompiledProgram) -> str:
+    """The first argument of the program that the compiled one does not have; "" if it has all of them."""
+    arguments = [argument for argument in report.boundary().arguments if argument.type.startswith("tensor<")]
+    parameters = compiled.parameters
+    if parameters is None or not arguments:
+        return ""
+    if len(parameters) != len(arguments):
+        has = f"its entry has {counted(len(parameters), 'parameter')}"
+        return f"{has}, and the program {counted(len(arguments), 'argument')}"
+    for number, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
+        if not _is_part(parameter, argument.type):
+            return f"its parameter {number} is {parameter}, and the argument {argument.name} {argument.type}"
+    sizes = [_bytes_of(parameter) for parameter in parameters]
+    wholes = [_bytes_of_tensor(argument.type) for argument in arguments]
+    sharded = [
+        boundary_value
+        for boundary_value, whole in zip(arguments, wholes, strict=True)
+        if boundary_value.bytes is not None and boundary_value.bytes < whole
+    ]
+    if sharded and sizes == wholes:
+        return f"its parameters are whole tensors, also {sharded[0].name}, as before XLA partitions a program"
+    return ""
+
+
+def is_one_slice(report: Report, compiled: CompiledProgram) -> bool:
+    """Whether HLO for fewer devices is that of one of several slices of TPUs that send each other nothing.
+
+    Then its parameters are the shards of the whole program.
+    """
+    arguments = report.boundary().arguments
+    if compiled.platform != "TPU" or compiled.slices > 1 or report.devices % compiled.devices:
+        return False
+    sizes = [_bytes_of(parameter) for parameter in compiled.parameters or ()]
+    return bool(sizes) and sizes == [argument.bytes for argument in arguments]
+
+
+def _bytes_of(parameter: str) -> int:
+    """The bytes of a type of HLO."""
+    element, _, shape = parameter.rstrip("]").partition("[")
+    return prod(map(int, filter(None, shape.split(",")))) * bits_of(element) // 8
+
+
+def _bytes_of_tensor(type: str) -> int:
+    """The bytes of a tensor; 0 if its sizes are unknown."""
+    result = _TENSOR.fullmatch(type)
+    assert result is not None, type
+    sizes = result[1].split("x")[:-1]
+    if "?" in sizes:
+        return 0
+    return prod(map(int, sizes)) * bits_of(result[2]) // 8
+
+
+def _is_part(parameter: str, type: str) -> bool:
+    """Whether a type of HLO, such as `f32[4,8]`, is that of a tensor or of a shard of it."""
+    element, _, shape = parameter.rstrip("]").partition("[")
+    whole = _TENSOR.fullmatch(type)
+    assert whole is not None, type
+    sizes, of_parts = whole[1].split("x")[:-1], shape.split(",") if shape else []
+    if len(sizes) != len(of_parts) or bits_of(element) != bits_of(whole[2]):
+        return False
+    fits = (size == "?" or int(part) <= int(size) for part, size in zip(of_parts, sizes, strict=True))
+    return element.startswith(_FLOATS) == whole[2].startswith(_FLOATS) and all(fits)

@@ -27,21 +27,6 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
     size_of,
     slices_of,
 )
-from sdyopt.analysis.hlo_comparison.hlo_collective import (
-    RENDEZVOUS,
-    SHAPE,
-    TARGET,
-    TRANSFER,
-    Shape,
-    bytes_of_shape,
-    group_text,
-    kind_of,
-    moving_devices,
-    results_of,
-    shapes_of,
-    unknown_kind,
-)
-from sdyopt.analysis.hlo_comparison.hlo_flops import flops_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     MAX_SIZE,
     REARRANGE,
@@ -52,7 +37,22 @@ from sdyopt.analysis.hlo_comparison.hlo_graph import (
     uses_of,
     without_rearranging,
 )
-from sdyopt.analysis.hlo_comparison.hlo_locations import Locations
+from sdyopt.analysis.hlo_comparison.hlo_instruction import (
+    RENDEZVOUS,
+    SHAPE,
+    TARGET,
+    TRANSFER,
+    Locations,
+    Shape,
+    bytes_of_shape,
+    flops_of,
+    group_text,
+    kind_of,
+    moving_devices,
+    results_of,
+    shapes_of,
+    unknown_kind,
+)
 from sdyopt.analysis.hlo_comparison.index_values import IndexValues, Values
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError

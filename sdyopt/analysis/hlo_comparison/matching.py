@@ -30,7 +30,6 @@ from sdyopt.analysis.hlo_comparison.places import (
     own_line,
     own_line_and_name,
 )
-from sdyopt.analysis.hlo_comparison.purposes import label, purpose_of
 from sdyopt.analysis.hlo_comparison.reasons import (
     AXES,
     ELSEWHERE,
@@ -52,11 +51,12 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     TYPE,
     UNROLLED,
     CollectiveMatch,
+    label,
+    purpose_of,
     top_k,
     why_differs,
 )
-from sdyopt.analysis.hlo_comparison.rings import rings_of
-from sdyopt.analysis.hlo_comparison.slices import Whole, transfers_of
+from sdyopt.analysis.hlo_comparison.split_collectives import Whole, rings_of, transfers_of
 
 # Each step at least doubles the devices that took part.
 _MAX_STEPS = 16

@@ -1,14 +1,16 @@
-"""The groupings of collectives in a report: by line, call site, named scope, weight or function."""
+"""The groupings of collectives in a report, and what the longest ones may run beside."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import PurePath
 
-from sdyopt.analysis.figures.figures import Collective, Product
+from sdyopt.analysis.figures.figures import Collective, Product, Report, TimeEstimate
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.figures.totals import wire_bytes_of_runs
+from sdyopt.analysis.figures.totals import runs_beside, seconds_of_runs, wire_bytes_of_runs
+from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.base.compilers import COMPILERS
 from sdyopt.base.dataclasses import NamedTuple
 
 AUTO = "auto"
@@ -106,3 +108,39 @@ def _largest(grouping: Grouping, sent: Iterable[tuple[Collective, Fraction | int
         key = grouping.group_of(collective)
         sums[key] = sums.get(key, 0) + size
     return Fraction(max(sums.values(), default=0)) / (sum(sums.values()) or 1)
+
+
+# The collectives that are looked at, and the least share of all communication of one.
+_MOST = 3
+_LEAST = Fraction(1, 20)
+
+
+def overlap_texts(report: Report, estimate: TimeEstimate) -> Iterator[str]:
+    """A sentence for each of the longest collectives: behind which products it may hide."""
+    timed = [
+        (seconds, collective)
+        for collective, time in zip(report.collectives, estimate.collectives, strict=True)
+        if (seconds := seconds_of_runs(time.seconds, collective.times))
+    ]
+    products = [
+        seconds_of_runs(time.seconds, product.times) or Fraction(0)
+        for product, time in zip(report.products, estimate.products, strict=True)
+    ]
+    total = sum((seconds for seconds, _ in timed), Fraction(0))
+    for seconds, collective in sorted(timed, key=lambda entry: (-entry[0], entry[1].number))[:_MOST]:
+        if seconds < total * _LEAST:
+            return
+        where = f" at {collective.location.file_text}" if collective.location.file_text else ""
+        name = f"{collective.kind} {collective.axes}{where}, {seconds_text(seconds)}"
+        if not runs_beside(report, collective):
+            yield f"{name}: nothing hides it, the compiler for {COMPILERS[report.compiler]} runs it alone"
+            continue
+        beside = sorted(report.independent(collective.number), key=lambda number: -products[number])
+        if not beside:
+            yield f"{name}: nothing hides it, all products need it or come before it"
+            continue
+        longest = report.products[beside[0]]
+        place = f" at {longest.location.file_text}" if longest.location.file_text else ""
+        behind = sum((products[number] for number in beside), Fraction(0))
+        count = f"{len(beside)} products, such as {longest.kind}" if len(beside) > 1 else longest.kind
+        yield f"{name}: may hide behind {seconds_text(behind)} of {count}{place}"

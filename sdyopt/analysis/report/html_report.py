@@ -34,9 +34,8 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
-from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines
+from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines, source_files
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
-from sdyopt.analysis.interface.pages.source_files import source_files
 from sdyopt.analysis.report.check.check_text import (
     change_of,
     has_share,

@@ -48,8 +48,7 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.interface.pages.section import Row, Section
-from sdyopt.analysis.report.groupings import Grouping, grouping_of
-from sdyopt.analysis.report.overlap import overlap_texts
+from sdyopt.analysis.report.groupings import Grouping, grouping_of, overlap_texts
 from sdyopt.base.compilers import COMPILERS, CPU, GPU, TPU
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.analysis.sharding_record.annotations import UserAnnotation, annotation_on
-from sdyopt.analysis.sharding_record.arrivals import arrivals, dimension_of
+from sdyopt.analysis.sharding_record.arrivals import UserAnnotation, annotation_on, arrivals, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun, Restored, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import NamedTuple

@@ -20,7 +20,7 @@ from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import IrProgram, OfProgram
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
-    from sdyopt.analysis.advise import advice as found
+    from sdyopt.analysis.advise import adviser as found
     from sdyopt.analysis.changes.trials import Trial
 
 

@@ -139,13 +139,13 @@ class Comparable:
 
     def snapshot(self, places: Sequence[str]) -> str:
         """The text of the snapshot."""
-        from sdyopt.analysis.comparison.snapshot.snapshot_check import snapshot_of_module
+        from sdyopt.analysis.comparison.snapshot.analysis import snapshot_of_module
 
         return snapshot_of_module(self._module, places)
 
     def differences_from_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
-        from sdyopt.analysis.comparison.snapshot.snapshot_check import check_module
+        from sdyopt.analysis.comparison.snapshot.analysis import check_module
 
         with as_parse_error(SNAPSHOT_ERROR):
             diagnostics = check_module(self._module, path_text("path", path))

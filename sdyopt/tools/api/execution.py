@@ -74,9 +74,8 @@ class Validation:
 def validation_of(program: IrProgram, after: IrProgram, seeds: int, how: HowToRun) -> Validation:
     """Compares what a program computes before and after passes."""
     check_count("seeds", seeds)
-    from sdyopt.analysis.execution.findings import findings
     from sdyopt.analysis.execution.process import Worker
-    from sdyopt.analysis.execution.validation import ValidationOptions, validate
+    from sdyopt.analysis.execution.validation import ValidationOptions, findings, validate
 
     options = ValidationOptions(seeds, how.mode, Worker(how.python, how.timeout, how.memory))
     results: list[ResultComparison] = []

@@ -142,7 +142,7 @@ class DiagnosticDisplay:
         if point is None or not point.file.endswith(".py"):
             return None
         if point.file not in self._files:
-            from sdyopt.analysis.interface.pages.source_files import source_files
+            from sdyopt.analysis.interface.pages.page import source_files
 
             text = source_files([point.file], self._job.name, None).get(point.file)
             self._files[point.file] = None if text is None else Source(point.file, text)

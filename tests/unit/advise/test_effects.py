@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 import sdyopt
-from sdyopt.analysis.advise.advice import AdviceResult
 from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.advise.adviser import AdviceResult
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, help_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from sdyopt.analysis.comparison.snapshot.snapshot_check import SHOWN, sharding_text_of
+from sdyopt.analysis.comparison.snapshot.analysis import SHOWN, sharding_text_of
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>

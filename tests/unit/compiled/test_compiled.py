@@ -15,10 +15,10 @@ from sdyopt.analysis.execution import process
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.hlo_comparison.compiled import ahead_of_time
 from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler, CompileTarget, _largest
-from sdyopt.analysis.hlo_comparison.compiled.buffers import (
+from sdyopt.analysis.hlo_comparison.compiled.compilation import (
     ARGUMENT,
     RESULT,
-    TEMPORARY,
+    TEMP_BUFFER,
     BufferValue,
     read_buffers,
 )
@@ -33,7 +33,7 @@ def test_buffers_on_the_chip_take_no_memory_of_the_device() -> None:
     """Those of computations that operations call do."""
     buffers = read_buffers(ASSIGNMENT, LIVE_RANGES)
     assert buffers.total == 2048 + 4096 + 2048 + 8192 + 512
-    assert buffers.by_kind[TEMPORARY] == 8192 + 512
+    assert buffers.by_kind[TEMP_BUFFER] == 8192 + 512
     assert buffers.by_kind[ARGUMENT] == 6144
     # The largest first.
     assert [value.bytes for value in buffers.values] == [4096, 4096, 4096, 2048, 2048]
@@ -41,23 +41,23 @@ def test_buffers_on_the_chip_take_no_memory_of_the_device() -> None:
 
 def test_values_at_the_peak_are_live_together() -> None:
     """`product` and `all-reduce` are in step 3, in which both are live."""
-    temporaries = [each for each in read_buffers(ASSIGNMENT, LIVE_RANGES).values if each.kind == TEMPORARY]
+    temporaries = [each for each in read_buffers(ASSIGNMENT, LIVE_RANGES).values if each.kind == TEMP_BUFFER]
     assert [each.instruction for each in temporaries] == ["all-reduce", "product"]
     earlier = LIVE_RANGES.replace("product{}:2-3", "product{}:1-2")
-    [first] = [each for each in read_buffers(ASSIGNMENT, earlier).values if each.kind == TEMPORARY]
+    [first] = [each for each in read_buffers(ASSIGNMENT, earlier).values if each.kind == TEMP_BUFFER]
     assert (first.instruction, first.bytes) == ("product", 4096)
     # A value may be live in one step only, also if that is the peak.
     brief = LIVE_RANGES.replace("product{}:2-3", "product{}:2-2")
     smaller = ASSIGNMENT.replace("(size=4096,offset=4096)", "(size=2048,offset=4096)")
-    temporaries = [each for each in read_buffers(smaller, brief).values if each.kind == TEMPORARY]
+    temporaries = [each for each in read_buffers(smaller, brief).values if each.kind == TEMP_BUFFER]
     assert [each.instruction for each in temporaries] == ["product"]
 
 
 def test_of_values_at_one_offset_the_largest_is_shown() -> None:
     """A fusion may write in place of its operand: both have the same bytes."""
     assignment = ASSIGNMENT.replace("(size=4096,offset=4096)", "(size=2048,offset=0)")
-    temporaries = [each for each in read_buffers(assignment, LIVE_RANGES).values if each.kind == TEMPORARY]
-    assert temporaries == [BufferValue("product", 4096, "f32[8,32]", TEMPORARY)]
+    temporaries = [each for each in read_buffers(assignment, LIVE_RANGES).values if each.kind == TEMP_BUFFER]
+    assert temporaries == [BufferValue("product", 4096, "f32[8,32]", TEMP_BUFFER)]
 
 
 @pytest.mark.parametrize("text", ["", "BufferAssignment:\n", "allocation 1: size x, page 0:\n", "\0" * 100])

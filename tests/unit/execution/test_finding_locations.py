@@ -1,6 +1,6 @@
 """Findings of --validate have a line, also in a function without a location, as JAX writes them."""
 
-from sdyopt.analysis.execution.findings import _function_location, _result_location
+from sdyopt.analysis.execution.validation import _function_location, _result_location
 from sdyopt.base.diagnostics.location import Source, resolve_file_location
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -32,8 +32,7 @@ from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind
-from sdyopt.analysis.sharding_record.arrivals import Arrival, dimension_of
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from sdyopt.analysis.hlo_comparison.hlo_flops import flops_of
+from sdyopt.analysis.hlo_comparison.hlo_instruction import flops_of
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 
 

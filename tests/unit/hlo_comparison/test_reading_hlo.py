@@ -11,7 +11,7 @@ from sdyopt.analysis.hlo_comparison.device_groups import groups_across_slices, g
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, element_of, uses_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.index_values import Values
-from sdyopt.analysis.hlo_comparison.slices import Transfer, Whole
+from sdyopt.analysis.hlo_comparison.split_collectives import Transfer, Whole
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 
 

@@ -7,6 +7,7 @@ import pytest
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.comparison import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.device_groups import (
     Groups,
     groups_across_slices,
@@ -14,7 +15,6 @@ from sdyopt.analysis.hlo_comparison.device_groups import (
     slices_of,
 )
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
-from sdyopt.analysis.hlo_comparison.line_shift import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch

@@ -1,8 +1,7 @@
 """The way of an axis to a value: its steps, the closest first, and its annotation."""
 
 from sdyopt.analysis.sharding_record.absences import AbsenceRule, Obstacle, absences, precedence
-from sdyopt.analysis.sharding_record.annotations import AnnotationKind
-from sdyopt.analysis.sharding_record.arrivals import arrivals
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, arrivals
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sdyopt
-from sdyopt.analysis.execution.reduction.reducer import Reducer, operation_count
+from sdyopt.analysis.execution.reduction.analysis import Reducer, operation_count
 from sdyopt.analysis.interface import Program
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions

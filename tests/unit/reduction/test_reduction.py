@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from sdyopt.analysis.execution.reduction.reducer import smallest
+from sdyopt.analysis.execution.reduction.analysis import smallest
 
 ROOT = Path(__file__).parents[3]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.analysis.interface.pages.source_files import source_files
+from sdyopt.analysis.interface.pages.page import source_files
 from sdyopt.analysis.report.check.check_text import reasons_text
 from sdyopt.analysis.report.check.checker import places_of
 from sdyopt.analysis.report.html_report import html_report

@@ -21,8 +21,7 @@ from sdyopt.analysis.explain.remarks.remark import (
     RemarkKind,
 )
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
-from sdyopt.analysis.sharding_record.annotations import annotation_on
-from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added
+from sdyopt.analysis.sharding_record.arrivals import Arrival, annotation_on, axes_added
 from sdyopt.analysis.sharding_record.model import PropagationRun, Restored, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp

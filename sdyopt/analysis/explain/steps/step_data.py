@@ -11,7 +11,7 @@ from sdyopt.analysis.explain.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.explain.remarks.remark import RemarkFilter
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
-from sdyopt.analysis.interface.pages.source_files import source_files
+from sdyopt.analysis.interface.pages.page import source_files
 from sdyopt.analysis.sharding_record.model import Cause, PropagationRun, RecordedChange, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field

@@ -1,19 +1,103 @@
-"""Collectives of devices of several slices: TPU does a part within each slice, and sends the rest to others.
+"""Collectives that compilers send in parts: rings of permutes, and parts within and between slices.
 
-%s = reduce-scatter(%x); send(%s), "ALL_REDUCE", {1,2}x{0:7}; %r = all-gather(%recv)     one all-reduce
+    %p1 = collective-permute(%x), source_target_pairs={{0,1},{1,2},{2,0}}      in a loop, or for each step
+
+TPU makes them of a product and the collective of its operand or its result (a collective matmul).
+
+    %s = reduce-scatter(%x); send(%s), "ALL_REDUCE", {1,2}x{0:7}; %r = all-gather(%recv)     one all-reduce
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from sdyopt.analysis.hlo_comparison.accelerators import joined
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.device_groups import Groups, in_all_slices, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import REARRANGE, HloValue, Instruction
-from sdyopt.analysis.hlo_comparison.purposes import label
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
+from sdyopt.analysis.hlo_comparison.reasons import label
 from sdyopt.base.dataclasses import dataclass
+
+_PAIRS = re.compile(r"source_target_pairs=\{(?:\{\d+,\d+\},?)*+\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Permutes of one place around the devices of each group.
+
+    `elements` are those of a shard. They make `count` gathers or reduce-scatters, each of `runs` runs.
+    """
+
+    members: Sequence[int]
+    groups: Groups
+    elements: int
+    runs: int | None
+    count: int
+    text: str
+
+
+def rings_of(
+    xla: Sequence[CollectiveOperand], numbers: Iterable[int], program: CompiledProgram
+) -> list[Ring]:
+    """The rings of some of the collectives of a program."""
+    devices, slices = program.devices, program.slices
+    around: dict[str, Groups | None] = {}
+    by_place: dict[tuple[Groups, int, int, Hashable], list[int]] = {}
+    for number in numbers:
+        permute = xla[number]
+        if permute.kind != "collective_permute":
+            continue
+        pairs = _pairs(permute.source.op)
+        if pairs not in around:
+            cycles = _cycles(pairs)
+            around[pairs] = cycles and in_all_slices(cycles, devices // slices, slices)
+        if (groups := around[pairs]) is not None:
+            location = permute.location
+            place = location.file, location.line, location.name_stack
+            by_place.setdefault((groups, permute.elements, permute.bits, place), []).append(number)
+    rings = []
+    for (groups, elements, *_), members in by_place.items():
+        size = size_of(groups)
+        times = [xla[number].times for number in members]
+        known = [runs.high for runs in times if runs is not None]
+        # A step before a loop runs as often as the product does.
+        runs = min(known) if len(known) == len(times) else None
+        sent = sum(known) if runs is not None else 0
+        # Of each shard, all other devices need it.
+        count = sent // (max(runs or 1, 1) * max(size - 1, 1))
+        if count:
+            rings.append(Ring(members, groups, elements, runs, count, _text(xla, members, size)))
+    return rings
+
+
+def _text(xla: Sequence[CollectiveOperand], members: Sequence[int], size: int) -> str:
+    where = "in a loop" if any(xla[number].source.loops for number in members) else "in steps"
+    return f"a ring of permutes around {size} devices, {where} beside the product"
+
+
+def _pairs(op: Instruction) -> str:
+    match = _PAIRS.search(op.attributes)
+    return "" if match is None else match[0]
+
+
+def _cycles(pairs: str) -> Groups | None:
+    """The devices of each cycle of a permutation, if all cycles are as long."""
+    after = {int(source): int(target) for source, target in re.findall(r"\{(\d{1,9}),(\d{1,9})\}", pairs)}
+    if sorted(after) != sorted(after.values()):
+        return None
+    cycles, seen = [], set[int]()
+    for device in after:
+        cycle = []
+        while device not in seen:
+            seen.add(device)
+            cycle.append(device)
+            device = after[device]
+        cycles += [frozenset(cycle)] if cycle else []
+    return frozenset(cycles) if len(set(map(len, cycles))) == 1 else None
+
 
 # What is between the parts of one collective: elements are cut, joined and padded.
 _BETWEEN = (*REARRANGE, "convert", "slice", "dynamic-slice", "pad", "concatenate", "tuple")
