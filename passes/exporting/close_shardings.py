@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 
 @register("sdy-close-shardings")

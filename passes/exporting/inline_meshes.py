@@ -23,7 +23,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.sharding.replica_groups import stablehlo_mesh
 
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 REPLICA_GROUPS = "replica_groups"
 

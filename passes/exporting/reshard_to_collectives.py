@@ -54,8 +54,7 @@ from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.sharding.reshard_to_collectives.partitioner_steps import plan_as_partitioner
-from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_as_partitioner, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
 

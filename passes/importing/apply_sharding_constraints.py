@@ -56,12 +56,12 @@ from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.entry_functions import entry_functions
+from sdyopt.shardy.partition.outlining import entry_functions
 from sdyopt.shardy.record import Means, record_copy
 
 from ..common.support.call_graph import CallGraph
+from ..common.support.function_shardings import directly_after_definition
 from ..common.support.sharding_origins import ConstraintDebugInfo
-from ..common.support.shardings import directly_after_definition
 
 _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 _OPEN_DIMENSION = DimensionSharding(is_closed=False)

@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.pipeline import FUNCTION, Pass, Pipeline
 from sdyopt.mlir.registry import lookup, register
 from sdyopt.shardy.notation.hlo_programs import hlo_shardings
-from sdyopt.shardy.partition.entry_functions import MAIN
+from sdyopt.shardy.partition.outlining import MAIN
 
 _ALIASES = "mhlo.input_output_alias"
 _ALIASING_OUTPUT = "tf.aliasing_output"

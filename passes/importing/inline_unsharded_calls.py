@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.attribute import string
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import RunNested, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.entry_functions import entry_functions
+from sdyopt.shardy.partition.outlining import entry_functions
 
 from ..common.inline import Inliner
 

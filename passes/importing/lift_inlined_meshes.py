@@ -37,7 +37,7 @@ from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import FreshNames
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 STABLEHLO_MESH = "stablehlo.mesh"
 REPLICA_GROUPS = "replica_groups"

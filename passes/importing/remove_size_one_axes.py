@@ -23,7 +23,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.record import record_removal
 
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 
 @register("sdy-remove-size-one-axes")

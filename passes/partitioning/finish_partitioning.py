@@ -36,7 +36,7 @@ from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, marked_as_partitioned
-from sdyopt.shardy.partition.entry_functions import SHARDINGS_OF_MAIN
+from sdyopt.shardy.partition.outlining import SHARDINGS_OF_MAIN
 
 
 @register("sdy-finish-partitioning")

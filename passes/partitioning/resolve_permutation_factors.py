@@ -74,7 +74,7 @@ from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp

@@ -27,10 +27,10 @@ from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.device_positions import digit_of
 from sdyopt.shardy.sharding.axis_lists import Axes, sharded_size
+from sdyopt.shardy.sharding.replica_groups import digit_of
 
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 
 @register("sdy-unify-meshes")

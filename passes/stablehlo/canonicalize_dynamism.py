@@ -34,10 +34,10 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
+from .support.dynamic_simplifications import dynamic_slice_form, gather_form, pad_form, slice_form
 from .support.folds import result_type
 from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands
 from .support.replacement import inherent
-from .support.static_forms import dynamic_slice_form, gather_form, pad_form, slice_form
 
 
 @register("stablehlo-canonicalize-dynamism")

@@ -34,9 +34,7 @@ from sdyopt.mlir.registry import register
 from .decompositions.broadcasts import broadcast_binary, broadcast_select
 from .decompositions.elementwise import ELEMENTWISE
 from .decompositions.numbers import Number, OpBuilder, ranked
-from .decompositions.ragged_dot import ragged_dot
-from .decompositions.scan import scan
-from .decompositions.top_k import top_k
+from .decompositions.operations import ragged_dot, scan, top_k
 
 
 @register("chlo-legalize-to-stablehlo")

@@ -34,7 +34,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
-from .support.frontend_attributes import SHARDING_TARGET
+from .support.hlo_shardings import SHARDING_TARGET
 
 _COPIES = (
     collectives.AllGatherOp,

@@ -39,7 +39,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
-from .support.frontend_attributes import (
+from .support.hlo_shardings import (
     ALLOWED_DIRECTION,
     BARRIER_TARGET,
     SHARDING_GROUP_ID,

@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.shardings import transform_shardings
+from ..common.support.function_shardings import transform_shardings
 
 # The axes and sub-axes of the mesh that is kept, for each axis of another mesh that is larger than 1.
 _AxisMap = dict[str, list[AxisRef]]

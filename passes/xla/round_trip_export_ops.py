@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import I32, I64
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from .support.frontend_attributes import (
+from .support.hlo_shardings import (
     ALLOWED_DIRECTION,
     BARRIER_TARGET,
     SHARDING_GROUP_ID,

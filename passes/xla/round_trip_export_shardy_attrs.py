@@ -32,7 +32,7 @@ from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, MESHES, ROUND_TRIP_SHARDING
 
 from .round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3
-from .support.frontend_attributes import RESULT_SHARDING_TARGET, ROUND_TRIP_RULE, with_frontend_attributes
+from .support.hlo_shardings import RESULT_SHARDING_TARGET, ROUND_TRIP_RULE, with_frontend_attributes
 
 
 @register("xla-sdy-round-trip-export-shardy-attrs")

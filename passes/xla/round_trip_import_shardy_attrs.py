@@ -35,8 +35,8 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.asynchronous import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.nullary import AfterAllOp
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr, string
 from sdyopt.mlir.ir.operation import Op
@@ -45,10 +45,10 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES, MESHES, ROUND_TRIP_SHARDING, XLA_SHARDING
-from sdyopt.shardy.partition.entry_functions import MAIN
+from sdyopt.shardy.partition.outlining import MAIN
 
 from ..common.support.call_graph import FreshNames
-from .support.frontend_attributes import (
+from .support.hlo_shardings import (
     GLOBAL_TO_LOCAL_TARGET,
     IN_SHARDINGS,
     LOCAL_TO_GLOBAL_TARGET,
@@ -60,11 +60,12 @@ from .support.frontend_attributes import (
     TUPLE_ARGUMENT_SHARDINGS,
     TUPLE_RESULT_SHARDINGS,
     is_python_callback,
+    manual_axes_of,
     parsed_frontend_attribute,
+    shardings_by_axes,
     with_frontend_attributes,
     without_frontend_attributes,
 )
-from .support.hlo_shardings import manual_axes_of, shardings_by_axes
 
 ENABLE_HLO_SHARDING_V3 = option(
     default=False, help="read and write shardings as `mhlo.sharding` by mesh axes (HLO sharding V3)"

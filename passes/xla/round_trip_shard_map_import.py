@@ -35,7 +35,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import CallGraph, CopyBudget, FunctionCopies, called_function
-from .support.frontend_attributes import (
+from .support.hlo_shardings import (
     GLOBAL_TO_LOCAL_TARGET,
     IN_SHARDINGS,
     LOCAL_TO_GLOBAL_TARGET,

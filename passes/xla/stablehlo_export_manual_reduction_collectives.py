@@ -52,9 +52,9 @@ from sdyopt.mlir.ir.types import I32, I64, IntegerType, RankedTensor, Signedness
 from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.device_positions import replica_groups
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers, ranked
 from sdyopt.shardy.partition.local_context import LocalTypes
+from sdyopt.shardy.sharding.replica_groups import replica_groups
 
 _SCALAR = tensor((), I32)
 _COMBINERS = {ReductionKind.SUM: AddOp, ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}

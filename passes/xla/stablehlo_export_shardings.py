@@ -23,9 +23,9 @@ from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh, unknown_mesh
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.asynchronous import RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.host_transfer import RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.nullary import CreateTokenOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, string
 from sdyopt.mlir.ir.operation import Op
@@ -36,8 +36,7 @@ from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 from sdyopt.shardy.notation.sharding_on_mesh import IncompatibleSubAxes
 
 from .round_trip_import_shardy_attrs import ENABLE_HLO_SHARDING_V3
-from .support.frontend_attributes import MANUAL_AXES
-from .support.hlo_shardings import hlo_text, tuple_text
+from .support.hlo_shardings import MANUAL_AXES, hlo_text, tuple_text
 
 _MHLO_ATTRIBUTES = "mhlo.attributes"
 _TARGETS_OF_OPERATIONS = ("mhlo.erf", "mhlo.topk")

@@ -23,7 +23,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
 
-from .support.frontend_attributes import is_python_callback
+from .support.hlo_shardings import is_python_callback
 
 
 @register("xla-sdy-stablehlo-round-trip-export-callback-custom-calls")

@@ -46,7 +46,7 @@ from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import FreshNames, called_function
-from .support.frontend_attributes import MANUAL_AXES, SHARDING_TARGET
+from .support.hlo_shardings import MANUAL_AXES, SHARDING_TARGET
 
 _FUNCTION_NAME = "xla.sdy.inlinable_manual_computation_body"
 _FULL_TO_SHARD = "SPMDFullToShardShape"

@@ -28,7 +28,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.registry import dialect_table
-from sdyopt.shardy.partition.entry_functions import MAIN, SHARDINGS_OF_MAIN
+from sdyopt.shardy.partition.outlining import MAIN, SHARDINGS_OF_MAIN
 from sdyopt.tools.api.program import discard, session
 from tests.random_modules.compare import KINDS, PipelineResult, Reference, reference
 from tests.random_modules.execute import KeptWorker

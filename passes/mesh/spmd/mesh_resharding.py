@@ -40,7 +40,7 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
-from ...common.support.shardings import directly_after_definition
+from ...common.support.function_shardings import directly_after_definition
 
 
 class ReshardingBuilder:

@@ -29,7 +29,7 @@ from sdyopt.mlir.dialects.stablehlo.convolution import (
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, dynamic_gather_types
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp
-from sdyopt.mlir.dialects.stablehlo.random import RngOp
+from sdyopt.mlir.dialects.stablehlo.numerics import RngOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import CollectiveOp
 from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, SetDimensionSizeOp, type_with_size
 from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp, SliceOp

@@ -22,9 +22,9 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, ComplexType, FloatType, IntegerType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 
+from .dynamic_simplifications import integers
 from .folds import Patterns
 from .replacement import new_value
-from .static_forms import integers
 
 
 def _terminator(region: Region) -> ReturnOp:

@@ -26,9 +26,9 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, ComplexType, FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
+from .dynamic_simplifications import integers
 from .folds import Patterns, constant_of, create_constant, result_type, splat_of
 from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
-from .static_forms import integers
 
 
 def _is_empty(type: RankedTensor) -> bool:

@@ -26,8 +26,7 @@ from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.pipeline.option import write_options
 from sdyopt.mlir.pipeline.run import Verify, run_pipeline
 from sdyopt.mlir.registry import dialects_of_run
-from sdyopt.shardy.partition.entry_functions import MAIN
-from sdyopt.shardy.partition.outlining import called_functions
+from sdyopt.shardy.partition.outlining import MAIN, called_functions
 
 _RESHARDS = "sdy-insert-explicit-reshards"
 

@@ -25,9 +25,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import FunctionType, RankedTensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.entry_functions import MAIN
 from sdyopt.shardy.partition.local_context import LocalTypes
-from sdyopt.shardy.partition.outlining import called_functions, empty_module
+from sdyopt.shardy.partition.outlining import MAIN, called_functions, empty_module
 
 _REDUCING = (AllReduceOp, ReduceScatterOp)
 _NO_UNITS = (DataFlowEdgeOp, FuncDataFlowEdgeOp, FuncOp, MeshOp, ModuleOp, NamedComputationOp)

@@ -29,7 +29,7 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.pipeline.run import Verify, run_and_verify
 from sdyopt.mlir.registry import lookup
-from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
+from sdyopt.shardy.partition.outlining import MAIN, entry_functions
 
 _IDENTITIES = (
     CollectiveOp,

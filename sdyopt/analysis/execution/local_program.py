@@ -30,8 +30,7 @@ from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import replica_groups
-from sdyopt.shardy.sharding.replica_groups import sdy_axis, sdy_mesh
+from sdyopt.shardy.sharding.replica_groups import replica_groups, sdy_axis, sdy_mesh
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"

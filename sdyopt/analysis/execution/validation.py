@@ -45,9 +45,9 @@ from sdyopt.mlir.ir.types import (
     Type,
 )
 from sdyopt.mlir.pipeline.run import Verify
-from sdyopt.shardy.partition.device_positions import replica_groups, shard_indices
-from sdyopt.shardy.partition.entry_functions import MAIN
 from sdyopt.shardy.partition.local_context import LocalTypes
+from sdyopt.shardy.partition.outlining import MAIN
+from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
 
 MAX_DEVICES = 1024
 

@@ -27,9 +27,8 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import OutputOperandAlias
 from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.elementwise import ResultAccuracy, ResultAccuracyMode
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, ScatterDimensions
-from sdyopt.mlir.dialects.stablehlo.numerics import FftType, Transpose
+from sdyopt.mlir.dialects.stablehlo.numerics import FftType, RngAlgorithm, RngDistribution, Transpose
 from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm, Precision
-from sdyopt.mlir.dialects.stablehlo.random import RngAlgorithm, RngDistribution
 from sdyopt.mlir.dialects.stablehlo.replica_groups import (
     AxisRef,
     ChannelHandle,

@@ -13,11 +13,11 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import constant_of
-from sdyopt.shardy.partition.device_positions import replica_groups
 from sdyopt.shardy.partition.halo_plan import HaloPlan, Piece, Reads, plan_halo, reads_of_windows
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, shape_of
 from sdyopt.shardy.partition.local_context import Axes
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, shape_along
+from sdyopt.shardy.sharding.replica_groups import replica_groups
 
 
 class ReadDimension(NamedTuple):

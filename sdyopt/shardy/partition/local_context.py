@@ -20,10 +20,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, UI32, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
 from sdyopt.shardy.sharding.axis_lists import sharded_size
-from sdyopt.shardy.sharding.replica_groups import groups_by_axes
+from sdyopt.shardy.sharding.replica_groups import MAX_DEVICES, groups_by_axes, replica_groups, shard_indices
 
 RESHARD_HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
 FULL_RESHARD_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"

@@ -11,7 +11,7 @@ global types. It returns one of
 - the values that replace its results, created with `local.builder(op)`.
 
 Operations of classes without a lowering are local if no factor of their sharding rule forbids it
-(`sdyopt.shardy.partition.conversion`). The other tables are `crosses_shards` (`replication.py`),
+(`passes.partitioning.convert_global_to_local`). The other tables are `crosses_shards` (`replication.py`),
 `exchanges_halos` (`sharded_body.py`) and `pads` (`padding.py`).
 """
 

@@ -24,11 +24,11 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
 from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, ranked, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes, device_id
 from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.partition.replication import has_different_meshes, has_user_rule
+from sdyopt.shardy.sharding.replica_groups import MAX_DEVICES, digit_of, shard_indices
 
 
 class HaloContext:

@@ -38,9 +38,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import OpResult, Value
-from sdyopt.shardy.partition.device_positions import replica_groups, shard_indices
 from sdyopt.shardy.partition.local_builder import dense_integers
 from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
 
 # Chains are short; nothing is gained by longer ones, and axes are tried in all orders.
 _MAX_BETWEEN = 8

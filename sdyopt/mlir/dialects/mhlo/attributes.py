@@ -22,7 +22,6 @@ from sdyopt.mlir.dialects.stablehlo import (
     gather,
     numerics,
     precision,
-    random,
     replica_groups,
     types,
 )
@@ -69,13 +68,13 @@ class FftType(numerics.FftType):
     """The kind of a Fourier transform."""
 
 
-@enumeration(mhlo, "rng_distribution", *random.RngDistribution.cases, is_bracketed=True)
-class RngDistribution(random.RngDistribution):
+@enumeration(mhlo, "rng_distribution", *numerics.RngDistribution.cases, is_bracketed=True)
+class RngDistribution(numerics.RngDistribution):
     """The distribution of rng."""
 
 
-@enumeration(mhlo, "rng_algorithm", *random.RngAlgorithm.cases, is_bracketed=True)
-class RngAlgorithm(random.RngAlgorithm):
+@enumeration(mhlo, "rng_algorithm", *numerics.RngAlgorithm.cases, is_bracketed=True)
+class RngAlgorithm(numerics.RngAlgorithm):
     """The algorithm of rng_bit_generator."""
 
 

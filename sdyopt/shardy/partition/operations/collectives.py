@@ -33,7 +33,6 @@ from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import shard_indices
 from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
 from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
@@ -48,6 +47,7 @@ from sdyopt.shardy.partition.partial_results import combine_partial_results
 from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.sharded_body import ShardedBody, may_exchange
 from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, sharded_size
+from sdyopt.shardy.sharding.replica_groups import shard_indices
 
 
 @lowering(AllSliceOp)

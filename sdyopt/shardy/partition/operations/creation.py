@@ -9,11 +9,10 @@ from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
-from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.types import I1, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import shard_indices
 from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
 from sdyopt.shardy.partition.local_context import (
     Axes,
@@ -26,6 +25,7 @@ from sdyopt.shardy.partition.operations.collectives import slice_replicated
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
 from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, crosses_shards
+from sdyopt.shardy.sharding.replica_groups import shard_indices
 
 
 @lowering(SdyConstantOp, ConstantOp)

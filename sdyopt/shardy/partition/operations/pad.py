@@ -11,7 +11,6 @@ from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import shard_indices
 from sdyopt.shardy.partition.halo_exchange import (
     Padding,
     ReadDimension,
@@ -37,6 +36,7 @@ from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, both, crosses_shards
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, begin_body, exchanges_halos
+from sdyopt.shardy.sharding.replica_groups import shard_indices
 
 
 @lowering(PadOp)

@@ -17,7 +17,6 @@ from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, ComplexType, FloatType, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.device_positions import replica_groups
 from sdyopt.shardy.partition.halo_exchange import Padding, all_reduce, exchange, permute, read_dimensions
 from sdyopt.shardy.partition.local_builder import (
     LocalBuilder,
@@ -46,6 +45,7 @@ from sdyopt.shardy.partition.sharded_body import (
     exchanges_halos,
     shape_along,
 )
+from sdyopt.shardy.sharding.replica_groups import replica_groups
 
 
 @lowering(SliceOp)

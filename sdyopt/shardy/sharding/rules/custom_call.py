@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedTensor, Type
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder

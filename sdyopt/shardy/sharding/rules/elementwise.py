@@ -51,8 +51,13 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
     TanOp,
     XorOp,
 )
-from sdyopt.mlir.dialects.stablehlo.numerics import BatchNormInferenceOp, CholeskyOp, FftOp, TriangularSolveOp
-from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.numerics import (
+    BatchNormInferenceOp,
+    CholeskyOp,
+    FftOp,
+    RngBitGeneratorOp,
+    TriangularSolveOp,
+)
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder

@@ -13,7 +13,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.mlir.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
+from sdyopt.mlir.dialects.stablehlo.asynchronous import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.nullary import (
     AfterAllOp,
     ConstantOp,

@@ -10,8 +10,12 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
-from sdyopt.shardy.sharding.reshard_to_collectives.partitioner_steps import plan_as_partitioner
-from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, elements_of_reshard, plan_collectives
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import (
+    Plan,
+    elements_of_reshard,
+    plan_as_partitioner,
+    plan_collectives,
+)
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, align, split_by_capacity
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4), MeshAxis("w", 12)))
