@@ -176,7 +176,7 @@ class _Liveness:
     def _sources_of_argument(self, argument: BlockArgument) -> Iterable[Value]:
         block = argument.block
         parent = block.parent_op
-        if not _is_entry(block):
+        if not (block.parent is not None and block.parent.blocks[0] is block):
             return [
                 successor_operand_values(branch, index)[argument.index]
                 for branch, index in incoming_edges(block)
@@ -189,10 +189,6 @@ class _Liveness:
 
 def _known_functions(root: Op) -> Iterable[FuncOp]:
     return [function for function in functions_with_known_calls(root) if function is not root]
-
-
-def _is_entry(block: Block) -> bool:
-    return block.parent is not None and block.parent.blocks[0] is block
 
 
 class _Removal:

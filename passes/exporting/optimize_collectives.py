@@ -60,7 +60,9 @@ class OptimizeCollectives(Pass):
     anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
-        changed, _ = apply_greedily(function, _patterns)
+        changed, _ = apply_greedily(
+            function, lambda op_class: _PATTERNS if issubclass(op_class, CollectivePermuteOp) else ()
+        )
         return changed
 
 
@@ -114,10 +116,6 @@ def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
 
 
 _PATTERNS = (Pattern(_replace_permute),)
-
-
-def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
-    return _PATTERNS if issubclass(op_class, CollectivePermuteOp) else ()
 
 
 # --- The collectives that are replaced ------------------------------------------------------------

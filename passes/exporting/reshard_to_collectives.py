@@ -118,7 +118,9 @@ class _ReshardLowering:
         is_redundant = target.is_fully_replicated if source is None else target.is_equivalent(source)
         if self._keep_redundant and is_redundant:
             return True
-        if Behavior.SINGLE_DEVICE_RESHARDS.active and any(_is_maximal(s, op) for s in (source, target)):
+        if Behavior.SINGLE_DEVICE_RESHARDS.active and any(
+            (s is not None and _mesh(s, op).is_maximal) for s in (source, target)
+        ):
             return True
         if self._keep_reductions and source is not None and source.unreduced_axes != target.unreduced_axes:
             return True
@@ -162,10 +164,6 @@ class _ReshardLowering:
         type = op.signature.result_types[0]
         assert isinstance(type, RankedShapedType)
         return self._plan(type.shape, source, target, _mesh(source, op))
-
-
-def _is_maximal(sharding: TensorSharding | None, op: Op) -> bool:
-    return sharding is not None and _mesh(sharding, op).is_maximal
 
 
 def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:

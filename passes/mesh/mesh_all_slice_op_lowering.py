@@ -16,8 +16,6 @@ canonicalize then fold the assertion and all sizes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.mlir.dialects.arith.compare import CmpIOp, predicate_attr
 from sdyopt.mlir.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -28,7 +26,6 @@ from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.mlir.dialects.tensor.slices import extract
 from sdyopt.mlir.dialects.tensor.values import CastOp, DimOp, Mixed
 from sdyopt.mlir.ir.attribute import SymbolRef, string
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedTensor
@@ -93,14 +90,12 @@ def _dimension_size(op: AllSliceOp, builder: IndexBuilder, dimension: int) -> Va
 _PATTERNS = (Pattern(_lower),)
 
 
-def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
-    return _PATTERNS if issubclass(op_class, AllSliceOp) else ()
-
-
 @register("test-mesh-all-slice-op-lowering")
 class TestMeshAllSliceOpLowering(Pass):
     def run(self, module: ModuleOp) -> bool:
-        changed, _ = apply_greedily(module, _patterns)
+        changed, _ = apply_greedily(
+            module, lambda op_class: _PATTERNS if issubclass(op_class, AllSliceOp) else ()
+        )
         return changed
 
 

@@ -13,11 +13,8 @@ mesh-spmdization partitions whole functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp, local_type
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
@@ -54,14 +51,12 @@ def _reshard_for_users(op: ShardOp, rewriter: Rewriter) -> bool:
 _PATTERNS = (Pattern(_reshard_for_users),)
 
 
-def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
-    return _PATTERNS if issubclass(op_class, ShardOp) else ()
-
-
 @register("test-mesh-resharding-spmdization")
 class TestMeshReshardingSpmdization(Pass):
     def run(self, module: ModuleOp) -> bool:
-        changed, _ = apply_greedily(module, _patterns)
+        changed, _ = apply_greedily(
+            module, lambda op_class: _PATTERNS if issubclass(op_class, ShardOp) else ()
+        )
         return changed
 
 

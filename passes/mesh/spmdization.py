@@ -59,7 +59,9 @@ class Spmdization(Pass):
             return False
         if len(function.body.blocks) > 1:
             raise function.op_error(_ONE_BLOCK)
-        if mesh_dialect_of(function) is not mesh and not _has_annotations(function):
+        if mesh_dialect_of(function) is not mesh and not any(
+            isinstance(op, ShardOp) for op in function.entry.ops
+        ):
             return False
         _check_is_annotated(function)
         rewriter = Rewriter()
@@ -73,10 +75,6 @@ class Partition(Spmdization):
 
     With `--mesh-version=22`.
     """
-
-
-def _has_annotations(function: FuncOp) -> bool:
-    return any(isinstance(op, ShardOp) for op in function.entry.ops)
 
 
 def _check_is_annotated(function: FuncOp) -> None:

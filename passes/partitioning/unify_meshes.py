@@ -45,7 +45,9 @@ class UnifyMeshes(Pass):
         unifications = {
             op.sym_name: _Unification(op.mesh, first.mesh)
             for op in named
-            if op is not first and op.sym_name not in kept and _has_same_devices(op.mesh, first.mesh)
+            if op is not first
+            and op.sym_name not in kept
+            and (op.mesh.total_size == first.mesh.total_size and op.mesh.device_ids == first.mesh.device_ids)
         }
         reference = SymbolRef(first.sym_name)
 
@@ -55,10 +57,6 @@ class UnifyMeshes(Pass):
 
         transform_shardings(module, unified, rewriter)
         return rewriter.changed
-
-
-def _has_same_devices(mesh: Mesh, other: Mesh) -> bool:
-    return mesh.total_size == other.total_size and mesh.device_ids == other.device_ids
 
 
 def _meshes_of_manual_axes(module: ModuleOp) -> Iterator[str | None]:

@@ -18,7 +18,7 @@ change nothing are removed. Nothing is folded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -28,7 +28,6 @@ from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
 from sdyopt.mlir.ir.builtin_attributes import integer
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import I32, FunctionType, TupleType, Type
@@ -53,12 +52,8 @@ class CanonicalizeFromHloImport(Pass):
         rewriter = Rewriter()
         if function.sym_name == self.entry_function and not function.is_declaration:
             _flatten_function(function, rewriter)
-        changed, _ = apply_greedily(function, _patterns_of, _OPTIONS)
+        changed, _ = apply_greedily(function, lambda op_class: _PATTERNS.get(op_class, ()), _OPTIONS)
         return changed or rewriter.changed
-
-
-def _patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
-    return _PATTERNS.get(op_class, ())
 
 
 # --- Functions ------------------------------------------------------------------------------------

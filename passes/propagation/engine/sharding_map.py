@@ -209,7 +209,9 @@ class ShardingMap:
             value = self.subject(slot)
             if isinstance(value, FunctionResult):
                 rewriter.set_result_attribute(value.function, value.result_index, SHARDING, sharding)
-            elif isinstance(value, OpResult) and _has_single_sharding(value.op):
+            elif isinstance(value, OpResult) and (
+                len(value.op.results) == 1 and not isinstance(value.op, ShardingOwner)
+            ):
                 # Nearly all values; they have few distinct dictionaries.
                 rule = rules[slot] if slot < len(rules) else None
                 key = value.op.attributes, sharding, rule
@@ -262,10 +264,6 @@ def _sharding_of_only_result(op: Op) -> TensorSharding | None:
     if not has_sharding or len(op.results) != 1 or op.data_flow is not None:
         return None
     return sharding_of_result(op.results[0])
-
-
-def _has_single_sharding(op: Op) -> bool:
-    return len(op.results) == 1 and not isinstance(op, ShardingOwner)
 
 
 def _siblings(value: Subject) -> Sequence[OpResult | BlockArgument]:

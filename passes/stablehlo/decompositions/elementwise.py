@@ -34,22 +34,10 @@ class Decomposition:
 # --- Inverse and hyperbolic functions -------------------------------------------------------
 
 
-def _acos(x: Number) -> Number:
-    return atan2(_root_of_square_difference(x), x)
-
-
-def _asin(x: Number) -> Number:
-    return atan2(x, _root_of_square_difference(x))
-
-
 def _root_of_square_difference(x: Number) -> Number:
     """The square root of 1 - x², as a product, which is more exact near 1."""
     one = x.like(1.0)
     return sqrt((one - x) * (one + x))
-
-
-def _atan(x: Number) -> Number:
-    return atan2(x, x.like(1.0))
 
 
 def _acosh(x: Number) -> Number:
@@ -119,18 +107,6 @@ def _sinh(x: Number) -> Number:
 def _conj(x: Number) -> Number:
     real = x.real()
     return complex_number(real, -x.imag())
-
-
-def _is_infinite(x: Number) -> Number:
-    return abs(x).equals(inf)
-
-
-def _is_positive_infinite(x: Number) -> Number:
-    return x.equals(inf)
-
-
-def _is_negative_infinite(x: Number) -> Number:
-    return x.equals(-inf)
 
 
 def _next_after(x: Number, y: Number) -> Number:
@@ -220,12 +196,12 @@ def _is_wide_enough(element: Type) -> bool:
 
 
 ELEMENTWISE: dict[type[Op], Decomposition] = {
-    chlo.AcosOp: Decomposition(_acos, complex_functions.acos),
+    chlo.AcosOp: Decomposition(lambda x: atan2(_root_of_square_difference(x), x), complex_functions.acos),
     chlo.AcoshOp: Decomposition(_acosh, complex_functions.acosh),
     chlo.AsinAcosKernelOp: Decomposition(None, complex_functions.asin_acos_kernel),
-    chlo.AsinOp: Decomposition(_asin, complex_functions.asin),
+    chlo.AsinOp: Decomposition(lambda x: atan2(x, _root_of_square_difference(x)), complex_functions.asin),
     chlo.AsinhOp: Decomposition(_asinh, complex_functions.asinh),
-    chlo.AtanOp: Decomposition(_atan, complex_functions.atan),
+    chlo.AtanOp: Decomposition(lambda x: atan2(x, x.like(1.0)), complex_functions.atan),
     chlo.AtanhOp: Decomposition(_atanh, complex_functions.atanh, accepts=_has_specials),
     chlo.BesselI1eOp: Decomposition(special_functions.bessel_i1e, accepts=_is_wide_enough),
     chlo.ConjOp: Decomposition(lambda x: x, _conj, accepts=lambda element: True),
@@ -234,9 +210,9 @@ ELEMENTWISE: dict[type[Op], Decomposition] = {
     chlo.ErfInvOp: Decomposition(special_functions.erf_inv),
     chlo.ErfOp: Decomposition(special_functions.erf, accepts=_is_wide_enough),
     chlo.ErfcOp: Decomposition(special_functions.erfc, accepts=_is_wide_enough),
-    chlo.IsInfOp: Decomposition(_is_infinite, accepts=_has_specials),
-    chlo.IsNegInfOp: Decomposition(_is_negative_infinite, accepts=_has_specials),
-    chlo.IsPosInfOp: Decomposition(_is_positive_infinite, accepts=_has_specials),
+    chlo.IsInfOp: Decomposition(lambda x: abs(x).equals(inf), accepts=_has_specials),
+    chlo.IsNegInfOp: Decomposition(lambda x: x.equals(-inf), accepts=_has_specials),
+    chlo.IsPosInfOp: Decomposition(lambda x: x.equals(inf), accepts=_has_specials),
     chlo.LgammaOp: Decomposition(special_functions.lgamma),
     chlo.MulhiOp: Decomposition(_mulhi, accepts=lambda element: isinstance(element, IntegerType)),
     chlo.NextAfterOp: Decomposition(_next_after, accepts=_has_specials),

@@ -9,7 +9,7 @@ import htpy as h
 
 from sdyopt.analysis.comparison.comparison import CostChanges, ProgramComparison, TimeRange
 from sdyopt.analysis.comparison.comparison_sections import ARROW, header_of, sections_of, signed
-from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.totals import Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text
 from sdyopt.analysis.interface.pages.page import Page, card, fits_badge
@@ -155,15 +155,13 @@ def _bars(page: Page, old: Report, new: Report) -> Iterator[h.Node]:
     for name, report in (("before", old), ("after", new)):
         parts = [
             (f"{bytes_text(part.high)} {kind}", float(part.high / most))
-            for kind, part in wire_totals(report.collectives, _kind).items()
+            for kind, part in wire_totals(
+                report.collectives, lambda collective: f"{collective.kind} {collective.group}"
+            ).items()
             if part.high
         ]
         yield h.h3[f"sent {name}"]
         yield page.bar(parts, f"what is sent {name}, by kind and axes")
-
-
-def _kind(collective: Collective) -> str:
-    return f"{collective.kind} {collective.group}"
 
 
 def _by_axes(page: Page, old: Report, new: Report) -> h.Node:

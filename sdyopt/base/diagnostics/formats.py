@@ -365,7 +365,9 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
         "message": {"text": text},
     }
     if (first := primary_position(record, run)) is not None:
-        result["locations"] = [_physical_location(first, run, _logical_locations(record))]
+        result["locations"] = [
+            _physical_location(first, run, [{"fullyQualifiedName": record.name}] if record.name else [])
+        ]
     related = [_related("the same operation", secondary_position(record, run), run)]
     related += [_related(note.message, primary_position(note, run), run) for note in record.notes]
     if located := [location for location in related if location is not None]:
@@ -379,10 +381,6 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
     if named:
         result["properties"] = named
     return result
-
-
-def _logical_locations(record: Record) -> list[Json]:
-    return [{"fullyQualifiedName": record.name}] if record.name else []
 
 
 def _related(message: str, position: Position | None, run: RunSummary) -> Json | None:

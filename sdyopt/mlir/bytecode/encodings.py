@@ -111,23 +111,11 @@ OPTIONAL_ATTRIBUTE = Codec(
 TYPE = Codec(EntryReader.type, lambda writer, value: writer.type(value))
 
 
-def _read_bool(reader: EntryReader) -> bool:
-    return bool(reader.byte())
+BOOL = Codec(lambda reader: bool(reader.byte()), lambda writer, value: writer.byte(int(value)))
 
 
-BOOL = Codec(_read_bool, lambda writer, value: writer.byte(int(value)))
-
-
-def _read_wide_bool(reader: EntryReader) -> bool:
-    return bool(reader.varint())
-
-
-WIDE_BOOL = Codec(_read_wide_bool, lambda writer, value: writer.varint(int(value)))
+WIDE_BOOL = Codec(lambda reader: bool(reader.varint()), lambda writer, value: writer.varint(int(value)))
 """A boolean that is encoded as a number of any size, as VHLO does."""
-
-
-def _read_blob(reader: EntryReader) -> bytes:
-    return reader.take(reader.varint())
 
 
 def _write_blob(writer: EntryWriter, value: bytes) -> None:
@@ -135,7 +123,7 @@ def _write_blob(writer: EntryWriter, value: bytes) -> None:
     writer.bytes(value)
 
 
-BLOB = Codec(_read_blob, _write_blob)
+BLOB = Codec(lambda reader: reader.take(reader.varint()), _write_blob)
 
 
 def listed(codec: Codec[T]) -> Codec[tuple[T, ...]]:

@@ -222,10 +222,6 @@ def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
     return content
 
 
-def _integer(attribute: IntegerAttr) -> int | bool:
-    return bool(attribute.value) if attribute.type is I1 else attribute.value
-
-
 def _dense_array(attribute: DenseArray) -> tuple[int | float | bool, ...]:
     element = attribute.element
     if isinstance(element, FloatType):
@@ -242,5 +238,5 @@ _VALUES: dict[type[ir.Attribute], Callable[[Any], Any]] = {
     ir.UnitAttr: lambda attribute: True,
     DenseArray: _dense_array,
     FloatAttr: lambda attribute: attribute.value,
-    IntegerAttr: _integer,
+    IntegerAttr: lambda attribute: bool(attribute.value) if attribute.type is I1 else attribute.value,
 }

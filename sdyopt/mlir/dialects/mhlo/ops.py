@@ -327,10 +327,6 @@ class MinimumBroadcastShapesOp(Op):
 # --- Asynchronous operations ----------------------------------------------------------------------
 
 
-def _is_async_bundle(type: Type) -> bool:
-    return isinstance(type, AsyncBundle) and all(map(_is_in_bundle, type.types))
-
-
 def _is_in_bundle(type: Type) -> bool:
     if isinstance(type, TupleType):
         return all(map(_is_in_bundle, type.types))
@@ -338,7 +334,8 @@ def _is_in_bundle(type: Type) -> bool:
 
 
 _BUNDLE = TypeConstraint[AsyncBundle](
-    f"async_bundle with any combination of {_TENSOR_OR_ANY_TOKEN.description} values", _is_async_bundle
+    f"async_bundle with any combination of {_TENSOR_OR_ANY_TOKEN.description} values",
+    lambda type: isinstance(type, AsyncBundle) and all(map(_is_in_bundle, type.types)),
 )
 
 

@@ -118,26 +118,6 @@ def _keeps_sharding(op: CollectiveOp) -> bool:
     return sharding is not None and sharding.is_equivalent(op.out_sharding)
 
 
-def _is_empty_all_gather(op: AllGatherOp) -> bool:
-    return op.gathering_axes.is_empty
-
-
-def _is_empty_all_slice(op: AllSliceOp) -> bool:
-    return op.slicing_axes.is_empty
-
-
-def _is_empty_all_reduce(op: AllReduceOp) -> bool:
-    return not op.reduction_axes
-
-
-def _is_empty_reduce_scatter(op: ReduceScatterOp) -> bool:
-    return op.reduce_scatter_axes.is_empty
-
-
-def _is_unused(op: AllToAllOp) -> bool:
-    return not op.output.has_uses
-
-
 # --- Inverse pairs --------------------------------------------------------------------------------
 
 
@@ -318,26 +298,28 @@ def _create(
 
 # --- The patterns of each operation, in the order in which Shardy registers them ------------------
 
-AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_all_gather), "AllGatherNoopPattern"),)
+AllGatherOp.canonicalizations = (
+    _pattern(_replace_if(lambda op: op.gathering_axes.is_empty), "AllGatherNoopPattern"),
+)
 AllSliceOp.canonicalizations = (
     _pattern(_fold_all_slice_of_all_gather, "AllSliceOfAllGatherPattern", benefit=2),
-    _pattern(_replace_if(_is_empty_all_slice), "AllSliceNoopPattern"),
+    _pattern(_replace_if(lambda op: op.slicing_axes.is_empty), "AllSliceNoopPattern"),
     _pattern(_fuse_reduce_scatter, "ReduceScatterFusion"),
 )
 AllToAllOp.canonicalizations = (
     _pattern(_fuse_all_to_alls, "AllToAllFusionPattern", benefit=2),
-    _pattern(_replace_if(_is_unused), "AllToAllNoUsePattern"),
+    _pattern(_replace_if(lambda op: not op.output.has_uses), "AllToAllNoUsePattern"),
 )
 CollectivePermuteOp.canonicalizations = (
     _pattern(_replace_if(_keeps_sharding), "CollectivePermuteNoopPattern"),
 )
 AllReduceOp.canonicalizations = (
-    _pattern(_replace_if(_is_empty_all_reduce), "AllReduceNoopPattern"),
+    _pattern(_replace_if(lambda op: not op.reduction_axes), "AllReduceNoopPattern"),
     _pattern(
         _fold_all_reduce_of_replicated_to_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2
     ),
     _pattern(_replace_all_reduce_of_sharded_to_unreduced, "AllReduceOfShardedToUnreducedPattern"),
 )
 ReduceScatterOp.canonicalizations = (
-    _pattern(_replace_if(_is_empty_reduce_scatter), "ReduceScatterNoopPattern"),
+    _pattern(_replace_if(lambda op: op.reduce_scatter_axes.is_empty), "ReduceScatterNoopPattern"),
 )

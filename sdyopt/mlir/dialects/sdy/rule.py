@@ -8,7 +8,7 @@ compatible shardings. A dimension may have several factors, major to minor: `[ij
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import emit
 from sdyopt.mlir.asm.format.attribute_format import (
@@ -132,10 +132,6 @@ def _parse_special(parser: AsmParser, word: str) -> tuple[int, ...]:
     return tuple(parser.comma_list(lambda: _first_factor(parser, parser.keyword())[0], "{", "}"))
 
 
-def _parse_all_special(parser: AsmParser) -> Iterator[tuple[int, ...]]:
-    return (_parse_special(parser, word) for word in SPECIAL_FACTORS)
-
-
 def _parse_is_custom(parser: AsmParser) -> tuple[bool]:
     is_custom = parser.accept(",")
     if is_custom:
@@ -197,7 +193,9 @@ class OpShardingRule(Attribute):
         nested_list("results", TensorMapping, "result_mappings"),
         ")",
         CustomParameters(_parse_factor_sizes, _factor_sizes_text),
-        CustomParameters(_parse_all_special, _special_text),
+        CustomParameters(
+            lambda parser: (_parse_special(parser, word) for word in SPECIAL_FACTORS), _special_text
+        ),
         CustomParameters(_parse_is_custom, lambda rule: ", custom" if rule.is_custom else ""),
         ">",
         build=_build_rule,

@@ -15,7 +15,6 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute, integer
 from sdyopt.mlir.asm.format.format_elements import Attr
 from sdyopt.mlir.asm.lexical import symbol_text
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     dimension_list,
@@ -260,10 +259,6 @@ COMPUTATIONS: AttrConstraint[tuple[str, ...]] = AttrConstraint(
 )
 
 
-def _parse_target(op_parser: OpAsmParser) -> Attribute:
-    return StringAttr(op_parser.symbol())
-
-
 def _print_target(target: StringAttr, attribute_printer: AttributePrinter) -> str:
     return symbol_text(target.value)
 
@@ -286,7 +281,7 @@ class CustomCallOp(Op):
 
     assembly = assembly(
         "custom<target>($call_target_name) `(` $inputs `)` attr-dict `:` functional-type(operands, results)",
-        target=lambda field: Attr(field, _parse_target, _print_target),
+        target=lambda field: Attr(field, lambda op_parser: StringAttr(op_parser.symbol()), _print_target),
     )
 
     @staticmethod

@@ -242,24 +242,8 @@ def _struct(
     return parse, text
 
 
-def _number_text(value: int, printer: AttributePrinter) -> str:
-    return str(value)
-
-
-def _attribute_text(value: Attribute, printer: AttributePrinter) -> str:
-    return printer.attribute(value)
-
-
 def _sizes(parser: AsmParser) -> tuple[int, ...]:
     return tuple(parser.comma_list(lambda: parse_size(parser), "[", "]"))
-
-
-def _sizes_text(sizes: tuple[int, ...], printer: AttributePrinter) -> str:
-    return f"[{', '.join(map(size_text, sizes))}]"
-
-
-def _double_text(bits: int, printer: AttributePrinter) -> str:
-    return double_text(bits)
 
 
 def _array(parser: AsmParser) -> ArrayV1:
@@ -339,10 +323,10 @@ def register_attribute(
     vhlo.printer(cls)(lambda attribute, printer: f"{mnemonic}<{text(attribute, printer)}>")
 
 
-_NUMBER = AsmParser.integer, _number_text
-_ATTRIBUTE = AsmParser.attribute, _attribute_text
-_SIZES = _sizes, _sizes_text
-_DOUBLE = parse_double, _double_text
+_NUMBER = AsmParser.integer, lambda value, printer: str(value)
+_ATTRIBUTE = AsmParser.attribute, lambda value, printer: printer.attribute(value)
+_SIZES = _sizes, lambda sizes, printer: f"[{', '.join(map(size_text, sizes))}]"
+_DOUBLE = parse_double, lambda bits, printer: double_text(bits)
 
 register_attribute("array_v1", ArrayV1, _array, _array_text)
 register_attribute(

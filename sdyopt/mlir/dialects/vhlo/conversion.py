@@ -222,18 +222,6 @@ def _from_optional(attribute: Attribute | None) -> Attribute | None:
     return None if attribute is None else from_vhlo(attribute)
 
 
-def _to_enum(attribute: EnumAttr) -> EnumAttr:
-    return _ENUMS[type(attribute)](attribute.value)
-
-
-def _from_enum(attribute: EnumAttr) -> EnumAttr:
-    return _FROM_ENUMS[type(attribute)](attribute.value)
-
-
-def _to_array(array: ArrayAttr) -> v.ArrayV1:
-    return v.ArrayV1(tuple([to_vhlo(element) for element in array.elements]))
-
-
 def _to_tensor(elements: DenseElements) -> v.TensorV1:
     return v.TensorV1(to_vhlo_type(elements.type), elements)
 
@@ -285,13 +273,9 @@ def _to_mesh(mesh: Mesh) -> v.MeshV1:
     return v.MeshV1(v.ArrayV1(tuple(map(to_vhlo, mesh.axes))), _to_optional(mesh.device_ids))
 
 
-def _to_mesh_axes(groups: ReplicaGroupMeshAxes) -> v.ReplicaGroupMeshAxesV1:
-    return v.ReplicaGroupMeshAxesV1(to_vhlo(groups.mesh), to_vhlo(groups.axes))
-
-
 _TO_VHLO: dict[type[Attribute], Callable[[Any], Attribute]] = {
-    **dict.fromkeys(_ENUMS, _to_enum),
-    ArrayAttr: _to_array,
+    **dict.fromkeys(_ENUMS, lambda attribute: _ENUMS[type(attribute)](attribute.value)),
+    ArrayAttr: lambda array: v.ArrayV1(tuple([to_vhlo(element) for element in array.elements])),
     DenseElements: _to_tensor,
     DenseArray: _to_tensor_of_array,
     DictAttr: _to_dict,
@@ -310,7 +294,7 @@ _TO_VHLO: dict[type[Attribute], Callable[[Any], Attribute]] = {
     AxisRef: lambda axis: v.AxisRefV1(v.StringV1(axis.name), _to_optional(axis.sub_axis_info)),
     MeshAxis: lambda axis: v.MeshAxisV1(v.StringV1(axis.name), axis.size),
     Mesh: _to_mesh,
-    ReplicaGroupMeshAxes: _to_mesh_axes,
+    ReplicaGroupMeshAxes: lambda groups: v.ReplicaGroupMeshAxesV1(to_vhlo(groups.mesh), to_vhlo(groups.axes)),
 }
 
 
@@ -375,7 +359,7 @@ def _from_mesh_axes(groups: v.ReplicaGroupMeshAxesV1) -> ReplicaGroupMeshAxes:
 
 
 _FROM_VHLO: dict[type[Attribute], Callable[[Any], Attribute]] = {
-    **dict.fromkeys(_FROM_ENUMS, _from_enum),
+    **dict.fromkeys(_FROM_ENUMS, lambda attribute: _FROM_ENUMS[type(attribute)](attribute.value)),
     v.CustomCallApiVersionV1: lambda version: integer(
         v.CustomCallApiVersionV1.cases.index(version.value), IntegerType(32)
     ),

@@ -68,11 +68,9 @@ def dynamic_slice(signature: OpSignature, builder: OpShardingRuleBuilder) -> Non
     )
 
 
-def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
-    return all(_is_constant(index) for index in op.start_indices)
-
-
-@sharding_rule(DynamicUpdateSliceOp, context=_has_constant_indices)
+@sharding_rule(
+    DynamicUpdateSliceOp, context=lambda op: all(_is_constant(index) for index in op.start_indices)
+)
 def dynamic_update_slice(
     signature: OpSignature, builder: OpShardingRuleBuilder, has_constant_indices: bool
 ) -> None:
