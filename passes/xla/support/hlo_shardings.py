@@ -210,7 +210,6 @@ TUPLE_ARGUMENT_SHARDINGS = "xla.sdy.tuple_args_shardings"
 TUPLE_RESULT_SHARDINGS = "xla.sdy.tuple_results_shardings"
 SHARDING_GROUP_ID = "xla.sdy.sharding_group_id"
 ALLOWED_DIRECTION = "xla.sdy.allowed_direction"
-HAS_UNREDUCED_AXES = "xla.sdy.has_unreduced_axes"
 
 # The targets of custom calls.
 SHARDING_TARGET = "Sharding"

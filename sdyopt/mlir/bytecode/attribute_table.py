@@ -156,10 +156,6 @@ class AttributeTable:
         assert isinstance(value, Type)
         return value
 
-    def has_attribute(self, number: int) -> bool:
-        """Whether there is an attribute of this number, decoded or not."""
-        return number < len(self._attributes.values)
-
     def location(self, number: int, reader: ByteReader) -> Location:
         """The location that is the attribute of this number."""
         attribute = self.attribute(number, reader)

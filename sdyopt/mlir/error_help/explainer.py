@@ -30,8 +30,8 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.value_names import name_of, name_of_result
 
-# The modules whose functions fill the table.
-TOPICS = (names, names)
+# The module whose functions fill the table.
+TOPICS = (names,)
 
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")

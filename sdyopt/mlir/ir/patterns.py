@@ -325,11 +325,6 @@ def limiting_actions(limit: Limit) -> AbstractContextManager[None]:
     return _LIMIT.set_to(limit)
 
 
-def is_observed() -> bool:
-    """Whether there is an observer."""
-    return _OBSERVER.value is not None
-
-
 def are_actions_counted() -> bool:
     """Whether there is an observer of actions, or a limit for them."""
     return _OBSERVER.value is not None or _LIMIT.value is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
@@ -23,13 +23,8 @@ def module_html(text: str, meshes: Sequence[Mesh], functions: Sequence[Function]
     return html_fragment(_parts(text, meshes, functions))
 
 
-def function_html(function: Function, meshes: Iterable[Mesh]) -> str:
-    """The HTML of a function: its arguments and results."""
-    return html_fragment([_function(function, _axes(meshes))])
-
-
 def _parts(text: str, meshes: Sequence[Mesh], functions: Sequence[Function]) -> Iterator[str]:
-    axes = _axes(meshes)
+    axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
     for mesh in meshes:
         of_mesh = f"@{mesh.name}: {mesh}, {counted(mesh.size, 'device')}"
         yield f"<p>{coloured(of_mesh, axes)}</p>"
@@ -45,10 +40,6 @@ def _parts(text: str, meshes: Sequence[Mesh], functions: Sequence[Function]) -> 
     if len(lines) > MAX_LINES:
         program += f"<p>… and {len(lines) - MAX_LINES:,} more lines, which <code>print</code> shows</p>"
     yield details(f"text of the program, {counted(len(lines), 'line')}", program) if public else program
-
-
-def _axes(meshes: Iterable[Mesh]) -> list[str]:
-    return list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
 
 
 # What an argument or a result is, in a row: its name, type, sharding, and the shape on a device.

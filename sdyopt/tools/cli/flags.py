@@ -28,13 +28,6 @@ _IR_PRINTING = (
     "mlir-print-ir-after-change",
     "mlir-print-ir-after-failure",
 )
-_REMARK_FILTERS = (
-    "remarks-filter",
-    "remarks-filter-passed",
-    "remarks-filter-missed",
-    "remarks-filter-analyse",
-    "remarks-filter-failed",
-)
 
 
 def _switch(

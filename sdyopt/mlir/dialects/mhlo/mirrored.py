@@ -71,7 +71,6 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import (
     BOOL_ARRAY,
     I64_ARRAY,
-    I64_ATTR,
     AttrConstraint,
     Elements,
     TypeConstraint,
@@ -328,7 +327,6 @@ def _only_ranked(check: Any) -> Any:
     return staticmethod(verify_signature)
 
 
-_OPTIONAL_I64 = op_fields.optional_attr(I64_ATTR)
 _MAPPED_TRAITS = {HLO_COMMUTATIVE: COMMUTATIVE, NO_MEMORY_EFFECT: PURE}
 _FLOAT = {"operand": op_fields.operand(FLOAT_TENSOR), "out": op_fields.result(FLOAT_TENSOR)}
 _FLOAT_OR_COMPLEX = {
