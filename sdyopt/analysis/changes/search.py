@@ -28,8 +28,8 @@ from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.outcome import Sent
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
+from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
-from sdyopt.analysis.changes.proposals.memory import at_peak
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.base.dataclasses import NamedTuple

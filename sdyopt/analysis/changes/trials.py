@@ -37,9 +37,8 @@ from sdyopt.analysis.changes.outcome import (
     sent_by_place,
     shardings_of_results,
 )
-from sdyopt.analysis.changes.prices import Prices
+from sdyopt.analysis.changes.prices import Prices, Propagated, propagated
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
-from sdyopt.analysis.changes.propagated import Propagated, propagated
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import Report

@@ -9,7 +9,7 @@ from sdyopt.analysis.comparison.comparison import ComparedProgram
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Memory, Product, Report, RunTimes
-from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
+from sdyopt.analysis.figures.located_files import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.interface import Request
 from sdyopt.analysis.interface.flag import STDIN

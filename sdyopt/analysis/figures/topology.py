@@ -28,6 +28,7 @@ from typing import Any
 
 from sdyopt.analysis.figures.collective_times import ALL_GATHER, CollectiveTimes, Links, whole_bytes
 from sdyopt.analysis.figures.figures import axis_sizes
+from sdyopt.analysis.figures.located_files import TomlFile
 from sdyopt.analysis.figures.machines import (
     ASSUMED_MACHINE,
     MachineTarget,
@@ -38,7 +39,6 @@ from sdyopt.analysis.figures.machines import (
     target_text,
 )
 from sdyopt.analysis.figures.mesh_layout import AxisPart, Layout, lay_out_on_nodes, lay_out_on_torus
-from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.units import (
     BYTES,
     BYTES_PER_SECOND,

@@ -23,7 +23,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.located_files import TomlFile
 from sdyopt.analysis.figures.units import parse_quantity
 from sdyopt.analysis.interface.flag import STDIN
 from sdyopt.analysis.lint.rule import Rule, all_rules, rule_ids

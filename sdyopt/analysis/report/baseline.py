@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
-from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, finding
-from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
+from sdyopt.analysis.figures.located_files import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.report.budget import MAX_CONTRIBUTORS, Contributor, finding
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError

@@ -1,4 +1,4 @@
-"""Budgets: limits on the figures of a report, from a TOML file.
+"""Budgets: limits on the figures of a report, from a TOML file, and errors where figures are too large.
 
     [total]
     wire_bytes = "64 MiB"        # per device and run of the program
@@ -31,8 +31,8 @@ from fractions import Fraction
 from typing import Any
 
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, file_location, finding
-from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.located_files import TomlFile
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import (
     flop_totals,
     seconds_of_runs,
@@ -50,10 +50,10 @@ from sdyopt.analysis.figures.units import (
     flops_text,
     seconds_text,
 )
-from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.dataclasses import NamedTuple, dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import BUDGET_UNKNOWN
-from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import FileLoc, Location, UnknownLoc
 
 _SET_HERE = "limit set here"
 
@@ -385,3 +385,41 @@ def _is_of_kind(kind: str) -> Callable[[Collective], bool]:
 
 def _is_along(axis: str) -> Callable[[Collective], bool]:
     return lambda collective: axis in collective.axis_names
+
+
+# An error names at most this many of the operations or values that contribute most.
+MAX_CONTRIBUTORS = 3
+
+
+class Contributor(NamedTuple):
+    """An operation or a value that contributes to a figure, in words, with its location and its cause."""
+
+    what: str
+    location: SourceLocation
+    cause: str = ""
+
+
+def finding(
+    message: str, contributors: Sequence[Contributor], limit: Location, limit_note: str
+) -> DiagnosticError:
+    """An error at the first contributor that has a line, else at the limit.
+
+    It has a note on each contributor, and `limit_note` at the limit.
+    """
+    lines = [contributor for contributor in contributors if contributor.location.line]
+    error = DiagnosticError.at(file_location(lines[0].location) if lines else limit, message)
+    for contributor in contributors:
+        text = f"{contributor.what}; {contributor.cause}" if contributor.cause else contributor.what
+        # The location of a function argument has a name, but no line.
+        name = (
+            ""
+            if contributor.location.line or not contributor.location.name_stack
+            else f"{contributor.location.name_stack}: "
+        )
+        error.note(name + text, file_location(contributor.location))
+    return error.note(limit_note, limit)
+
+
+def file_location(location: SourceLocation) -> Location:
+    """The line of a source location; unknown without one."""
+    return FileLoc(location.file, location.line, location.column) if location.line else UnknownLoc()

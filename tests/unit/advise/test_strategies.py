@@ -2,8 +2,7 @@
 
 from sdyopt.analysis.advise.strategies import CONSTRAINTS, PARAMETERS, Strategies, Strategy, Use
 from sdyopt.analysis.changes.axes import MeshOfProgram
-from sdyopt.analysis.changes.dimensions import Dimensions
-from sdyopt.analysis.changes.roles import roles_of
+from sdyopt.analysis.changes.roles import Dimensions, roles_of
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op

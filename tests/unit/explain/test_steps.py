@@ -7,9 +7,8 @@ import pytest
 
 from sdyopt.analysis.explain.names import sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
-from sdyopt.analysis.explain.steps import step_data as step_data_module
-from sdyopt.analysis.explain.steps.analysis import steps_page
-from sdyopt.analysis.explain.steps.step_data import AFTER, BEFORE, StepData, factor_table
+from sdyopt.analysis.explain.steps import analysis as step_data_module
+from sdyopt.analysis.explain.steps.analysis import AFTER, BEFORE, StepData, factor_table, steps_page
 from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.analysis.figures.json_file import JsonFile, Path
+from sdyopt.analysis.figures.located_files import JsonFile, Path
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 

@@ -1,17 +1,24 @@
-"""Proposals for what programs take and return: the state of an optimizer, and results without annotations."""
+"""Proposals for what programs take and return: optimizer states, results, and what is large at the peak.
+
+Those that lower the peak are no kind of the proposals in turns: a search asks for them if memory is what it
+is about. They need not save time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from math import prod
 
-from sdyopt.analysis.changes.axes import Axes, with_axis
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place
 from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
-from sdyopt.mlir.value_names import name_of, path_parts
+from sdyopt.mlir.value_names import name_of, path_parts, pattern_of
 from sdyopt.shardy.record import Subject
 
 # Results that are smaller are not worth an annotation.
@@ -91,3 +98,41 @@ def results(program: ProposedOn) -> Iterator[Change]:
 
 def _sharded_size(program: ProposedOn, axes: Axes) -> int:
     return prod(program.mesh.sizes.get(name, 1) for names in axes for name in names)
+
+
+# So many of the values that are live at the peak are looked at, each with this many dimensions.
+_VALUES, _DIMS = 3, 2
+
+
+def at_peak(program: ProposedOn) -> Iterator[Change]:
+    """What belongs to a parameter as the parameter; then an axis more for what most memory is wasted on."""
+    return chain(state(program), _with_spare_axis(program))
+
+
+def _with_spare_axis(program: ProposedOn) -> Iterator[Change]:
+    """An axis more for the values that are live at the peak and that several devices have all of."""
+    wasted: dict[object, int] = {}
+    values: dict[object, Sequence[str]] = {}
+    for live in program.outcome.report.memory.live_at_peak:
+        if live.spare_axis and live.spare_bytes is not None:
+            # The weights of all layers are changed together, and the values of a line.
+            key: object = pattern_of(live.name) if live.name else (live.location, live.type)
+            wasted[key] = wasted.get(key, 0) + live.bytes - live.spare_bytes
+            values.setdefault(key, (live.value, live.spare_axis))
+    if not wasted:
+        return
+    of_name = {name: value for value, name in SsaNames(program.outcome.module).names.items()}
+    for key in sorted(wasted, key=lambda key: -wasted[key])[:_VALUES]:
+        name, axis = values[key]
+        written = program.originals.place(of_name[name]) if name in of_name else None
+        if written is None or not isinstance(written.type, RankedTensor):
+            continue
+        shape = tuple(written.type.shape)
+        current = axes_of_sharding(annotation_of(written), len(shape))
+        if current is None or any(axis in names for names in current):
+            continue
+        # The largest dimensions first, those that are not sharded yet before the others.
+        dims = sorted(range(len(shape)), key=lambda dim: (bool(current[dim]), -shape[dim]))
+        fitting = (with_axis(current, dim, axis) for dim in dims)
+        for axes in islice((axes for axes in fitting if program.mesh.fits(axes, shape)), _DIMS):
+            yield program.alike(AnnotationEdit(written, program.mesh.sharding(axes), program.mesh.mesh))

@@ -1,4 +1,7 @@
-"""Proposals that edit no annotation of a value: edges of shard_map, and batching dimensions."""
+"""Proposals that edit no annotation: edges of shard_map, batching dimensions, collectives before loops.
+
+Sums that a loop adds up need not be moved: the compilers of TPU and GPU move them behind the loop.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,13 @@ from functools import partial
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
 from sdyopt.analysis.changes.edits import Change, dims_text
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.loop_invariants import is_invariant, owner_of
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
@@ -123,3 +130,23 @@ def is_implicit_batching(op: Op) -> bool:
     else:
         return False
     return not batching and len(indexed) > 1 and 0 in indexed and 0 in collapsed
+
+
+@proposal("invariant collectives", share=1)
+def invariant_collectives(program: ProposedOn) -> Iterator[Change]:
+    """A collective before the loop in which its operands do not change."""
+    counts = ExecutionCounts(program.module)
+    for op in program.module.walk():
+        loop = op.parent_of_type(WhileOp) if isinstance(op, COLLECTIVES) and op.results else None
+        if not isinstance(loop, WhileOp) or not all(
+            is_invariant(operand, loop, counts) for operand in op.operands
+        ):
+            continue
+        if not any(loop.is_ancestor(owner_of(operand)) for operand in op.operands):
+            name = op.signature.name.removeprefix("stablehlo.")
+            words = f"run this {name} before the loop", ""
+            yield Change(rewrite=partial(_move_before, op, loop), words=words)
+
+
+def _move_before(op: Op, loop: Op, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+    rewriter.move(copies[op], before=copies[loop])

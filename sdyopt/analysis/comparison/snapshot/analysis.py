@@ -17,11 +17,11 @@ from sdyopt.analysis.comparison.snapshot.snapshot import (
     snapshot_of,
     snapshot_text,
 )
-from sdyopt.analysis.figures.findings import file_location
-from sdyopt.analysis.figures.json_file import Path
+from sdyopt.analysis.figures.located_files import Path
 from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
+from sdyopt.analysis.report.budget import file_location
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identified, identify

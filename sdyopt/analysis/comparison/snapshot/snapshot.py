@@ -13,7 +13,7 @@ from typing import Any
 
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
-from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
+from sdyopt.analysis.figures.located_files import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.lint.annotations import boundary_annotations
+from sdyopt.analysis.lint.program import boundary_annotations
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text

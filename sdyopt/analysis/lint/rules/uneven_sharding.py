@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.lint.annotations import LocatedSharding, boundary_annotations, constraints
+from sdyopt.analysis.lint.program import LocatedSharding, boundary_annotations, constraints
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted

@@ -17,8 +17,7 @@ from itertools import islice
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.lint.annotations import shardings_in
-from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.program import LintedProgram, shardings_in
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
