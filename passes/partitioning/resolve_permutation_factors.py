@@ -91,7 +91,6 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, ma
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.meshes import resolve_mesh_change
 from .resolution.reshapes import reshard_reshape
 from .resolution.slices import delay_gathers, merge_with_pad
 from .resolution.sums import PRODUCTS, drop_sums_of_copies, gather_instead_of_sum
@@ -105,6 +104,7 @@ from .resolution.unreduced import (
     shard_operand,
 )
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards, exchange_top_k
+from .resolve_single_device_sharding import resolve_mesh_change
 
 
 @register("sdy-resolve-permutation-factors")

@@ -1,8 +1,8 @@
-"""The collectives that a product needs: those on its operands, and the reductions of its result."""
+"""The collectives that a product needs, and the products that a collective may run beside."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.causes import is_repeated_exchange
@@ -14,6 +14,7 @@ from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
 
@@ -79,3 +80,53 @@ def _reductions_of(result: Value) -> Iterator[Op]:
             if isinstance(user, passed) and user.results[0] not in visited:
                 visited.add(user.results[0])
                 pending.append(user.results[0])
+
+
+def independent_products(collective: Op, products: Sequence[Op]) -> list[int]:
+    """The numbers of the products in the block of a collective, and in its regions, that are independent."""
+    block = collective.parent
+    if not isinstance(block, Block):
+        return []
+    dependent = _reached_products(collective, _ops_before) | _reached_products(collective, _after)
+    result = []
+    for number, item in enumerate(products):
+        op = _in_block(item, block)
+        if op is not None and op not in dependent:
+            result.append(number)
+    return result
+
+
+def _reached_products(start: Op, neighbors: Callable[[Op], Iterator[Op]]) -> set[Op]:
+    """The operations of a block that are reached, with the first."""
+    reached, pending = {start}, [start]
+    while pending:
+        for op in neighbors(pending.pop()):
+            if op not in reached:
+                reached.add(op)
+                pending.append(op)
+    return reached
+
+
+def _ops_before(op: Op) -> Iterator[Op]:
+    """The operations of the same block whose results an operation uses, also in its regions."""
+    block = op.parent
+    for inner in op.walk() if op.regions else (op,):
+        for operand in inner.operands:
+            if (definition := operand.defining_op) is not None and definition.parent is block:
+                yield definition
+
+
+def _after(op: Op) -> Iterator[Op]:
+    """The operations of the same block that use results of an operation, also in their regions."""
+    assert isinstance(op.parent, Block)
+    for result in op.results:
+        for user in result.users:
+            if (outer := _in_block(user, op.parent)) is not None:
+                yield outer
+
+
+def _in_block(op: Op, block: Block) -> Op | None:
+    """The operation of a block that is, or contains, another one."""
+    if op.parent is block:
+        return op
+    return next((parent for parent in op.ancestors() if parent.parent is block), None)

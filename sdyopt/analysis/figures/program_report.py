@@ -42,12 +42,11 @@ from sdyopt.analysis.figures.figures import (
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, sizes_of
-from sdyopt.analysis.figures.independent_products import independent_products
 from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around, independent_products
 from sdyopt.analysis.figures.sdy_collectives import (
     TRAFFIC,
     Traffic,

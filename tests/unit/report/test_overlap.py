@@ -1,7 +1,6 @@
 """What collectives may hide behind: products that are independent of them."""
 
-from sdyopt.analysis.figures.independent_products import independent_products
-from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.product_collectives import counted_collectives, independent_products
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.report.text_report import text_report
