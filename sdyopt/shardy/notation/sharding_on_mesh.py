@@ -29,6 +29,7 @@ from sdyopt.shardy.notation.device_tiling import (
     order_of_digits,
     split_digits,
 )
+from sdyopt.shardy.sharding.axis_lists import sharded_size
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def tiling_of(on_mesh: ShardingOnMesh) -> Tiling:
     is_listed = set(listed)
     rest = [piece for piece in pieces if piece not in is_listed]
     groups = [
-        Subgroup(sharing, _size(axes, mesh))
+        Subgroup(sharing, sharded_size(axes, mesh))
         for sharing, axes in (
             (Sharing.MANUAL, manual),
             (Sharing.UNREDUCED, sharding.unreduced_axes),
@@ -86,11 +87,7 @@ def tiling_of(on_mesh: ShardingOnMesh) -> Tiling:
     )
     if mesh.device_ids:
         order = listed_order([order.device_at(at) for at in range(order.size)])
-    return DeviceTiling(tuple([_size(axes, mesh) for axes in dims]), tuple(groups), order)
-
-
-def _size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
-    return prod([axis.size(mesh) for axis in axes])
+    return DeviceTiling(tuple([sharded_size(axes, mesh) for axes in dims]), tuple(groups), order)
 
 
 def _pieces(mesh: Mesh, used: Sequence[AxisRef]) -> list[AxisRef]:

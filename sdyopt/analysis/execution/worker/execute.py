@@ -11,7 +11,7 @@ import numpy as np
 
 from sdyopt.analysis.execution.worker.comparison import reduced
 from sdyopt.analysis.execution.worker.devices import DeviceProgram
-from sdyopt.analysis.execution.worker.inputs import Array, DType, Placement, cut, numpy_type, slices
+from sdyopt.analysis.execution.worker.inputs import Array, Placement, cut, dtype_of, numpy_type, slices
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, object]:
@@ -55,19 +55,13 @@ def _run(request: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _decoded(data: str, placement: Placement) -> Array:
-    return np.frombuffer(b64decode(data), dtype=_dtype(placement)).reshape(placement["shape"])
+    return np.frombuffer(b64decode(data), dtype=dtype_of(placement)).reshape(placement["shape"])
 
 
 def _whole(pieces: Sequence[Array], placement: Placement) -> Array:
     """The whole tensor, from what each device has."""
-    whole = np.zeros(placement["shape"], _dtype(placement))
+    whole = np.zeros(placement["shape"], dtype_of(placement))
     local = [piece.reshape(placement["local_shape"]) for piece in pieces]
     for devices, shard in reduced(local, placement):
         whole[slices(placement, devices[0])] = shard
     return whole
-
-
-def _dtype(placement: Placement) -> DType:
-    dtype = numpy_type(placement["element"])
-    assert dtype is not None
-    return dtype

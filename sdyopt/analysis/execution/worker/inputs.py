@@ -33,8 +33,7 @@ def draw(
     Half of the integers are small, the others up to the largest dimension of the program: as indices they
     reach all shards, and some are out of bounds. Scalars are small, because they may count iterations.
     """
-    dtype = numpy_type(value["element"])
-    assert dtype is not None
+    dtype = dtype_of(value)
     shape = tuple(value["shape"])
     if dtype == np.bool_:
         return rng.integers(0, 2, shape).astype(np.bool_)
@@ -126,6 +125,13 @@ def numpy_type(element: str) -> DType | None:
     if result is None and element in _FLOATS:
         result = getattr(ml_dtypes, f"float{element[1]}_{element[2:].lower()}", None)
     return None if result is None else np.dtype(result)
+
+
+def dtype_of(value: Placement) -> DType:
+    """The type of numpy of a value that has one."""
+    dtype = numpy_type(value["element"])
+    assert dtype is not None
+    return dtype
 
 
 def is_exact(dtype: DType) -> bool:

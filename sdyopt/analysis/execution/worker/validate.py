@@ -14,10 +14,10 @@ from sdyopt.analysis.execution.worker.devices import DeviceProgram
 from sdyopt.analysis.execution.worker.inputs import (
     RANGES,
     Array,
-    DType,
     Placement,
     cut,
     draw,
+    dtype_of,
     limit,
     numpy_type,
     perturbed,
@@ -64,7 +64,7 @@ class _Validation:
         )
 
     def run(self) -> list[dict[str, Any]]:
-        limits = [limit(_dtype(value)) for value in self._results]
+        limits = [limit(dtype_of(value)) for value in self._results]
         differences = [Difference(index, item) for index, item in enumerate(limits)]
         for seed in range(self._request["seeds"]):
             for difference, other in zip(differences, self._best_attempt(seed, limits), strict=True):
@@ -148,12 +148,6 @@ def _if_different(shards: list[Array], shape: Sequence[int]) -> list[Array] | No
         return None
     is_same = all(np.array_equal(shard, shards[0], equal_nan=shard.dtype.kind in "fc") for shard in shards)
     return None if is_same else shards
-
-
-def _dtype(value: Placement) -> DType:
-    dtype = numpy_type(value["element"])
-    assert dtype is not None
-    return dtype
 
 
 def _count_not_finite(array: Array) -> int:

@@ -17,11 +17,12 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 
 # The label by which pipelines apply only the folding of reshards of reshards.
@@ -99,7 +100,7 @@ def _sharding_at_root(sharding: TensorSharding, value: Value, root: Value) -> Te
             assert isinstance(permutation, DenseArray)
             dims = dict(zip(permutation.values, sharding.dims, strict=True))
             sharding = sharding.with_dims(dims[number] for number in range(len(dims)))
-        elif _rank(value.type) != _rank(op.signature.result_types[0]):
+        elif rank_of(value.type) != rank_of(op.signature.result_types[0]):
             break
     return sharding
 
@@ -195,10 +196,6 @@ def _clone_path(root: Value, end: Value, value: Value, rewriter: Rewriter) -> Va
         rewriter.insert(copy, after=value.defining_op)
         value = copy.results[0]
     return value
-
-
-def _rank(type: Type) -> int:
-    return type.rank if isinstance(type, RankedShapedType) else 0
 
 
 ReshardOp.canonicalizations = (

@@ -42,7 +42,14 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix, major_sub_axis, overlap, split_axis
+from sdyopt.shardy.sharding.axis_lists import (
+    Axes,
+    is_prefix,
+    major_sub_axis,
+    overlap,
+    sharded_size,
+    split_axis,
+)
 from sdyopt.shardy.sharding.reshard_to_collectives.collectives import (
     gather_clashing_sub_axes,
     gather_dimensions,
@@ -251,12 +258,8 @@ def _dims(sharding: TensorSharding, mesh: Mesh) -> _Dims:
     return [tuple([axis for axis in dim.axes if axis.size(mesh) > 1]) for dim in sharding.dims]
 
 
-def _size(axes: Axes, mesh: Mesh) -> int:
-    return prod([axis.size(mesh) for axis in axes])
-
-
 def _sizes(dims: _Dims, mesh: Mesh) -> list[int]:
-    return [_size(axes, mesh) for axes in dims]
+    return [sharded_size(axes, mesh) for axes in dims]
 
 
 def _waypoints(source: _Dims, target: _Dims, mesh: Mesh) -> list[_Dims]:
@@ -315,7 +318,7 @@ def _sharded_further(source: _Dims, target: _Dims, sizes: list[int], mesh: Mesh)
     """The source with further axes, those of the target if they are unused; None if too few are."""
     after = list(source)
     for dim, size in enumerate(sizes):
-        left = size // _size(after[dim], mesh)
+        left = size // sharded_size(after[dim], mesh)
         for axis in (*target[dim], *(AxisRef(axis.name) for axis in mesh.axes)):
             used = [axis for axes in after for axis in axes]
             if left == 1 or overlap((axis,), used):
