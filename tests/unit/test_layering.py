@@ -191,9 +191,9 @@ def _is_under(module_path: str, folders: tuple[str, ...]) -> bool:
 
 def _imports(path: str, source: str) -> Iterator[Import]:
     tree = ast.parse(source)
-    package = path.split("/")[:-1]
+    package, top = path.split("/")[:-1], set(tree.body)
     for node in ast.walk(tree):
-        is_nested = node not in tree.body
+        is_nested = node not in top
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(node.lineno, alias.name, False, is_nested)
@@ -245,7 +245,8 @@ def _module_imports() -> dict[str, set[str]]:
     for path, module in modules.items():
         source = path.read_text(encoding="utf-8")
         names = {each.name for each in _imports(path.relative_to(ROOT).as_posix(), source)}
-        names |= _modules_imported_by_name(source)
+        if "import_module" in source:
+            names |= _modules_imported_by_name(source)
         # `from package import module` imports the module; `from module import name` the part before the name.
         candidates = {name if name in known else name.rpartition(".")[0] for name in names}
         imports[module] = (candidates & known) - {module}
