@@ -1,7 +1,8 @@
-"""Crosses what commands find for the places of programs: python -m benchmarks.advice.crossed PROGRAM…
+"""Crosses what commands print for the places of programs: python -m benchmarks.advice.crossed PROGRAM…
 
-For each place of --check, the change that check prints is compared with those that lint and explanations, and
---advise, have for its line. They agree if none has one, or if all have the same, or one that saves as much.
+For each place of --check, the change and the figures that check has are compared with what --lint and
+--explain print for its line, and with the list of --advise. They contradict each other if one has a change
+where another has none or another one; --advise, which tries more, may have a better one.
 """
 
 from __future__ import annotations
@@ -9,71 +10,101 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.advice.planted import adviser_on
-from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
+import sdyopt
 from sdyopt.analysis.changes.trials import Trial
-from sdyopt.analysis.report.check.checker import costliest, places_of
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.tools.driver.job import interpreter_settings
-
-# What saves so much less of the time is no other change.
-_SAME = Fraction(1, 1000)
+from sdyopt.analysis.report.check.checker import CostlyPlace
 
 
 class Crossed(NamedTuple):
-    """A place, with the change that each command has for it."""
+    """A place, its change in a check, and what contradicts that."""
 
     place: str
-    of_command: dict[str, Trial | None]
+    change: str
+    contradictions: tuple[str, ...]
 
     @property
     def agrees(self) -> bool:
         """Whether no command contradicts another."""
-        found = [trial for trial in self.of_command.values() if trial is not None]
-        if len(found) not in (0, len(self.of_command)):
-            return False
-        saved = [trial.saved(moves_whole=True) for trial in found]
-        return not found or max(saved) - min(saved) <= _SAME
+        return not self.contradictions
 
 
 def crossed(text: str) -> Iterator[Crossed]:
     """The places of a program."""
-    trials = adviser_on(text, 1).search.trials
-    check, lint, advise = (Search(trials, budget) for budget in (CHECK, CHECK, ADVISE))
-    if not check.can_try or trials.outcome is None:
+    module = sdyopt.parse(text)
+    check = sdyopt.check(module)
+    helps = [" ".join(finding.help.split()) for finding in module.lint() if finding.help]
+    advice = module.advise()
+    advised = [(change.text, change.after.at_most(True)) for change in advice.ir.changes]
+    for place in check.ir.places:
+        change = "" if place.best is None else _text(place.best)
+        explained = " ".join(str(module.explain(place.key, width=1000)).split()) if _has_line(place) else None
+        yield Crossed(place.name, change, tuple(_contradictions(place, helps, explained, advised)))
+
+
+def _contradictions(
+    place: CostlyPlace,
+    helps: list[str],
+    explained: str | None,
+    advised: list[tuple[str, object]],
+) -> Iterator[str]:
+    trial = place.best
+    if trial is None:
+        if explained is not None and _first_help(explained):
+            yield f"explain has {_first_help(explained)}"
         return
-    for place in costliest(places_of(trials.outcome.report.collectives)):
-        sent = {key: size for key, size in trials.outcome.sent.items() if key[0] == place.key}
-        if not sent:
-            continue
-        of_lint = lint.at_place(max(sent, key=lambda key: sent[key]))
-        found = {"check": check.at_line(place.key), "lint": of_lint, "advise": advise.at_line(place.key)}
-        yield Crossed(place.key, found)
+    text, figures = _text(trial), trial.effect.figures_text
+    if not place.shared and not any(_says(help, trial) for help in helps):
+        yield f"lint has not {text}: {figures}"
+    if explained is not None and f"help: {text}" not in explained:
+        yield f"explain has {_first_help(explained) or 'no help'}"
+    elif explained is not None and f"tried: {figures}" not in explained:
+        yield f"explain has other figures than {figures}"
+    best = trial.after.at_most(True)
+    if not trial.change.parts and not any(text == other or cost <= best for other, cost in advised):  # type: ignore[operator]
+        yield f"advise has not {text}"
+
+
+def _text(trial: Trial) -> str:
+    return " ".join((trial.text or "; ".join(trial.texts)).split())
+
+
+def _says(help: str, trial: Trial) -> bool:
+    title = trial.change.title
+    return (help.startswith(_text(trial)) or (title and help.startswith(title))) and (
+        f"tried: {trial.effect.figures_text}" in help
+    )
+
+
+def _has_line(place: CostlyPlace) -> bool:
+    return bool(place.largest.location.line)
+
+
+def _first_help(answer: str) -> str:
+    """The help of the line, before what is said of its values."""
+    line = answer.partition("see --explain=")[0]
+    return line.partition("help: ")[2].partition(" tried:")[0]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.advice.crossed", description=__doc__)
     parser.add_argument("programs", nargs="+", type=Path)
     programs = places = contradictions = 0
-    with interpreter_settings():
-        for path in parser.parse_args().programs:
-            try:
-                found = list(crossed(path.read_text(encoding="utf-8")))
-            except DiagnosticError as error:
-                sys.stdout.write(f"{path.stem}: {error}\n")
-                continue
-            programs += bool(found)
-            places += len(found)
-            for each in found:
-                if not each.agrees:
-                    contradictions += 1
-                    texts = {name: trial and trial.text for name, trial in each.of_command.items()}
-                    sys.stdout.write(f"{path.stem}: {each.place}: {texts}\n")
-            sys.stdout.flush()
+    for path in parser.parse_args().programs:
+        try:
+            found = list(crossed(path.read_text(encoding="utf-8")))
+        except sdyopt.Error as error:
+            sys.stdout.write(f"{path.stem}: {str(error)[:100]}\n")
+            continue
+        programs += bool(found)
+        places += len(found)
+        for each in found:
+            for text in each.contradictions:
+                contradictions += 1
+                sys.stdout.write(f"{path.stem}: {each.place}: check has {each.change or 'none'}; {text}\n")
+        sys.stdout.flush()
     sys.stdout.write(f"{programs} programs, {places} places, {contradictions} contradictions\n")
     return int(contradictions > 0)
 

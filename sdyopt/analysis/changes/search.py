@@ -38,6 +38,8 @@ from sdyopt.mlir.ir.value import Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
+# What sends more saves this share of the time.
+_FOR_MORE = Fraction(1, 10)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
@@ -450,7 +452,7 @@ class Search:
             return False
         if excess := self.excess(before):
             return self.excess(after) < excess
-        if trial.may_send_still_more:
+        if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
             return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE

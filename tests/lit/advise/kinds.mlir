@@ -95,7 +95,7 @@ func.func @main(%x: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 // SUMS-LINT: model.py:12:6: warning: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program [cheaper-sharding]
 // SUMS-LINT: help: psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep'
 // SUMS-TPU:      model.py:12  3.50 MiB
-// SUMS-TPU:      tried: psum_scatter along 'dp' in place of the psum at line 12, then psum along 'ep': -1.00 MiB sent
+// SUMS-TPU:      tried: psum_scatter along 'dp' in place of the psum at line 12, then psum along 'ep': -1.00 MiB
 // SUMS-OUT:      out_shardings=[<@mesh, [{"dp"}, {}]>]
 // SUMS-OUT:      "stablehlo.reduce_scatter"
 // SUMS-OUT-SAME: replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]>

@@ -11,7 +11,7 @@
 // LINT:  model.py:12:6: warning: 28.0 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program [cheaper-sharding]
 // LINT:  help: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
 // CHECK-TPU: model.py:12
-// CHECK-TPU: tried: {{.*}}_scatter along 'model' for the sliced psum at line 12, then psum along 'data': -18.0 MiB sent
+// CHECK-TPU: tried: {{.*}}_scatter along 'model' for the sliced psum at line 12, then psum along 'data': -18.0
 // EXPLAIN: help: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
 // EXPLAIN: tried: {{.*}}; this line sends 16.0 MiB in place of 28.0 MiB
 //
