@@ -121,7 +121,11 @@ def ends_with(name: str, is_implied: bool = False) -> Trait:
                 )
 
     return Trait(
-        f"ends with {name}", verify_regions=check, verify_structure=_check_single_block, terminator=name
+        f"ends with {name}",
+        verify_regions=check,
+        verify_structure=_check_single_block,
+        terminator=name,
+        implies_terminator=is_implied,
     )
 
 

@@ -107,7 +107,11 @@ class _Driver:
         # The operations that were pushed since the last one was popped, and their blocks.
         self._since_pop: dict[Op, Block | None] = {}
         # No iteration folds and rewrites more often; the iterations in a row that do so as often.
-        self._most_steps = _MORE_STEPS + 10 * sum(1 for _ in root.walk())
+        # Fewer iterations may make as many steps in all.
+        most = options.max_iterations
+        self._endless_iterations = _ENDLESS_ITERATIONS if most < 0 else min(most, _ENDLESS_ITERATIONS) or 1
+        steps = _MORE_STEPS + 10 * sum(1 for _ in root.walk())
+        self._most_steps = steps * _ENDLESS_ITERATIONS // self._endless_iterations
         self._endless = 0
 
     def run(self) -> bool:
@@ -180,7 +184,7 @@ class _Driver:
                 changed = True
                 continue
             # After the last step that an endless sequence may have, a match is an error.
-            is_last = steps == most - 1 and self._endless == _ENDLESS_ITERATIONS - 1
+            is_last = steps == most - 1 and self._endless == self._endless_iterations - 1
             name, location = op.signature.name, op.location if is_last else None
             match = self._match(op)
             if match is None:
@@ -189,7 +193,7 @@ class _Driver:
             steps += 1
             rewrites += match is not _FOLD
             if location is not None:
-                raise _endless_error(match, name, location)
+                raise _endless_error(match, name, location, self._endless_iterations)
         self._endless = 0
         return changed
 
@@ -260,10 +264,10 @@ class _Driver:
         self._worklist.pop(op, None)
 
 
-def _endless_error(match: Pattern, name: str, location: Location) -> DiagnosticError:
+def _endless_error(match: Pattern, name: str, location: Location, iterations: int) -> DiagnosticError:
     what = "fold" if match is _FOLD else f"pattern '{_name_of(match)}'"
     return DiagnosticError.at(
-        location, f"{what} still matches '{name}' after {_ENDLESS_ITERATIONS} iterations"
+        location, f"{what} still matches '{name}' after {iterations} iteration{'s' * (iterations > 1)}"
     ).help("it must not match, again and again, what it or another pattern has made")
 
 

@@ -20,7 +20,7 @@ class Trait:
     `verify_signature(signature)` raises SignatureError; `verify_in_context(op)` and, after the nested
     operations are verified, `verify_regions(op)` raise DiagnosticError. `verify_structure(op)` runs before
     all others, and only on operations that have or declare regions. `terminator` is the name of the last
-    operation of each region, if it must be one.
+    operation of each region, if it must be one, and `implies_terminator` whether the text may omit it.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Trait:
     verify_regions: Callable[[Any], None] | None = None
     verify_structure: Callable[[Any], None] | None = None
     terminator: str = ""
+    implies_terminator: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,3 +68,27 @@ func.func @windows(%x: tensor<8x8xf32>, %n: index) {
   %1 = testing.window %x sizes = [] stride 2 {note} : tensor<8x8xf32> -> tensor<f32>
   return
 }
+
+// A terminator that the trait implies is omitted where it has neither operands nor attributes.
+
+// CHECK-LABEL: func.func @block
+// CHECK-NEXT:    testing.block {
+// CHECK-NEXT:    }
+// CHECK-NEXT:    testing.block {
+// CHECK-NEXT:      %0 = stablehlo.negate %arg0 : tensor<8xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    testing.block {
+// CHECK-NEXT:      testing.yield %arg0 : tensor<8xf32>
+// CHECK-NEXT:    }
+func.func @block(%x: tensor<8xf32>) {
+  testing.block {
+    testing.yield
+  }
+  testing.block {
+    %0 = stablehlo.negate %x : tensor<8xf32>
+  }
+  testing.block {
+    testing.yield %x : tensor<8xf32>
+  }
+  return
+}

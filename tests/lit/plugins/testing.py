@@ -176,3 +176,11 @@ class OpaqueOp(plugin.Op):
     input = plugin.operand(plugin.TENSOR)
     out = plugin.result(plugin.TENSOR)
     assembly = plugin.assembly("$input attr-dict `:` type($out, $input)")
+
+
+@testing.op("block", plugin.ends_with("yield", is_implied=True))
+class BlockOp(plugin.Op):
+    """An operation whose region needs no terminator in the text."""
+
+    body = plugin.region(plugin.ONE_BLOCK)
+    assembly = plugin.assembly("$body attr-dict")

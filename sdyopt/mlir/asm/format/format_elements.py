@@ -442,7 +442,8 @@ def _without_type(attribute: Attribute, type: Type, attribute_printer: Attribute
 class RegionElement(FormatElement):
     """A region in braces, or a comma-separated list of all others if it is variadic.
 
-    If its constraint requires a single block, an empty region gets one.
+    If its constraint requires a single block, an empty region gets one. A terminator without operands and
+    attributes is omitted, if a trait of the operation implies it.
     """
 
     def __init__(self, field: str) -> None:
@@ -455,14 +456,23 @@ class RegionElement(FormatElement):
             regions = [op_parser.region()]
         else:
             regions = op_parser.comma_list(op_parser.region) if op_parser.looking_at("{") else []
+        terminator = op_parser.dialects.op_class(_implied_terminator(op_parser.op_class))
         for region in regions:
-            if field.constraint is ONE_BLOCK and region.is_empty:
+            if terminator is not None:
+                op_parser.ensure_terminator(region, terminator)
+            elif field.constraint is ONE_BLOCK and region.is_empty:
                 region.add_block()
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]
         assert isinstance(field, RegionField)
-        out.regions(field.index, field.is_variadic)
+        out.regions(field.index, field.is_variadic, omitted=_implied_terminator(signature.op_class))
+
+
+def _implied_terminator(op_class: type[Op]) -> str:
+    """The name of the terminator that the text of a region may omit; "" if there is none."""
+    names = [trait.terminator for trait in op_class.trait_order if trait.implies_terminator]
+    return next((n if "." in n else f"{op_class.name.partition('.')[0]}.{n}" for n in names), "")
 
 
 class SuccessorElement(FormatElement):

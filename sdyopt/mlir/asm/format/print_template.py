@@ -154,17 +154,23 @@ class Template:
             self.text(self.attribute_printer.attribute(attributes))
         self._needs_space, self._after_punctuation = True, False
 
-    def regions(self, index: int, is_last: bool) -> None:
-        """Adds a region, or comma-separated ones of this and all others if it `is_last`."""
+    def regions(self, index: int, is_last: bool, omitted: str = "") -> None:
+        """Adds a region, or comma-separated ones of this and all others if it `is_last`.
+
+        A terminator of the name `omitted` is not printed if it has neither operands nor attributes.
+        """
         self._space()
-        if not is_last:
-            self.parts.append(lambda op, printer: printer.region(op.regions[index], print_arguments=True))
-            return
 
         def write(op: Op, printer: OpAsmPrinter) -> None:
-            for number, region in enumerate(op.regions[index:]):
+            for number, region in enumerate(op.regions[index:] if is_last else op.regions[index : index + 1]):
                 printer.write(", " if number else "")
-                printer.region(region, print_arguments=True)
+                last = region.blocks[0].last if region.blocks else None
+                is_omitted = (
+                    last is not None
+                    and last.signature.name == omitted
+                    and not (last.operands or last.attributes.entries or last.signature.attributes.entries)
+                )
+                printer.region(region, print_arguments=True, print_terminator=not is_omitted)
 
         self.parts.append(write)
 

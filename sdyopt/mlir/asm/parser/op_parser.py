@@ -286,6 +286,14 @@ class OpAsmParser(AsmParser):
         self.regions.append(region)
         return region
 
+    def ensure_terminator(self, region: Region, op_class: type[Op]) -> None:
+        """Appends the terminator without operands that the text omits from a region."""
+        block = region.blocks[0] if region.blocks else region.add_block()
+        if block.last is None or not block.last.is_terminator:
+            attributes = complete_attributes(op_class, EMPTY_DICT)
+            signature = OpSignature(op_class, op_class.name, attributes, (), ())
+            block.append(build(signature, (), EMPTY_DICT, (self.source, self.offset)))
+
     def successor(self) -> Block:
         """Parses `^label`, a block of the enclosing region, which may be defined later, and adds it."""
         block = self.region_parser.successor(self)

@@ -12,7 +12,6 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK
@@ -20,8 +19,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import NO_REGION_ARGUMENTS, SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import operand, operands, region, results
-from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
@@ -44,15 +42,6 @@ class YieldOp(Op):
     values = operands(ANY_TYPE)
 
     assembly = assembly("attr-dict ($values^ `:` type($values))?")
-
-
-def ensure_terminator(region: Region, op_parser: OpAsmParser, op_class: type[Op] = YieldOp) -> None:
-    """Appends the yield, or another terminator, that the syntax omits from a region without results."""
-    block = region.blocks[0] if region.blocks else region.add_block()
-    if block.last is None or not block.last.is_terminator:
-        location = (op_parser.source, op_parser.offset)
-        signature = OpSignature(op_class, op_class.name, EMPTY_DICT, (), ())
-        block.append(build(signature, (), EMPTY_DICT, location))
 
 
 def parse_result_types(op_parser: OpAsmParser) -> list[Type]:
@@ -136,9 +125,9 @@ def inline_region(region: Region, op: Op, rewriter: Rewriter) -> list[Value]:
 
 def _parse_if(op_parser: OpAsmParser) -> None:
     op_parser.types["results_"] = parse_result_types(op_parser) if op_parser.accept("->") else []
-    ensure_terminator(op_parser.region(), op_parser)
+    op_parser.ensure_terminator(op_parser.region(), YieldOp)
     if op_parser.accept("else"):
-        ensure_terminator(op_parser.region(), op_parser)
+        op_parser.ensure_terminator(op_parser.region(), YieldOp)
     else:
         op_parser.regions.append(Region())
 

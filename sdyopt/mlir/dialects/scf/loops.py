@@ -16,7 +16,6 @@ from sdyopt.mlir.dialects.scf.conditional import (
     assignments,
     branch_error,
     check_edges,
-    ensure_terminator,
     parse_assignments,
     parse_result_types,
     region_arguments,
@@ -64,7 +63,8 @@ def _parse_for(op_parser: OpAsmParser) -> None:
         *(op_parser.resolve(init, type) for init, type in zip(inits, types, strict=True)),
     ]
     op_parser.result_types = types
-    ensure_terminator(op_parser.region(region_arguments(op_parser, names, [index_type, *types])), op_parser)
+    body = op_parser.region(region_arguments(op_parser, names, [index_type, *types]))
+    op_parser.ensure_terminator(body, YieldOp)
 
 
 def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:

@@ -11,7 +11,6 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.scf.conditional import (
     assignments,
-    ensure_terminator,
     parse_assignments,
     parse_result_types,
     region_arguments,
@@ -65,9 +64,8 @@ def _parse_parallel(op_parser: OpAsmParser) -> None:
     inits = op_parser.comma_list(op_parser.operand, "(", ")") if op_parser.accept("init") else []
     types = parse_result_types(op_parser) if op_parser.accept("->") else []
     types_of_variables = [INDEX] * len(variables)
-    ensure_terminator(
-        op_parser.region(region_arguments(op_parser, variables, types_of_variables)), op_parser, ReduceOp
-    )
+    body = op_parser.region(region_arguments(op_parser, variables, types_of_variables))
+    op_parser.ensure_terminator(body, ReduceOp)
     op_parser.attribute_dictionary()
     op_parser.check_operand_count(inits, types, op_parser.offset)
     fields = ("lower_bound", "upper_bound", "step", "inits")

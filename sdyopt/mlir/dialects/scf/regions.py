@@ -11,7 +11,6 @@ from sdyopt.mlir.dialects.scf.conditional import (
     Edge,
     YieldOp,
     check_edges,
-    ensure_terminator,
     inline_region,
     parse_result_types,
     scf,
@@ -93,7 +92,7 @@ def _parse_cases(op_parser: OpAsmParser) -> None:
         op_parser.region()
     op_parser.attributes["cases"] = DenseArray(I64, tuple(values))
     op_parser.expect("default")
-    ensure_terminator(op_parser.region(), op_parser)
+    op_parser.ensure_terminator(op_parser.region(), YieldOp)
     # The region of the default is the first.
     op_parser.regions.insert(0, op_parser.regions.pop())
 
