@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.operation import Op, build, result_named
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY, FunctionOpInterface, lookup_symbol
@@ -415,8 +415,7 @@ class ConstantOp(Op):
 
     assembly = assembly("attr-dict $value `:` type($out)")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "f")]
+    name_results = result_named("f")
 
     def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.value)

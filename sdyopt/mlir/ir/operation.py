@@ -379,6 +379,11 @@ _new_operand = cast(Callable[[], OpOperand], partial(object.__new__, OpOperand))
 _new_result = cast(Callable[[], OpResult], partial(object.__new__, OpResult))
 
 
+def result_named(name: str) -> Callable[..., list[tuple[int, str]]]:
+    """A hook `name_results` that suggests a name for the first result."""
+    return lambda op: [(0, name)] if op.results else []
+
+
 def build(
     signature: OpSignature,
     operands: Sequence[Value],

@@ -41,16 +41,15 @@ def cast(block: Block, value: Value, type: Type, is_unsigned: bool = False) -> V
     if isinstance(source, IntegerType) and isinstance(type, IntegerType):
         name = f"ext{letter}i" if source.width < type.width else "trunci"
     elif isinstance(source, FloatType) and isinstance(type, FloatType):
-        name = "extf" if source.width < type.width else "truncf"
+        if source.width != type.width:
+            name = "extf" if source.width < type.width else "truncf"
     elif isinstance(source, IntegerType) and isinstance(type, FloatType):
         name = f"{letter}itofp"
     elif isinstance(source, FloatType) and isinstance(type, IntegerType):
         name = f"fpto{letter}i"
     elif isinstance(source, IndexType) or isinstance(type, IndexType):
         name = "index_castui" if is_unsigned else "index_cast"
-    if not name or (name in ("extf", "truncf") and source.width == type.width):  # type: ignore[attr-defined]
-        return value
-    return append(block, f"arith.{name}", [value], type)
+    return append(block, f"arith.{name}", [value], type) if name else value
 
 
 # Function -> the operations for floats, integers and booleans.

@@ -32,7 +32,7 @@ from sdyopt.mlir.ir.op_fields import (
     results,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type, element_of
@@ -145,8 +145,7 @@ class PackOp(Op):
                 "padding_value is not set"
             )
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "pack")]
+    name_results = result_named("pack")
 
 
 @linalg.op("unpack", PURE)
@@ -167,8 +166,7 @@ class UnPackOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         _check_tiles(signature, signature[UnPackOp.dest], signature[UnPackOp.source])
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "unpack")]
+    name_results = result_named("unpack")
 
 
 def _check_tiles(signature: OpSignature, unpacked: RankedTensor, packed: RankedTensor) -> None:

@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
 from sdyopt.mlir.ir.types import INDEX, MemRefType, RankedTensor, Type
 
@@ -53,8 +53,7 @@ class ShardShapeOp(Op):
         "custom<DynamicIndexList>($device_dynamic, $device) attr-dict `:` type($shape)"
     )
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "shard_shape")] if self.results else []
+    name_results = result_named("shard_shape")
 
 
 def _parse_device(op_parser: OpAsmParser) -> None:

@@ -20,7 +20,7 @@ from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE,
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.symbols import lookup_symbol, nearest_symbol_table
 from sdyopt.mlir.ir.traits import PURE, SYMBOL
 from sdyopt.mlir.ir.types import DYNAMIC, I64
@@ -215,8 +215,7 @@ class ProcessLinearIndexOp(Op):
 
     assembly = assembly("`on` $mesh attr-dict `:` custom<IndexType>($value)")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "proc_linear_idx")]
+    name_results = result_named("proc_linear_idx")
 
     def verify_symbol_uses(self) -> None:
         find_mesh(self, self.mesh)

@@ -42,7 +42,7 @@ from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, UNIT_ATTR, e
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE_REQUIRED
 from sdyopt.mlir.ir.traits import PURE, Trait
@@ -102,8 +102,7 @@ class ShardOp(Op):
         """The sharding; raises if it is not known statically."""
         raise NotImplementedError
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "sharding_annotated")]
+    name_results = result_named("sharding_annotated")
 
 
 def _parse_sharding(op_parser: OpAsmParser) -> None:
@@ -316,8 +315,7 @@ class ShardingOp(ShardingSource):
             lists.append(own if len({end - start for start, end in pairwise(own)}) > 1 else ())
         return tuple(lists) if any(lists) else ()
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "sharding")]
+    name_results = result_named("sharding")
 
 
 def sharding_attributes(

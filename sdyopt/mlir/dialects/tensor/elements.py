@@ -18,7 +18,7 @@ from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ARRAY, INDEX_VALUE, ONE_BLO
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.mlir.ir.types import (
@@ -95,8 +95,7 @@ class InsertOp(Op):
         if len(signature[InsertOp.indices]) != dest.rank:
             raise signature.op_error("incorrect number of indices")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "inserted")]
+    name_results = result_named("inserted")
 
 
 @tensor_dialect.op("splat", PURE)
@@ -119,8 +118,7 @@ class SplatOp(Op):
             raise signature.op_error("failed to verify that operand type matches element type of result")
         check_dynamic_sizes(signature, type, len(signature[SplatOp.sizes]))
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "splat")]
+    name_results = result_named("splat")
 
 
 # --- generate and pad ---------------------------------------------------------------------------
@@ -151,8 +149,7 @@ class GenerateOp(Op):
         if not isinstance(last, YieldOp) or last.value.type is not type.element:
             raise self.op_error("body must be terminated with a `yield` operation of the tensor element type")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "generated")]
+    name_results = result_named("generated")
 
 
 @tensor_dialect.op("pad", PURE, ATTR_SIZED_OPERANDS, SINGLE_BLOCK)
@@ -217,8 +214,7 @@ class PadOp(Op):
         if not isinstance(last, YieldOp) or last.value.type is not type.element:
             raise self.op_error("expected yield type to match shape element type")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "padded")]
+    name_results = result_named("padded")
 
 
 @tensor_dialect.op("yield", PURE, has_parent("tensor.generate", "tensor.pad"), TERMINATOR)
@@ -299,8 +295,7 @@ class GatherOp(Op):
         _check_dims(signature, dims, indices, source.rank, "gather_dims", "source")
         _check_slices(signature, "result", signature[cls.out], source, indices, dims)
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "gather")]
+    name_results = result_named("gather")
 
 
 @tensor_dialect.op("scatter", PURE)
@@ -328,5 +323,4 @@ class ScatterOp(Op):
             raise signature.op_error("requires 'unique' attribute to be set")
         _check_slices(signature, "source", signature[cls.source], dest, indices, dims)
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "scatter")]
+    name_results = result_named("scatter")

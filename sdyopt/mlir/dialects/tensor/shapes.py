@@ -14,9 +14,9 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, INDEX_VALUE, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, IndexType, IntegerType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, IndexType, IntegerType, RankedTensor, Type, element_of
 
 
 @tensor_dialect.op("rank", PURE)
@@ -36,8 +36,7 @@ class RankOp(Op):
         type = self.tensor.type
         return [integer(type.rank, INDEX)] if isinstance(type, RankedTensor) else None
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "rank")]
+    name_results = result_named("rank")
 
 
 @tensor_dialect.op("concat", PURE)
@@ -83,8 +82,7 @@ class ConcatOp(Op):
         is_copy = len(self.inputs) == 1 and self.inputs[0].type is self.result_types[0]
         return [self.inputs[0]] if is_copy else None
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "concat")]
+    name_results = result_named("concat")
 
 
 _SHAPE = TypeConstraint[RankedTensor](
@@ -113,7 +111,7 @@ class ReshapeOp(Op):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         source, out = signature[ReshapeOp.source], signature[ReshapeOp.out]
-        if _element(source) is not _element(out):
+        if element_of(source) is not element_of(out):
             raise signature.op_error(
                 "element types of source and destination tensor types should be the same"
             )
@@ -133,13 +131,7 @@ class ReshapeOp(Op):
         if length != out.rank:
             raise signature.op_error("length of shape operand differs from the result's tensor rank")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "reshape")]
-
-
-def _element(type: Type) -> Type:
-    element: Type = type.element  # type: ignore[attr-defined]  # of a tensor
-    return element
+    name_results = result_named("reshape")
 
 
 # --- expand_shape and collapse_shape ------------------------------------------------------------
@@ -269,8 +261,7 @@ class ExpandShapeOp(Op):
             )
         _check_reassociation(signature, out, signature[cls.src], signature[cls.reassociation])
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "expanded")]
+    name_results = result_named("expanded")
 
 
 @tensor_dialect.op("collapse_shape", PURE)
@@ -290,5 +281,4 @@ class CollapseShapeOp(Op):
             raise signature.op_error("reassociation indices must not be empty")
         _check_reassociation(signature, signature[cls.src], signature[cls.out], signature[cls.reassociation])
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "collapsed")]
+    name_results = result_named("collapsed")

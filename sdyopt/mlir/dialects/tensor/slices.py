@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
 from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
@@ -111,13 +111,14 @@ def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[in
     return kept if position == len(reduced) else None
 
 
-def check_slice(
-    signature: OpSignature, full: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
-) -> None:
+def check_slice(signature: OpSignature, full: RankedTensor, slice: RankedTensor) -> None:
     """Raises unless each list has an entry per dimension of `full`, and `slice` has the listed sizes.
 
-    `slice` may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
+    `slice` may be rank-reduced.
     """
+    op_class = signature.op_class
+    assert issubclass(op_class, SliceOp)
+    dynamic = [signature[field] for field in (op_class.offsets, op_class.sizes, op_class.strides)]
     offsets, sizes, strides = (
         signature[SliceOp.static_offsets],
         signature[SliceOp.static_sizes],
@@ -251,8 +252,7 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         cls = ExtractSliceOp
-        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
-        check_slice(signature, signature[cls.source], signature[cls.out], dynamic)
+        check_slice(signature, signature[cls.source], signature[cls.out])
 
     def kept_dimensions(self) -> list[int]:
         """The dimensions of the source that the result has."""
@@ -278,8 +278,7 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
         is_identity = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)
         return [self.source] if is_identity and self.static_sizes == source_type.shape else None
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "extracted_slice")]
+    name_results = result_named("extracted_slice")
 
 
 # --- insert_slice -----------------------------------------------------------------------------
@@ -310,11 +309,9 @@ class InsertSliceOp(SliceOp):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         cls = InsertSliceOp
-        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
-        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
+        check_slice(signature, signature[cls.dest], signature[cls.source])
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "inserted_slice")]
+    name_results = result_named("inserted_slice")
 
 
 @tensor_dialect.op("parallel_insert_slice", ATTR_SIZED_OPERANDS)
@@ -333,8 +330,7 @@ class ParallelInsertSliceOp(SliceOp):
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         cls = ParallelInsertSliceOp
-        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
-        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
+        check_slice(signature, signature[cls.dest], signature[cls.source])
 
     def verify_in_context(self) -> None:
         parent = self.parent_op

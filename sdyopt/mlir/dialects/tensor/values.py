@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import VARIADIC, ValueField, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
@@ -151,8 +151,7 @@ class CastOp(Op):
     def fold(self, constants: Constants) -> FoldResult:
         return [self.source] if self.source.type is self.dest.type else None
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "cast")]
+    name_results = result_named("cast")
 
 
 def loses_static_sizes(op: CastOp) -> bool:
@@ -203,8 +202,7 @@ class DimOp(Op):
         value = source.dynamic_size(index.value) if isinstance(source, ReifiesShape) else None
         return None if value is None else [value]
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "dim")]
+    name_results = result_named("dim")
 
 
 @tensor_dialect.op("from_elements", PURE)
@@ -225,8 +223,7 @@ class FromElementsOp(Op):
         if len(given) != type.num_elements or any(item is not type.element for item in given):
             raise signature.op_error("failed to verify that operand types match result element type")
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "from_elements")]
+    name_results = result_named("from_elements")
 
 
 @tensor_dialect.op("extract", PURE)
@@ -272,8 +269,7 @@ class ExtractOp(Op):
             return None
         return [scalar(element_at(tensor, offset), tensor.type.element)]
 
-    def name_results(self) -> list[tuple[int, str]]:
-        return [(0, "extracted")]
+    name_results = result_named("extracted")
 
 
 def check_dynamic_sizes(signature: OpSignature, type: RankedTensor, count: int) -> None:
