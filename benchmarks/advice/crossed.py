@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ def _contradictions(
     place: CostlyPlace,
     helps: list[str],
     explained: str | None,
-    advised: list[tuple[str, object]],
+    advised: Sequence[tuple[str, Fraction]],
 ) -> Iterator[str]:
     trial = place.best
     if trial is None:
@@ -63,7 +64,7 @@ def _contradictions(
     elif explained is not None and f"tried: {figures}" not in explained:
         yield f"explain has other figures than {figures}"
     best = trial.after.at_most(True)
-    if not trial.change.parts and not any(text == other or cost <= best for other, cost in advised):  # type: ignore[operator]
+    if not trial.change.parts and not any(text == other or cost <= best for other, cost in advised):
         yield f"advise has not {text}"
 
 
@@ -72,14 +73,11 @@ def _text(trial: Trial) -> str:
 
 
 def _says(help: str, trial: Trial) -> bool:
-    title = trial.change.title
-    return (help.startswith(_text(trial)) or (title and help.startswith(title))) and (
-        f"tried: {trial.effect.figures_text}" in help
-    )
+    return help.startswith(_text(trial)) and f"tried: {trial.effect.figures_text}" in help
 
 
 def _has_line(place: CostlyPlace) -> bool:
-    return bool(place.largest.location.line)
+    return place.largest.location.file.endswith(".py")
 
 
 def _first_help(answer: str) -> str:

@@ -30,7 +30,7 @@ from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.report.check.checker import costliest, places_of
+from sdyopt.analysis.report.check.checker import check_of
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -114,8 +114,7 @@ def _shown(trials: Trials, count: int) -> list[tuple[Trial, list[str]]]:
     if not search.can_try or trials.outcome is None:
         return []
     found: dict[object, tuple[Trial, list[str]]] = {}
-    places = costliest(places_of(trials.outcome.report.collectives))
-    of_check = [search.at_line(place.key) for place in places]
+    of_check = [place.best for place in check_of(trials.outcome.report, search).places]
     of_advice = Search(trials, ADVISE).ranked[:count]
     for command, printed in (("check", of_check), ("advise", of_advice)):
         for trial in printed:

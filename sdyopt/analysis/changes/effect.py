@@ -153,13 +153,6 @@ class Effect(NamedTuple):
         return self.holds or saved <= NOISE * sent or saved >= _LEAST_RISKY * sent
 
     @property
-    def is_too_uncertain(self) -> bool:
-        """Whether a partitioner that moves whole tensors may lose more than the change saves on the wire."""
-        at_most, saved = self.wire_bytes_at_most, self.saved(Measure.WIRE)
-        is_gain = saved > NOISE * self.before.wire_bytes
-        return is_gain and at_most is not None and at_most - self.before.wire_bytes > saved
-
-    @property
     def text(self) -> str:
         """`-1.00 GiB sent, +2.00 GiB memory`, and what that depends on if partitioners may differ."""
         return self.figures_text if self.holds else f"{self.figures_text}; {self.risk}"

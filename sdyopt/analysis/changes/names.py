@@ -152,6 +152,8 @@ class ChangeNames:
             if specs:
                 also = f"; where out_sharding is written, too: {_listed(derived, _OTHER_LINES)}"
                 return f"{change.title}: {_listed(specs, _OTHER_LINES)}{also if derived else ''}"
+            if difference := self.difference(change):
+                return f"{change.title}: {difference}"
             listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
@@ -407,9 +409,7 @@ def help_text(trial: Trial, names: ChangeNames) -> str:
     Without lines of Python, it is also said in Shardy's words.
     """
     effect = trial.effect
-    difference = names.difference(trial.change) if trial.change.title else ""
-    text = f"{trial.change.title}: {difference}" if difference else trial.text
-    lines = [text, f"tried: {effect.figures_text}"]
+    lines = [trial.text or "; ".join(trial.texts), f"tried: {effect.figures_text}"]
     if not effect.holds:
         lines.append(f"risk: {effect.risk}")
     if not names.is_of_jax and (shown := names.sdy_text(trial.change)):

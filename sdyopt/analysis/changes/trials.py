@@ -288,11 +288,6 @@ class Trials:
         return bool(self._pipeline.elements)
 
     @cached_property
-    def written_program(self) -> CostedProgram:
-        """The program before the passes."""
-        return CostedProgram(self.module, self._machine, self._assumed)
-
-    @cached_property
     def with_collectives(self) -> CostedProgram:
         """The program with collectives. Raises NotCompleted if a pass fails; emits errors and advice."""
         if not self.can_try:

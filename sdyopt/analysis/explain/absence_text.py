@@ -75,6 +75,9 @@ class Question:
         return f" {where_annotated(annotation, self.names)}"
 
 
+_CLOSED = "in JAX, each dimension of an annotation is closed, except P.UNCONSTRAINED"
+
+
 def add_absences(
     parent: Sentence,
     result: Iterable[Absence],
@@ -89,6 +92,7 @@ def add_absences(
         key = axis_text(absence.axis), absence.dim, reasons_of(absence, record, run, names)
         groups.setdefault(key, []).append(absence)
     more = len(groups) - _SHOWN_ABSENCES
+    said: set[str] = set()
     for (axis, dim, reasons), absences in list(groups.items())[:_SHOWN_ABSENCES]:
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
@@ -99,10 +103,16 @@ def add_absences(
         for number, reason in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
         refusals = (refusal for absence in absences for refusal in absence.refusals)
-        if any(refusal.reason is Reason.CLOSED for refusal in refusals):
-            node.add("in JAX, each dimension of an annotation is closed, except P.UNCONSTRAINED")
+        # What holds for several axes is said once.
+        if any(refusal.reason is Reason.CLOSED for refusal in refusals) and _CLOSED not in said:
+            node.add(_CLOSED)
+            said.add(_CLOSED)
         if advice is not None:
             advice.add_to(node, absences[0], record, run, names)
+            if (help := node.children[-1]).text in said:
+                node.children[-1] = Sentence("the help above has this axis, too")
+            elif help.text.startswith("help: "):
+                said.add(help.text)
     if more > 0:
         parent.add(f"… and {more} more axes or reasons")
 

@@ -34,6 +34,7 @@ from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun, Site
@@ -46,7 +47,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op, rank_of
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -58,6 +59,8 @@ from sdyopt.shardy.record import FunctionResult, Subject
 # For one axis, at most so many changes are tried; and for one question, on so many operations together.
 _MAX_TRIALS = 8
 _MAX_OPERATIONS = 100_000
+# A check of so many places is looked at.
+_PLACES = 20
 
 # The effect of an edit, the record of what the passes made of the changed copy, and the copies of operations.
 _Recorded = tuple[Effect, ShardingRecord, Mapping[Op, Op]]
@@ -170,7 +173,7 @@ class ExplainedChanges:
         search, place = self._search, place_of_collective(figures)
         if not search.can_try or not search.sent_at(None, place):
             return
-        if (trial := search.at_place(place)) is not None:
+        if (trial := self._of_check(place[0]) or search.at_place(place)) is not None:
             self._add_trial(node, trial, "", place[0])
             return
         left = search.proposed - search.tried
@@ -178,11 +181,31 @@ class ExplainedChanges:
         count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
         node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
 
-    def add_for_line(self, node: Sentence, line: str) -> bool:
-        """Adds what to write so that a line sends less; whether there is that."""
-        if (trial := self._search.at_line(line)) is not None:
+    def add_for_line(self, node: Sentence, line: str) -> None:
+        """Adds what to write so that a line sends less, which is what a check has there."""
+        if (trial := self._of_check(line) or self._search.at_line(line)) is not None:
             self._add_trial(node, trial, "", line)
-        return trial is not None
+
+    def _of_check(self, line: str) -> Trial | None:
+        places = [] if self._check is None else self._check.places
+        return next((place.best for place in places if place.key == line), None)
+
+    @cached_property
+    def _check(self) -> CheckResult | None:
+        """The check of the program; None if there is nothing to try."""
+        search, outcome = self._search, self._search.trials.outcome if self._search.can_try else None
+        return None if outcome is None else check_of(outcome.report, search, most=_PLACES)
+
+    def add_for_input(self, node: Sentence, value: BlockArgument) -> None:
+        """Adds the best change of an argument of the program, if there is one."""
+        if not self._search.can_try:
+            return
+        copy = self._copies.get(value)
+        identity = None if copy is None else _identity(block_or_result(copy))
+        for trial in self._search.ranked:
+            if any(_identity(edit.subject) == identity for edit in trial.change.edits):
+                self._add_trial(node, trial, "")
+                return
 
     def _add_trial(self, node: Sentence, trial: Trial, what: str, line: str = "") -> None:
         """Adds what to write, and its effect on the program, as in a check, and on the line."""

@@ -273,15 +273,17 @@ class ShardingExplainer:
         return tree
 
     def _add_moved(self, tree: Sentence, value: Value) -> None:
-        """Adds which collective sends most of an argument, because its uses need another sharding."""
+        """Adds which collective sends most of an argument, and the change that it is a part of."""
         subject = block_or_result(value)
-        name = name_of(subject) if isinstance(subject, BlockArgument) and is_input(subject) else ""
-        if not name or not collectives_of(self._module):
+        if not isinstance(subject, BlockArgument) or not is_input(subject):
             return
+        if not collectives_of(self._module):
+            return
+        name = name_of(subject)
         pairs = [
             (number, collective)
             for number, collective in enumerate(report_on(self._module).collectives)
-            if collective.moved == name and bytes_of_runs(collective)
+            if name and collective.moved == name and bytes_of_runs(collective)
         ]
         if pairs:
             number, most = max(pairs, key=lambda item: bytes_of_runs(item[1]))
@@ -298,6 +300,8 @@ class ShardingExplainer:
                 if most.change
                 else f"see --explain=#{number}"
             )
+        if not _has_help(tree):
+            self.advice.add_for_input(tree, subject)
 
     def _hidden_text(self, hidden: Sequence[tuple[Subject, PropagationRun]], line: str) -> str:
         """The number of values that are not explained, and how to list those of a line."""

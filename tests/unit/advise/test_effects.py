@@ -164,17 +164,6 @@ func.func @main(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 """
 
 
-@pytest.mark.parametrize(("moved", "is_too_uncertain"), [(100, False), (101, True)])
-def test_a_change_is_too_uncertain_if_it_may_lose_more_than_it_saves(
-    moved: int, is_too_uncertain: bool
-) -> None:
-    # Sends 60 in place of 100; if whole tensors move, 50 + moved.
-    effect = Effect(figures(100), figures(60, conflicts=10, moved=moved - 10))
-    assert effect.wire_bytes_at_most == 40 + moved
-    assert effect.is_too_uncertain == is_too_uncertain
-    assert not Effect(figures(100), figures(60)).is_too_uncertain
-
-
 @pytest.mark.parametrize(("sent", "best"), [(70, "holds"), (71, "depends")])
 def test_what_holds_is_preferred_if_it_saves_half_as_much(sent: int, best: str) -> None:
     depends = Effect(figures(100), figures(40, conflicts=10, moved=100))
