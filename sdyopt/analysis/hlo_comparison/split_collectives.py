@@ -67,7 +67,7 @@ def rings_of(
         runs = min(known) if len(known) == len(times) else None
         sent = sum(known) if runs is not None else 0
         # Of each shard, all other devices need it.
-        count = sent // (max(runs or 1, 1) * max(size - 1, 1))
+        count = sent // (runs * max(size - 1, 1)) if runs else 0
         if count:
             rings.append(Ring(members, groups, elements, runs, count, _text(xla, members, size)))
     return rings

@@ -155,6 +155,29 @@ def test_the_oldest_results_make_room(cache: Path, monkeypatch: pytest.MonkeyPat
     assert kept != first
 
 
+def test_the_cache_has_as_many_bytes_as_it_may(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir(parents=True)
+    paths = [cache / f"{number}.json.gz" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (number, number))
+    monkeypatch.setattr(ahead_of_time, "_MAX_CACHE", 300)
+    ahead_of_time._remove_oldest(cache)
+    assert all(path.exists() for path in paths)
+    monkeypatch.setattr(ahead_of_time, "_MAX_CACHE", 299)
+    ahead_of_time._remove_oldest(cache)
+    assert [path.exists() for path in paths] == [False, True, True]
+
+
+def test_the_range_of_an_element_of_a_tuple_has_its_number() -> None:
+    assignment, ranges = (
+        text.replace("product @", "product{1} @").replace("product{}", "product{1}")
+        for text in (ASSIGNMENT, LIVE_RANGES)
+    )
+    temporaries = [each for each in read_buffers(assignment, ranges).values if each.kind == TEMP_BUFFER]
+    assert [each.instruction for each in temporaries] == ["all-reduce", "product"]
+
+
 def test_a_cache_that_cannot_be_written_is_none(cache: Path) -> None:
     cache.parent.mkdir()
     cache.write_text("no folder", encoding="utf-8")

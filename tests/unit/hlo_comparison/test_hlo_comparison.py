@@ -11,12 +11,14 @@ from benchmarks.calibration.check_bytes import differences
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, of_report
+from sdyopt.analysis.hlo_comparison.comparison import is_one_slice
 from sdyopt.analysis.hlo_comparison.device_groups import (
     Groups,
     axes_of_groups,
     groups_of_axes,
     groups_of_hlo,
 )
+from sdyopt.analysis.hlo_comparison.hlo_comparison import listing_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
@@ -440,6 +442,13 @@ def test_hlo_of_one_of_several_slices() -> None:
     text = f"HloModule m, {layout}, num_partitions=4\n\n{entry}  ROOT %g = f32[4,64] {gather}\n}}\n"
     found = sdyopt.parse(program).report().compare_hlo(text)
     assert (found.to_dict()["devices"], found.to_dict()["slices"], found.counts) == (8, 2, {"same": 1})
+    # All figures of the listing are aligned as such.
+    [table] = listing_of(found.ir).tables
+    assert (table.columns[: table.figures], len(table.rows)) == (("bytes", "bytes per run"), 1)
+    # A program that sends something to other slices is not that of one slice.
+    report, compiled = sdyopt.parse(program).report().ir, read_hlo("m", text)
+    assert is_one_slice(report, compiled)
+    assert not is_one_slice(report, replace(compiled, slices=2))
     # The last axis is not between slices of three devices.
     with pytest.raises(sdyopt.ParseError, match="the HLO is for 3 devices, the program for 8"):
         sdyopt.parse(program).report().compare_hlo(text.replace("num_partitions=4", "num_partitions=3"))

@@ -36,6 +36,12 @@ def flops(*lines: str) -> list[int | None]:
             2 * 3 * 8 * 4 * 16,
         ),
         (
+            "f32[2,3,4]",
+            "f32[4,5]",
+            "f32[2,3,5] dot(%a, %b), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+            2 * 2 * 3 * 5 * 4,
+        ),
+        (
             "f32[8]",
             "f32[4]",
             "f32[8,4] dot(%a, %b), lhs_contracting_dims={}, rhs_contracting_dims={}",

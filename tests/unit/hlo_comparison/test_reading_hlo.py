@@ -59,6 +59,8 @@ NUMBERS = "%z = s32[] constant(0)", "%one = s32[] constant(1)", "%nine = s32[] c
         ("s32[] multiply(%nine, %nine)", [(81,)]),
         ("s32[] divide(%nine, %one)", [(9,)]),
         ("s32[] divide(%nine, %z)", None),
+        ("s32[] divide(%nine, %minus)", [(-9,)]),
+        ("s32[] divide(%minus, %minus)", [(1,)]),
         ("s32[] maximum(%one, %nine)", [(9,)]),
         ("s32[] minimum(%one, %nine)", [(1,)]),
         ("s32[] and(%one, %nine)", [(1,)]),
@@ -80,6 +82,7 @@ NUMBERS = "%z = s32[] constant(0)", "%one = s32[] constant(1)", "%nine = s32[] c
         ("s32[1] dynamic-slice(%row, %z, %z), dynamic_slice_sizes={1}", None),
         ("s32[1] dynamic-slice(%row, %row), dynamic_slice_sizes={1}", None),
         ("s32[1] dynamic-slice(%row, %none), dynamic_slice_sizes={1}", None),
+        ("s32[1,2] dynamic-slice(%t, %row, %one), dynamic_slice_sizes={1,2}", None),
         ("s32[1,2] dynamic-slice(%row, %one), dynamic_slice_sizes={1,2}", None),
         ("s32[4] constant({...})", None),
         ("s32[3] constant({1, 2})", None),
@@ -87,7 +90,8 @@ NUMBERS = "%z = s32[] constant(0)", "%one = s32[] constant(1)", "%nine = s32[] c
 )
 def test_values_of_integers(line: str, expected: list[tuple[int, ...]] | None) -> None:
     row = "%row = s32[4] constant({0, 1, 2, 3})", "%low = s32[] constant(-5)", "%none = s32[0] constant({})"
-    assert values("x", DEVICE, TABLE, *NUMBERS, *row, f"%x = {line}") == expected
+    minus = "%minus = s32[] constant(-1)"
+    assert values("x", DEVICE, TABLE, *NUMBERS, minus, *row, f"%x = {line}") == expected
 
 
 def test_the_number_of_one_of_many_devices_is_unknown() -> None:
@@ -146,6 +150,21 @@ def test_the_number_of_iterations(
     before = LOOP.format(step=step, update="add(%step, %i)", direction=direction, limit=limit)
     [operand] = program(*(line.replace("FIRST", str(first)) for line in ENTRY), before=before).operands
     assert operand.times == (None if trips is None else RunTimes(trips, trips))
+
+
+def test_a_step_may_be_carried_by_the_loop() -> None:
+    before = LOOP.format(step=2, update="add(%i, %step)", direction="LT", limit=6)
+    before = before.replace("(s32[], f32[8])", "(s32[], f32[8], s32[])").replace(
+        "%step = s32[] constant(2)", "%step = s32[] get-tuple-element(%p), index=2"
+    )
+    before = before.replace("tuple(%next, %r)", "tuple(%next, %r, %step)")
+    lines = (
+        *("%p = f32[8] parameter(0)", "%z = s32[] constant(0)", "%two = s32[] constant(2)"),
+        "%init = (s32[], f32[8], s32[]) tuple(%z, %p, %two)",
+        "ROOT %w = (s32[], f32[8], s32[]) while(%init), condition=%condition, body=%body",
+    )
+    [operand] = program(*lines, before=before).operands
+    assert operand.times == RunTimes(3, 3)
 
 
 @pytest.mark.parametrize("update", ["add(%i, %i)", "add(%step, %step)", "multiply(%i, %step)", "copy(%i)"])
