@@ -454,6 +454,8 @@ class Search:
             return self.excess(after) < excess
         if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
             return False
+        if self.moves_whole and not trial.effect.is_worth_it:
+            return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
         is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least

@@ -220,6 +220,9 @@ class _Placed(NamedTuple):
     def place(self) -> object:
         """The line of the user's program; the text as well, if there is no cost or a piece of the line."""
         file_loc = resolve_file_location(self.diagnostic.location)
+        if self.is_of_check:
+            # Each place of a check is a finding.
+            return self.diagnostic.message
         if self.finding.cost is None or self.finding.steps or file_loc is None:
             return self.diagnostic.culprit or self.diagnostic.location, self.diagnostic.message
         return file_loc.file, file_loc.line
@@ -255,8 +258,14 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
 def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
     """Whether a change that is reported already is that of a finding, or does what it does."""
     lines = {programs.place_of(collective)[0] for collective in placed.finding.collectives}
+    is_of_place = bool(lines) and Measure.WIRE in placed.rule.measures
     for trial in reported:
-        if trial.change.key == best.change.key or trial.figures == best.figures:
+        if trial.change.key == best.change.key:
+            return True
+        if is_of_place:
+            # A check has it, too.
+            continue
+        if trial.figures == best.figures:
             return True
         before, after = (
             sum((programs.search.sent_at(item, line) for line in lines), Fraction(0))

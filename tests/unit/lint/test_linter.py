@@ -49,7 +49,7 @@ func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 def test_what_is_alike_on_a_line_is_one_finding() -> None:
     message, expected = "costs much", "costs much; 1 more like it on this line, 3.00 KiB in all"
-    rule = only("cheaper-sharding").rules()[0]
+    rule = only("repeated-collective").rules()[0]
     module = program(TWO).module
     location = FileLoc("model.py", 5, 3)
     placed = [
