@@ -119,13 +119,14 @@ def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:
 
 
 def similar_names(module: Op, text: str) -> list[str]:
-    """The names that begin with a text, or have it as a key; else one name for each argument of Python.
+    """The names that begin with a text, or have its last key; else one name for each argument of Python.
 
     Those that only differ in an index are given as a pattern.
     """
     names, wanted = all_names(module), _spelled(text)
     within = [name for name in names if _spelled(name).startswith((f"{wanted}[", f"{wanted}."))]
-    with_key = [name for name in names if f"['{wanted}']" in name or name.endswith(f".{wanted}")]
+    key = last_key(text)
+    with_key = [name for name in names if f"['{key}']" in name or name.endswith(f".{key}")]
     if candidates := within or with_key:
         counts = Counter(map(pattern_of, candidates))
         return list(
@@ -136,6 +137,12 @@ def similar_names(module: Op, text: str) -> list[str]:
         root = _ROOT.match(name)
         roots.setdefault(root[0] if root is not None else name, name)
     return list(roots.values())
+
+
+def last_key(text: str) -> str:
+    """`wq` for `params["wq"]` and for `params.wq`; the text itself if it has no key."""
+    match = re.search(r"(?:\['([^']*)'\]|\.(\w+))\Z", _spelled(text))
+    return text if match is None else match[1] or match[2]
 
 
 def all_names(module: Op) -> list[str]:

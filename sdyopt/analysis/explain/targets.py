@@ -27,7 +27,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_private, symbol_name
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import NamedResult, all_names, find_named, similar_names
+from sdyopt.mlir.value_names import NamedResult, all_names, find_named, last_key, similar_names
 from sdyopt.shardy.notation.mesh_text import TextParser, error_at_range
 
 HELP = (
@@ -114,8 +114,8 @@ def find_target(text: str, inputs: InputNames) -> Target:
         similar = similar_names(inputs.module, stripped)
         more = f" and {len(similar) - _LISTED} more" if len(similar) > _LISTED else ""
         listed = f"choose from {', '.join(similar[:_LISTED])}{more}"
-        has_word = any(stripped in name for name in similar)
-        raise about(error.help(listed if has_word else nearest(stripped, names) or listed), source)
+        has_key = any(last_key(stripped) in name for name in similar)
+        raise about(error.help(listed if has_key else nearest(stripped, names) or listed), source)
     return _ValueParser(source, inputs).parse()
 
 

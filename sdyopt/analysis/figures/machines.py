@@ -36,6 +36,8 @@ _TARGET = constant_pattern(r"(?P<name>[a-z0-9-]+)(?::(?P<shape>[^,]*))?(?:,slice
 _SHAPE = constant_pattern(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){0,2}", re.ASCII)
 _SLICES = constant_pattern(r"[1-9][0-9]{0,5}", re.ASCII)
 # The slices that are smaller than a cube of 4x4x4.
+# A smaller size of memory is a mistake: a number of GiB, or of MiB.
+_LEAST_WITHOUT_UNIT = 1 << 20
 _SMALL_CUBES = ((1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 2, 4), (2, 4, 4))
 
 
@@ -76,7 +78,8 @@ def read_target(text: str) -> MachineTarget:
     name = ALIASES.get(name, name)
     if name not in MACHINES:
         listed = f"the machines are {', '.join(NAMES)}"
-        similar = nearest(name, NAMES)
+        within = " or ".join(f"'{known}'" for known in NAMES if name and name.lower() in known)
+        similar = f"did you mean {within}?" if within else nearest(name, NAMES)
         raise UsageError(f"unknown machine '{name}'", f"{similar} {listed}" if similar else listed)
     machine = machine_data()["machines"][name]
     match = _TARGET.fullmatch(text)
@@ -230,4 +233,8 @@ def memory_size(flag: str, size: str | None) -> int | None:
         if number is not None:
             help = f"write {number[1]}{number[2].upper()}iB"
         raise UsageError(f"for the --{flag} option: '{size}' is not a size of memory", help)
+    if size.isdecimal() and quantity < _LEAST_WITHOUT_UNIT:
+        raise UsageError(
+            f"for the --{flag} option: '{size}' has no unit", f"write {size}GiB, or {size}B for bytes"
+        )
     return int(quantity)

@@ -62,8 +62,10 @@ class Options(AnalysisOptions):
         if not self.is_needed:
             return self
         from sdyopt.analysis.figures.machines import topology_file
-        from sdyopt.analysis.lint.settings import find_config
+        from sdyopt.analysis.lint.settings import find_config, select
 
+        if self.lint != ("all",):
+            select(self.lint)
         prepared = replace(self, speeds=topology_file(request))
         path = find_config(request.input) if self.lint_config is None else self.lint_config
         if path is None or path == _NO_FILE:

@@ -4,6 +4,7 @@
 // RUN: sdy-opt %s --show-sharding=tokens | filecheck %s --check-prefix=TOKENS
 // RUN: not sdy-opt %s --explain="params['v']" 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not sdy-opt %s --show-sharding="params['v']" 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not sdy-opt %s --explain='state["w"]' 2>&1 | filecheck %s --check-prefix=KEY
 
 // Arguments and results have the names that JAX gives them, and are asked for by them, in either quotes.
 
@@ -22,6 +23,10 @@
 // UNKNOWN:      error: no argument or result of this name in the program
 // UNKNOWN-NEXT: params['v']
 // UNKNOWN:      help: did you mean 'params['w']'?
+
+// A name whose last key is known is that of the arguments and results with this key.
+// KEY:      state["w"]
+// KEY:      help: choose from params['w']
 
 sdy.mesh @mesh = <["x"=4]>
 func.func public @main(

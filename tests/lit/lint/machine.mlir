@@ -12,7 +12,7 @@
 // EXPLAIN: "model" does not shard dimension 1
 // EXPLAIN: help: write P('data', 'model') in the with_sharding_constraint on %1
 // ERROR:   sdy-opt: unknown machine 'tpu-v5'
-// ERROR:   help: did you mean 'tpu-v5p'?
+// ERROR:   help: did you mean 'tpu-v5e' or 'tpu-v5p'?
 sdy.mesh @mesh = <["data"=2, "model"=4]>
 
 func.func public @main(

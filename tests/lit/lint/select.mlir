@@ -16,7 +16,7 @@ sdy.mesh @mesh = <["x"=4, "one"=1]>
 // BUT:      1  uneven-sharding
 // BUT-NEXT: 1 finding;
 
-// UNKNOWN:      error: for the --lint option: unknown rule 'size-1-axis'
+// UNKNOWN:      sdy-opt: for the --lint option: unknown rule 'size-1-axis'
 // UNKNOWN-NEXT: help: did you mean 'size-one-axis'?
 func.func @main(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"one"}]>}) {
   return
