@@ -1,8 +1,9 @@
 """The package filecheck as a tool of RUN lines, where it agrees with LLVM's FileCheck in three more cases.
 
-The text that a CHECK-NOT excludes is searched up to the next match, not in it. A CHECK-NEXT is the first
-match after the one before, on the next line. CHECK-NEXT, CHECK-SAME and CHECK-EMPTY need a match
-before them. Errors of the package add how to run LLVM's FileCheck instead.
+The text that a CHECK-NOT excludes is searched up to the next match, not in it; up to the first of all matches
+if CHECK-DAGs follow. A CHECK-NEXT is the first match after the one before, on the next line. CHECK-NEXT,
+CHECK-SAME and CHECK-EMPTY need a match before them. Errors of the package add how to run LLVM's FileCheck
+instead.
 """
 
 from __future__ import annotations
@@ -47,7 +48,18 @@ def adapt(matcher: Any) -> None:
     matcher.has_matched = False
     before, capture, after = matcher._pre_check, matcher.capture_results, matcher._post_check
 
+    def check_excluded(self: Any, end: int) -> None:
+        context = self.ctx
+        if context.negative_matches_start is not None:
+            searched = import_module("filecheck.finput").InputRange(context.negative_matches_start, end)
+            for excluded in context.negative_matches_stack:
+                self.check_not(excluded, searched)
+            context.negative_matches_start, context.negative_matches_stack = None, []
+
     def pre_check(self: Any, directive: Any) -> None:
+        holes = self.file.is_discontigous()
+        if holes and directive.name != "DAG":
+            check_excluded(self, holes.start_of_first_hole())
         if directive.name in _FOLLOWING and not self.has_matched:
             error = import_module("filecheck.error").CheckError
             raise error(f"found '{directive.check_name}' without previous 'CHECK: line", directive)
@@ -82,14 +94,13 @@ def adapt(matcher: Any) -> None:
         capture(self, match, captured, directive)
 
     def post_check(self: Any, directive: Any) -> None:
-        context, end = self.ctx, self.match_start
+        if directive.name == "DAG":
+            return
+        end = self.match_start
         if directive.name != "NOT":
             self.match_start = None
-            if context.negative_matches_start is not None and end is not None:
-                searched = import_module("filecheck.finput").InputRange(context.negative_matches_start, end)
-                for excluded in context.negative_matches_stack:
-                    self.check_not(excluded, searched)
-                context.negative_matches_start, context.negative_matches_stack = None, []
+            if end is not None:
+                check_excluded(self, end)
         after(self, directive)
 
     matcher._pre_check, matcher.capture_results, matcher._post_check = pre_check, capture_results, post_check
