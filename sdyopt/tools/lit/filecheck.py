@@ -1,9 +1,9 @@
-"""The package filecheck as a tool of RUN lines, where it agrees with LLVM's FileCheck in three more cases.
+"""The package filecheck as a tool of RUN lines, where it agrees with LLVM's FileCheck in more cases.
 
 The text that a CHECK-NOT excludes is searched up to the next match, not in it; up to the first of all matches
-if CHECK-DAGs follow. A CHECK-NEXT is the first match after the one before, on the next line. CHECK-NEXT,
-CHECK-SAME and CHECK-EMPTY need a match before them. Errors of the package add how to run LLVM's FileCheck
-instead.
+if CHECK-DAGs follow. What precedes a CHECK-LABEL may match in its line, too. A CHECK-NEXT is the first match
+after the one before, on the next line. CHECK-NEXT, CHECK-SAME and CHECK-EMPTY need a match before them.
+Errors of the package add how to run LLVM's FileCheck instead.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def adapt(matcher: Any) -> None:
             error = import_module("filecheck.error").CheckError
             raise error(f"found '{directive.check_name}' without previous 'CHECK: line", directive)
         self.has_matched |= directive.name not in ("NOT", "DAG")
-        if directive.name != "NEXT":
+        if directive.name not in ("NEXT", "LABEL"):
             before(self, directive)
         elif self.file.is_discontigous():
             self.file.advance_to_last_hole()
@@ -103,6 +103,18 @@ def adapt(matcher: Any) -> None:
                 check_excluded(self, end)
         after(self, directive)
 
+    def check_label(self: Any, directive: Any) -> None:
+        self.match_eventually(directive)
+        self.file.advance_range()
+
+    def preprocess_label(self: Any, directive: Any) -> None:
+        part = self.range
+        split(self, directive)
+        part.end = self.range.start
+
+    preprocessor = import_module("filecheck.preprocess").Preprocessor
+    split, preprocessor.preprocess_label = preprocessor.preprocess_label, preprocess_label
+    matcher.check_label = check_label
     matcher._pre_check, matcher.capture_results, matcher._post_check = pre_check, capture_results, post_check
     matcher.match_immediately = match_immediately
 
