@@ -359,7 +359,7 @@ def check_body(op: Op, body: Region) -> None:
             "expected as many non-induction variable region arguments as the number of input/output operands"
         )
     for index, (argument, operand) in enumerate(zip(arguments, op.operands, strict=True)):
-        element = element_of(operand.type)
+        element = _element(operand.type)
         if argument.type is not element:
             raise op.op_error(
                 f"expected type of bb argument #{index} ('{plain_type(argument.type)}') to match element or "
@@ -367,11 +367,16 @@ def check_body(op: Op, body: Region) -> None:
             )
 
 
+def _element(type: Type) -> Type:
+    """The type of the argument for an operand: that of an element, or of a scalar, which may be a vector."""
+    return element_of(type) if isinstance(type, RankedTensor | MemRefType) else type
+
+
 def make_body(types: list[Type], build_result: Callable[[Block, list[Value]], Value]) -> Region:
     """A region with an argument of each operand's element type; it yields the value from `build_result`."""
     region = Region()
     block = region.add_block()
-    arguments: list[Value] = [block.add_argument(element_of(type), UNKNOWN) for type in types]
+    arguments: list[Value] = [block.add_argument(_element(type), UNKNOWN) for type in types]
     result = build_result(block, arguments)
     block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (result.type,), ()), [result]))
     return region

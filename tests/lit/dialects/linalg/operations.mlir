@@ -142,3 +142,11 @@ func.func @generic_default(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) {
 // CHECK-NEXT:    %0 = linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%arg0, %arg1 : tensor<4x8xf32>, tensor<4x8xf32>) outs(%arg1 : tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK-NEXT:    return
 // CHECK-NEXT:  }
+
+// A scalar may be a vector.
+func.func @fill_with_vectors(%v: vector<2x4xf32>, %a: tensor<?xvector<2x4xf32>>) -> tensor<?xvector<2x4xf32>> {
+  %0 = linalg.fill ins(%v : vector<2x4xf32>) outs(%a : tensor<?xvector<2x4xf32>>) -> tensor<?xvector<2x4xf32>>
+  return %0 : tensor<?xvector<2x4xf32>>
+}
+// CHECK-LABEL: func.func @fill_with_vectors
+// CHECK-NEXT:    linalg.fill ins(%arg0 : vector<2x4xf32>) outs(%arg1 : tensor<?xvector<2x4xf32>>)
