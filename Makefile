@@ -13,7 +13,7 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check release-check docs site bench growth fuzz mutants clean
+.PHONY: help install run test unit lit lint format types wheel-check release-check docs site bench cycles growth fuzz mutants clean
 .PHONY: test-quick test-machines expected-outputs test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
@@ -127,6 +127,13 @@ bench: install ## time sdy-opt; with REFERENCE_PYTHON=… also its C++ passes, a
 
 growth: install ## measure how time and memory grow with programs, and write benchmarks/growth.md
 	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
+
+# Programs, and the folder that keeps what libtpu makes of them. A Python with libtpu compiles those that are not there.
+PROGRAMS := examples/*.mlir
+KEEP     := build/cycles
+
+cycles: install ## compare estimated compute with cycles of libtpu, PROGRAMS=… KEEP=… MACHINES_PYTHON=…
+	$(BIN)/python -m benchmarks.calibration.cycles --keep $(KEEP) --reference-python "$(MACHINES_PYTHON)" $(PROGRAMS)
 
 SECONDS  := 600
 FINDINGS := build/fuzz

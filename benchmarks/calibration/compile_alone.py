@@ -3,7 +3,8 @@
     PYTHON compile_alone.py REQUEST.json
 
 In the folder of the request, XLA writes what memory the program needs, before it generates code. Without one,
-it writes nothing, and compiles to the end. Runs in the Python that has the compiler.
+it compiles to the end, and writes the HLO to the file `hlo` of the request if there is one. Runs in the
+Python that has the compiler.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ def main() -> None:
         # The compiler still runs.
         os._exit(bool(failure))
     failures: list[str] = []
-    compile_ahead._compile(request, compile_ahead._devices(request), failures)
+    executable = compile_ahead._compile(request, compile_ahead._devices(request), failures)
     if failures:
         sys.exit(failures[0])
+    if output := request.get("hlo"):
+        Path(output).write_text(executable.hlo_modules()[0].to_string(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,12 @@ class Compared:
     @property
     def is_tuned(self) -> bool:
         """Whether models may be tuned on the program."""
-        return int(hashlib.sha256(self.name.encode()).hexdigest()[0], 16) < 8
+        return is_tuned(self.name)
+
+
+def is_tuned(name: str) -> bool:
+    """Whether models may be tuned on the program of this name."""
+    return int(hashlib.sha256(name.encode()).hexdigest()[0], 16) < 8
 
 
 def compare(path: Path, target: str, python: str) -> Compared:

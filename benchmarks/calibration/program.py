@@ -13,6 +13,7 @@ from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
@@ -62,7 +63,7 @@ class Comparison:
 
 def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
-    report = _report(path)
+    report = report_on_program(path)
     on_cpu = compile_with_xla(path, report.devices, python, keep)
     common = compile_with_xla(path, report.devices, python, keep, COMMON)
     program = read_hlo(path.stem, common["hlo"], report.devices)
@@ -96,13 +97,14 @@ def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:
     return sum((each.wire_bytes for each in operands), Fraction(0))
 
 
-def _report(path: Path) -> Report:
+def report_on_program(path: Path, topology: Topology | None = None) -> Report:
+    """The report on a program after the assumed pipeline. Raises NotComparedError if that rejects it."""
     outcome = run_job(Job(path.name, path.read_bytes, parse_pipeline(PIPELINE, lookup)))
     if not outcome.succeeded:
         raise NotComparedError("the pipeline rejects it")
     with interpreter_settings():
         module, _ = parse_module(Source(path.name, outcome.output), DialectTable(find_dialect, all_dialects))
-        return report_on(module)
+        return report_on(module, topology)
 
 
 def compile_with_xla(path: Path, devices: int, python: str, keep: Path | None, *mode: str) -> dict[str, Any]:

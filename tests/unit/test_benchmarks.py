@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import run as benchmark
+from benchmarks.calibration.cycles import Compared, HloKernels
 from benchmarks.processes import BenchmarkFailed, Run, run
 from benchmarks.programs import training_step
 from benchmarks.varied import varied
@@ -87,3 +88,50 @@ def test_varied_programs_are_valid(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sdyopt", str(tmp_path / "varied.mlir"), "-sdy-propagation-pipeline"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+CYCLES = """HloModule m, is_scheduled=true, num_partitions=2
+
+%fused (p: f32[8,8]) -> f32[8,8] {
+  %p = f32[8,8] parameter(0)
+  ROOT %d = f32[8,8] convolution(%p, %p), dim_labels=bf_io->bf
+}
+
+%cond (c: (s32[], f32[8,8])) -> pred[] {
+  %c = (s32[], f32[8,8]) parameter(0)
+  %i = s32[] get-tuple-element(%c), index=0
+  %n = s32[] constant(5)
+  ROOT %l = pred[] compare(%i, %n), direction=LT
+}
+
+%body (b: (s32[], f32[8,8])) -> (s32[], f32[8,8]) {
+  %b = (s32[], f32[8,8]) parameter(0)
+  %i.1 = s32[] get-tuple-element(%b), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i.1, %one)
+  %x = f32[8,8] get-tuple-element(%b), index=1
+  %f = f32[8,8] fusion(%x), kind=kOutput, calls=%fused, backend_config={"estimated_cycles":"3000"}
+  ROOT %t = (s32[], f32[8,8]) tuple(%next, %f)
+}
+
+ENTRY %main (a: f32[8,8]) -> f32[8,8] {
+  %a = f32[8,8] parameter(0)
+  %zero = s32[] constant(0)
+  %g = f32[8,8] all-reduce(%a), replica_groups={{0,1}}, backend_config={"estimated_cycles":"9000"}
+  %s = (s32[], f32[8,8]) tuple(%zero, %g)
+  %w = (s32[], f32[8,8]) while(%s), condition=%cond, body=%body
+  %y = f32[8,8] get-tuple-element(%w), index=1
+  ROOT %r = f32[8,8] tanh(%y), backend_config={"estimated_cycles":"1500"}
+}
+"""
+
+
+def test_cycles_of_kernels_are_read_with_their_runs() -> None:
+    found = list(HloKernels("m", CYCLES, 2).kernels(1.5e9))
+    assert [(kernel.seconds, kernel.runs, kernel.flops) for kernel in found] == [
+        (2e-6, 5, [2 * 8 * 8 * 8]),
+        (1e-6, 1, []),
+    ]
+    each = Compared("m", "tpu-v5e", found, [(1024, 2.2e-6, 5), (1024, 4e-6, 1)], 1e-6)
+    assert each.error == pytest.approx(16 / 11 - 1)
+    assert list(each.pairs()) == [(2.2e-6, 2e-6)]

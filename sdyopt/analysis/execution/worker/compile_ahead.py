@@ -102,7 +102,8 @@ def _gpu_description(name: str) -> str:
     raise ValueError(f"no GPU named {name}; the plugin has {', '.join(dict.fromkeys(known))}")
 
 
-def _compile(request: Mapping[str, Any], selected: list[Any], failures: list[str]) -> None:
+def _compile(request: Mapping[str, Any], selected: list[Any], failures: list[str]) -> Any:
+    """What the compiler made of the program; None if it failed, with the reason in `failures`."""
     try:
         with mlir.make_ir_context() as context, ir.Location.unknown(context):
             module = ir.Module.parse(request["text"], context)
@@ -112,7 +113,7 @@ def _compile(request: Mapping[str, Any], selected: list[Any], failures: list[str
             if "sym_name" not in module.operation.attributes:
                 module.operation.attributes["sym_name"] = ir.StringAttr.get("module")
             options = _options(request, selected, _free_results(module))
-            selected[0].client.compile(
+            return selected[0].client.compile(
                 module, executable_devices=xla_client.DeviceList(tuple(selected)), compile_options=options
             )
     except Exception as error:  # of compilers, of any kind
