@@ -25,7 +25,8 @@ sharded JAX programs: training steps, inference, manual computations, and small 
 operations.
 """
 _METHOD = """
-The report is that of `sdy-opt PROGRAM --report`, which assumes `sdy-jax-pipeline`. XLA is that of jaxlib
+The report is that of `sdy-opt PROGRAM --report`, which assumes `sdy-jax-pipeline`, here with
+`compiler=cpu`. XLA is that of jaxlib
 0.12.0.1, which runs Shardy's propagation and its own SPMD partitioner. A loop body counts once on both sides.
 Each operand of a combined collective counts as a collective. The parts of a decomposed all-to-all count as
 one.
@@ -55,10 +56,7 @@ _ON_DIFFERENCES = """
 Where conflicts are resolved, how values are resharded and which dimensions are gathered, the report follows
 XLA's partitioner, which may send more than `sdy-partition-pipeline`. For cumulative operations it is that for
 GPU; that for TPU splits long ones first, and gathers less. Of what remains, XLA sends
-more mostly where it gathers what sdy-opt exchanges: halos of convolutions and of windows with strides. The
-report sends more where it follows what the compilers for TPU and GPU do before they partition a program, and
-that for the CPU does not: they add the gradient of an embedding in the scatter of another one, and multiply
-where a product sums up nothing.
+more mostly where it gathers what sdy-opt exchanges: halos of convolutions and of windows with strides.
 """
 _ON_MEMORY = """
 The table compares the peak in the report with all buffers that XLA assigns but constants, and in the column

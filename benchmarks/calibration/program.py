@@ -26,8 +26,8 @@ from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 from sdyopt.tools.driver.job import Job, interpreter_settings
 from sdyopt.tools.driver.run import run_job
 
-# What a report assumes where no pass is given.
-PIPELINE = "builtin.module(sdy-jax-pipeline)"
+# What a report for the CPU assumes where no pass is given.
+PIPELINE = "builtin.module(sdy-jax-pipeline{compiler=cpu})"
 # The mode of `compile_with_xla` that runs the passes that all devices have in common.
 COMMON = "common"
 _SCRIPT = Path(__file__).with_name("compile_with_xla.py")

@@ -25,10 +25,14 @@ becomes
 
 if nothing else uses the scatter: the gradient of an embedding whose table is used elsewhere, too, such as for
 logits. The other term is then resharded for the scatter.
+
+XLA for the CPU does the last two only after it has partitioned a program, so they are left out with
+`compiler=cpu`.
 """
 
 from __future__ import annotations
 
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
@@ -41,7 +45,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.combiners import binary_body
 
@@ -52,13 +56,21 @@ from ..stablehlo.support.shape_simplifications import is_reshape
 
 @register("sdy-simplify-hlo")
 class SimplifyHlo(Pass):
+    compiler: str = option(
+        default="",
+        help="compiler whose simplifications these are: tpu, gpu or cpu; default: those of tpu and gpu",
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        adds = CompilerBehavior.SUMS_IN_SCATTERS.holds(self.compiler)
+        multiplies = CompilerBehavior.MULTIPLIES_OUTER.holds(self.compiler)
         for op in module.nested(AddOp, BroadcastInDimOp, DotGeneralOp, SelectOp):
             if isinstance(op, AddOp):
-                _add_in_scatter(op, rewriter)
+                if adds:
+                    _add_in_scatter(op, rewriter)
             elif isinstance(op, DotGeneralOp):
-                if _is_multiplication(op):
+                if multiplies and _is_multiplication(op):
                     _multiply(op, rewriter)
             elif isinstance(op, SelectOp):
                 if _selects_nothing(op):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.reshard_canonicalization import RESHARD_LABEL
-from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.pipeline import Pass, Pipeline, option
 from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
@@ -31,7 +31,11 @@ from .propagation_pipeline import propagation_pipeline
 
 
 @register_pipeline("sdy-jax-pipeline")
-def jax_pipeline() -> Sequence[Pass | Pipeline]:
+def jax_pipeline(
+    compiler: str = option(
+        default="", help="compiler that is followed: tpu, gpu or cpu; default: what those for tpu and gpu do"
+    ),
+) -> Sequence[Pass | Pipeline]:
     """sdy-jax-pipeline: propagate as XLA does for a program of JAX, and insert collectives.
 
     Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
@@ -61,7 +65,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
         ImportHloShardings(),
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
-        SimplifyHlo(),
+        SimplifyHlo(compiler=compiler),
         CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),

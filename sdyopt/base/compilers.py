@@ -38,6 +38,16 @@ class CompilerBehavior(Enum):
             return compiler in self.compilers
         return TPU in self.compilers and GPU in self.compilers
 
+    SUMS_IN_SCATTERS = (
+        (TPU, GPU),
+        "a scatter that adds to zeros adds to the other term of a sum, before programs are partitioned",
+        "report/simplified_by_compiler.mlir",
+    )
+    MULTIPLIES_OUTER = (
+        (TPU, GPU),
+        "a product that sums up nothing is a multiplication, before programs are partitioned",
+        "report/simplified_by_compiler.mlir",
+    )
     SUMS_AFTER_LOOPS = (
         (TPU, GPU),
         "an all-reduce in a loop whose result is only added to a loop-carried value is done once, after the "
@@ -143,6 +153,12 @@ class CompilerBehavior(Enum):
         (TPU,),
         "a product that is only summed up, as it is or after elementwise operations, is not written to "
         "memory",
+        "report/memory_by_compiler.mlir",
+    )
+    LOOKS_UP_LATE = (
+        (TPU,),
+        "what few elements are looked up in, such as the logarithms of probabilities for a loss, is in "
+        "memory until what it is computed from is used for the last time",
         "report/memory_by_compiler.mlir",
     )
     OVERLAPS_SCATTERS = (

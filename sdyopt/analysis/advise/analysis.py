@@ -32,6 +32,7 @@ class Advising(Analysis[Options]):
             run.check_is_one_chunk(f"--advise={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.topology is None else read_topology(*options.topology)
+        self.compiler = "" if self._topology is None else self._topology.compiler
 
     def before_passes(self, program: Program) -> None:
         """Prints the program with the best change, before the passes; as it was if there is none."""
@@ -75,7 +76,7 @@ def progress() -> Iterator[Callable[[int, int], None]]:
 
 def advice_of(module: Op, options: Options, topology: Topology | None) -> AdviceResult:
     """The advice on a program for which the pipeline runs that reports assume."""
-    assumption, pipeline = assumed_pipeline(module)
+    assumption, pipeline = assumed_pipeline(module, "" if topology is None else topology.compiler)
     advice = Adviser(module, pipeline, topology, options).advice()
     advice.assumption = assumption
     return advice

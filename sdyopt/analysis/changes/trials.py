@@ -39,7 +39,7 @@ from sdyopt.analysis.changes.outcome import (
 )
 from sdyopt.analysis.changes.prices import Prices, Propagated, propagated
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
-from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
+from sdyopt.analysis.figures.assumed_pipeline import PIPELINE, assumed_options
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
@@ -78,7 +78,6 @@ MAX_TRIALS = 8
 
 T = TypeVar("T")
 
-_ASSUMED: Passes = {PIPELINE: {}}
 _PROPAGATE: Passes = {"sdy-propagation-pipeline": {"enable_insert_explicit_collectives": True}}
 _LOWER: Passes = {
     "sdy-reshard-to-collectives": {},
@@ -99,17 +98,18 @@ def _has(module: Op, kind: type[Op]) -> bool:
     return any(isinstance(op, kind) for op in module.walk())
 
 
-def completing_pipeline(module: Op, has_passes: bool = False) -> Pipeline:
+def completing_pipeline(module: Op, has_passes: bool = False, machine: Topology | None = None) -> Pipeline:
     """The passes that make collectives explicit, after those of the command line if any.
 
     Empty if it has its collectives. If its reshards were inserted, the remaining ones are lowered. On any
-    other program the pipeline runs that reports assume or, after passes, Shardy's own.
+    other program the pipeline runs that reports assume for the machine or, after passes, Shardy's own.
     """
     if is_complete(module):
         return Pipeline()
     if _has(module, CollectiveOp):
         return pipeline_of(_LOWER)
-    return pipeline_of(_PROPAGATE if has_passes else _ASSUMED)
+    compiler = "" if machine is None else machine.compiler
+    return pipeline_of(_PROPAGATE if has_passes else {PIPELINE: assumed_options(compiler)})
 
 
 def pipeline_of(passes: Passes) -> Pipeline:

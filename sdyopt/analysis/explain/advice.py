@@ -92,7 +92,7 @@ class ExplainedChanges:
     @cached_property
     def _search(self) -> Search:
         """The changes of the program that pay."""
-        pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
+        pipeline = completing_pipeline(self._module, not self.is_assumed, self.machine)
         return Search(
             trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed), CHECK, jobs=self.jobs
         )
@@ -100,7 +100,7 @@ class ExplainedChanges:
     @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
-        pipeline = completing_pipeline(self._module, has_passes=not self.is_assumed)
+        pipeline = completing_pipeline(self._module, not self.is_assumed, self.machine)
         trials = Trials(self._module, pipeline, self.machine)
         return trials if trials.can_try and trials.outcome is not None else None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.interface import Program
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.base.diagnostics.ids import NO_LINES
 from sdyopt.base.diagnostics.location import without_offset
@@ -25,19 +26,35 @@ from sdyopt.shardy.notation.hlo_programs import hlo_shardings, sharded_operation
 PIPELINE = "sdy-jax-pipeline"
 
 
-def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
-    """A sentence about the passes that are assumed for a program, and these passes."""
+def assumed_options(compiler: str) -> dict[str, str]:
+    """The options of the assumed pipeline for a compiler; none if it does what those for TPU and GPU do."""
+    simplifies = CompilerBehavior.SUMS_IN_SCATTERS, CompilerBehavior.MULTIPLIES_OUTER
+    is_usual = all(behavior.holds(compiler) for behavior in simplifies)
+    return {} if is_usual else {"compiler": compiler}
+
+
+def assumed_pipeline(module: Op, compiler: str = "") -> tuple[str, Pipeline]:
+    """A sentence about the passes that are assumed for a program, and these passes.
+
+    `compiler` is that of the machine, "" if it is unknown.
+    """
     pipeline = Pipeline()
     if reason := reason_to_leave(module):
         return f"assumed: no pass, because the program {reason}", pipeline
-    pipeline.add_nested(lookup(PIPELINE).build(""))
+    options = assumed_options(compiler)
+    pipeline.add_nested(lookup(PIPELINE).create(options))
+    name = (
+        f"{PIPELINE}{{{' '.join(f'{key}={value}' for key, value in options.items())}}}"
+        if options
+        else PIPELINE
+    )
     kind = hlo_shardings(module)
     if kind is not None:
-        sentence = f"assumed: {PIPELINE}, which imports shardings by {kind.pipeline}"
+        sentence = f"assumed: {name}, which imports shardings by {kind.pipeline}"
         if count := sharded_operation_count(module):
             sentence += f", those of {counted(count, 'operation')} too"
         return sentence, pipeline
-    return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
+    return f"assumed: {name}, which does what XLA does for a program of JAX", pipeline
 
 
 def remark_on_lines(program: Program) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.execution_counts import is_passed_on
 from sdyopt.analysis.figures.fusion import (
+    FEW_UPDATES,
     PRODUCTS,
     VIEWS,
     Fusion,
@@ -26,6 +27,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.mlir.ir.block import Block
@@ -76,6 +78,7 @@ class BlockBuffers:
         self._ops = ops
         self._bytes = bytes_of
         self._narrows = CompilerBehavior.PRODUCTS_OF_BF16 in behaviors
+        self._looks_up_late = CompilerBehavior.LOOKS_UP_LATE in behaviors
         self._may_write = may_write
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
@@ -136,9 +139,19 @@ class BlockBuffers:
         self._allocate(value, *self._fusion.written[value])
 
     def _allocate(self, value: Value, start: int, end: int) -> None:
+        if self._looks_up_late and any(self._looks_up_few(use.owner, value) for use in value.uses):
+            op = value.defining_op
+            leaves = [] if op is None or not is_fusible(op) else map(self._of.get, self._leaves(op))
+            end = max([end, *(leaf.end for leaf in leaves if leaf is not None)])
         buffer = Buffer(value, start, max(start, end), aligned(self._size(value)))
         self._of[value] = buffer
         self.allocated.append(buffer)
+
+    def _looks_up_few(self, user: Op, table: Value) -> bool:
+        """Whether an operation looks up few elements of a value, as a loss does in logarithms."""
+        if not isinstance(user, GatherOp) or user.operand is not table:
+            return False
+        return self._bytes(user.results[0]) * FEW_UPDATES <= self._bytes(table)
 
     def _size(self, value: Value) -> int:
         """The bytes of a new buffer of a value, in the type in which it is written."""

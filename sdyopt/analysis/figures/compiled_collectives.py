@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import gcd, prod
 
+from sdyopt.analysis.figures.compiled_transforms import of_transform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.loop_invariants import RELAYOUTS, loop_around, only_user, sum_over_iterations
@@ -225,6 +226,11 @@ def _of_totals(op: Op, collective: Collective, program: MachineProgram) -> Colle
     )
 
 
+def _of_transform(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A collective for a Fourier transform."""
+    return of_transform(op, collective)
+
+
 def _once(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A gather of a tensor whose transpose has been gathered along the same axes."""
     if not isinstance(op, AllGatherOp) or not collective.wire_bytes:
@@ -327,5 +333,6 @@ _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
     (CompilerBehavior.SCATTERS_ON_LINES, _on_square),
     (CompilerBehavior.SPLIT_SCANS, _of_totals),
+    (CompilerBehavior.COMPLEX_PRODUCTS, _of_transform),
     (CompilerBehavior.MERGED_TRANSPOSES, _once),
 )

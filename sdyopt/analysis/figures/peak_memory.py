@@ -36,6 +36,7 @@ _BEHAVIORS = (
     CompilerBehavior.FUSES_INTO_PRODUCTS,
     CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS,
     CompilerBehavior.KEEPS_SOFTMAX,
+    CompilerBehavior.LOOKS_UP_LATE,
     CompilerBehavior.ONE_HOT_SCATTERS,
     CompilerBehavior.ON_CHIP_MEMORY,
     CompilerBehavior.OVERLAPS_SCATTERS,

@@ -314,7 +314,7 @@ class _Programs:
         self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int, machine: Topology | None
     ) -> None:
         self.as_read = LintedProgram(as_read, machine)
-        pipeline = completing_pipeline(after_passes, has_passes)
+        pipeline = completing_pipeline(after_passes, has_passes, machine)
         self.trials = trials_on(
             after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
         )

@@ -96,7 +96,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     if request["pipeline"]:
                         pipeline = parse_pipeline(request["pipeline"], lookup)
                     else:
-                        _, pipeline = assumed_pipeline(module)
+                        _, pipeline = assumed_pipeline(module, topology.compiler if topology else "")
                     is_done = verifier.verify(module) and run_and_verify(pipeline, module, verifier, restart)
             except DiagnosticError as error:
                 is_done, problem = False, str(error)

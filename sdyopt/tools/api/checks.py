@@ -378,7 +378,7 @@ def check(
     compilation = compilation_of(copy, topology, python) if compiled else None
     collector = copy.collector()
     with copy.session(collector.handle):
-        _, pipeline = assumed_pipeline(copy.op)
+        _, pipeline = assumed_pipeline(copy.op, "" if speeds is None else speeds.compiler)
         checker = Checker(copy.op, has_passes=False, machine=speeds)
         succeeded = copy.run_passes(pipeline, copy.op, collector, lambda: given.clone().op)
         if not succeeded:

@@ -116,7 +116,7 @@ class Module(ProgramView):
         rejects the program.
         """
         compilation = compilation_of(self._program, topology, python) if compiled else None
-        assumption, module = self._assumed()
+        assumption, module = self._assumed(topology)
         with self._program.session(discard):
             title = symbol_name(module.ir) or self._program.source.name
             limits = topology, device_memory, assume_trips
@@ -125,9 +125,9 @@ class Module(ProgramView):
             report.ir.assumption = assumption
             return report
 
-    def _assumed(self) -> tuple[str, Module]:
+    def _assumed(self, topology: str | PathLike[str] | None = None) -> tuple[str, Module]:
         """The program after the pipeline that is assumed if no pass has run, and a sentence about that."""
-        assumption, passes = assumed_passes(self._program)
+        assumption, passes = assumed_passes(self._program, topology)
         return assumption, self.run(passes) if passes else self
 
     def advise(
@@ -193,7 +193,7 @@ class Module(ProgramView):
         answer is a string that a notebook shows in colour; its figures are those for the `topology`. Raises
         ParseError if there is nothing of this name, and PassError.
         """
-        _, assumed = assumed_passes(self._program)
+        _, assumed = assumed_passes(self._program, topology)
         is_assumed = bool(assumed) and not passes
         passes = passes or (assumed or "sdy-propagation-pipeline",)
         return explanation(self._program, what, passes, width, is_assumed, topology)

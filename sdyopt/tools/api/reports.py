@@ -433,7 +433,7 @@ def report_of(
     return Report(report, title, program)
 
 
-def assumed_passes(program: IrProgram) -> tuple[str, str]:
+def assumed_passes(program: IrProgram, topology: str | PathLike[str] | None = None) -> tuple[str, str]:
     """The passes that are assumed for a program on which none has run, and a sentence about them.
 
     Both are "" if it needs no pass.
@@ -442,7 +442,8 @@ def assumed_passes(program: IrProgram) -> tuple[str, str]:
 
     if not program.is_written or reason_to_leave(program.op):
         return "", ""
-    sentence, pipeline = assumed_pipeline(program.op)
+    compiler = "" if topology is None else topology_of(topology).compiler
+    sentence, pipeline = assumed_pipeline(program.op, compiler)
     return sentence, str(pipeline)
 
 

@@ -131,6 +131,11 @@ class Analyses:
         """Whether passes are to insert collectives if none are given."""
         return any(analysis.options.needs_collectives for analysis in self._all)
 
+    @property
+    def compiler(self) -> str:
+        """The compiler of the machine that they are told; "" if it is unknown."""
+        return next(filter(None, (analysis.compiler for analysis in self._all)), "")
+
     def around_passes(self, program: Program) -> AbstractContextManager[object]:
         """The context in which passes run."""
         stack = ExitStack()

@@ -133,7 +133,7 @@ class ChunkRun:
         if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
             from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline, remark_on_lines
 
-            program.assumption, written = assumed_pipeline(op)
+            program.assumption, written = assumed_pipeline(op, self._analyses.compiler)
             program.shared(remark_on_lines)
         if job.dump_pipeline:
             job.write_log(written.dump())

@@ -170,3 +170,24 @@ func.func @gradient(%x: tensor<32x512x1024xbf16> {sdy.sharding = #sdy.sharding<@
   %0 = stablehlo.dot_general %x, %g, contracting_dims = [0, 1] x [0, 1] : (tensor<32x512x1024xbf16>, tensor<32x512x8192xbf16>) -> tensor<1024x8192xbf16>
   return %0 : tensor<1024x8192xbf16>
 }
+
+// -----
+
+sdy.mesh @grid = <["b"=2, "x"=4]>
+
+// A Fourier transform is products to libtpu, which sums up parts along a sharded dimension, and transforms the
+// whole back. If the result is sharded alike, the real operands of the products are gathered.
+// GPU: communication: 5.25 MiB on the wire per device, 6 collectives
+// TPU: communication: 3.38 MiB on the wire per device, 6 collectives
+// TPU: summed up: a Fourier transform is a product for each dimension
+func.func @transforms(
+    %a: tensor<16x64x256xcomplex<f32>> {sdy.sharding = #sdy.sharding<@grid, [{"b"}, {}, {"x"}]>},
+    %b: tensor<16x64x256xcomplex<f32>> {sdy.sharding = #sdy.sharding<@grid, [{"b"}, {}, {"x"}]>})
+    -> (tensor<16x64x256xcomplex<f32>> {sdy.sharding = #sdy.sharding<@grid, [{"b"}, {}, {"x"}]>},
+        tensor<16x64x256xcomplex<f32>> {sdy.sharding = #sdy.sharding<@grid, [{"b"}, {}, {"x"}]>}) {
+  %0 = stablehlo.fft %a, type = FFT, length = [256] : (tensor<16x64x256xcomplex<f32>>) -> tensor<16x64x256xcomplex<f32>>
+  %1 = stablehlo.negate %0 : tensor<16x64x256xcomplex<f32>>
+  %2 = stablehlo.fft %1, type = IFFT, length = [256] : (tensor<16x64x256xcomplex<f32>>) -> tensor<16x64x256xcomplex<f32>>
+  %3 = stablehlo.fft %b, type = FFT, length = [256] : (tensor<16x64x256xcomplex<f32>>) -> tensor<16x64x256xcomplex<f32>>
+  return %2, %3 : tensor<16x64x256xcomplex<f32>>, tensor<16x64x256xcomplex<f32>>
+}

@@ -173,3 +173,28 @@ func.func @overlapped_scatter(%x: tensor<16384x8192xf32> {sdy.sharding = #sdy.sh
   %6 = stablehlo.multiply %0, %5 : tensor<8192x8192xf32>
   return %6, %4 : tensor<8192x8192xf32>, tensor<f32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The logarithms in which labels are looked up are in memory on TPU until the gradient is computed.
+// CHECK: memory per device: peak 932.0 MiB
+// TPU: memory per device: peak 1.04 GiB
+func.func @loss(%x: tensor<8192x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x65536xbf16>, %y: tensor<8192x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<f32>, tensor<65536x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8192x1024xbf16>, tensor<1024x65536xbf16>) -> tensor<8192x65536xbf16>
+  %1 = stablehlo.convert %0 : (tensor<8192x65536xbf16>) -> tensor<8192x65536xf32>
+  %2 = stablehlo.exponential %1 : tensor<8192x65536xf32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8192x65536xf32>, tensor<f32>) -> tensor<8192xf32>
+  %4 = stablehlo.log %3 : tensor<8192xf32>
+  %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<8192xf32>) -> tensor<8192x65536xf32>
+  %6 = stablehlo.subtract %1, %5 : tensor<8192x65536xf32>
+  %7 = "stablehlo.gather"(%6, %y) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<8192x65536xf32>, tensor<8192x1xi32>) -> tensor<8192xf32>
+  %8 = stablehlo.reduce(%7 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8192xf32>, tensor<f32>) -> tensor<f32>
+  %9 = stablehlo.broadcast_in_dim %3, dims = [0] : (tensor<8192xf32>) -> tensor<8192x65536xf32>
+  %10 = stablehlo.divide %2, %9 : tensor<8192x65536xf32>
+  %11 = stablehlo.convert %10 : (tensor<8192x65536xf32>) -> tensor<8192x65536xbf16>
+  %12 = stablehlo.dot_general %11, %x, contracting_dims = [0] x [0] : (tensor<8192x65536xbf16>, tensor<8192x1024xbf16>) -> tensor<65536x1024xbf16>
+  return %8, %12 : tensor<f32>, tensor<65536x1024xbf16>
+}

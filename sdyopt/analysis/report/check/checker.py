@@ -183,7 +183,7 @@ class Checker:
 
     @cached_property
     def _trials(self) -> Trials:
-        pipeline = completing_pipeline(self._module, self._has_passes)
+        pipeline = completing_pipeline(self._module, self._has_passes, self._machine)
         is_inlined = not self._has_passes
         return trials_on(self._module, pipeline, self._machine, is_inlined, assumed=self._assumed)
 
