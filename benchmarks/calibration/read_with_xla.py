@@ -73,7 +73,9 @@ def collectives_of(text: str) -> list[tuple[str, str, int, int | None]]:
             elif opcode == "Send" and "source_target_pairs=" in line:
                 kind, shapes = "collective_permute", shapes[:1]
             elif opcode == "AsyncStart" and (wrapped := instruction.async_wrapped_root()) is not None:
-                kind = KINDS.get(wrapped.opcode.name.removeprefix("k"), "")
+                instruction, opcode = wrapped, wrapped.opcode.name.removeprefix("k")
+                kind = KINDS.get(opcode, "")
+                shapes = [operand.shape for operand in instruction.operands()]
             else:
                 kind = KINDS.get(opcode.removesuffix("Start"), "")
             if not kind:

@@ -43,8 +43,8 @@ def jax_pipeline(
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
     `sdy-import-hlo-shardings`, for a program that has only shardings of HLO,
     `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `sdy-simplify-hlo`, and `cse`, which
-    also removes dead operations. Another `cse` merges equal collectives, as XLA does after it
-    has partitioned a program.
+    also removes dead operations. At the end, `sdy-merge-collectives` merges equal collectives and what is
+    computed from them, as XLA does after it has partitioned a program.
 
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
     follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
@@ -69,7 +69,7 @@ def jax_pipeline(
         CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
-        CSE(),
+        MergeCollectives(),
     ]
 
 
