@@ -149,7 +149,7 @@ def top_k(
 
     `by_result` has the numbers of collectives by their results: other gathers may be in between.
     """
-    found: tuple[SourceLocation, str] | None = None
+    call: tuple[SourceLocation, str] | None = None
     pending = [number] if xla[number].kind == "all_gather" else []
     for index in pending:
         source = xla[index].source
@@ -161,10 +161,10 @@ def top_k(
             if following is not None and xla[following].kind == "all_gather":
                 pending += [] if following in pending else [following]
             elif user.opcode == "custom-call" and 'custom_call_target="TopK"' in user.attributes:
-                found = found or (source.used_at[0], f"TopK, %{user.name}")
+                call = call or (source.used_at[0], f"TopK, %{user.name}")
             else:
                 return None
-    return found
+    return call
 
 
 def _described(opcode: str) -> str:
