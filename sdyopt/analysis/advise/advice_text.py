@@ -101,7 +101,7 @@ def _limits(advice: AdviceResult) -> str:
             "in the order of what is saved at least: of the time or, with resharded activations moved whole, "
             "of the time at most"
         )
-    if advice.prefers_less:
+    if advice.prefers_less and len(advice.changes) > 1:
         parts.append("what sends more, or may take longer, comes after what is nearly as fast")
     return "; ".join(parts)
 

@@ -164,8 +164,15 @@ def _wrapped(value: int, type: IntegerType) -> int:
 
 
 def _residual(argument: BlockArgument) -> Value | None:
-    """The value in another manual computation that an argument is on each device, as in a backward pass."""
+    """The value outside that an argument is on each device: a loop does not change it, or it is a residual.
+
+    Residuals are of a backward pass, from another manual computation.
+    """
     op = argument.owner
+    if isinstance(op, WhileOp) and argument.block.last is not None:
+        yielded = argument.block.last.operands
+        is_kept = len(yielded) == len(op.operands) and yielded[argument.index] is argument
+        return op.operands[argument.index] if is_kept else None
     if not isinstance(op, ManualComputationOp):
         return None
     source = _unchanged(op.operands[argument.index])

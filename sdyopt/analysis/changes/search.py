@@ -33,6 +33,7 @@ from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 
@@ -292,7 +293,9 @@ class Search:
         places = self._lines.get(line) if self.can_try else None
         if not places:
             return None
-        return self._at(line, sum(places.values(), Fraction(0))) or self._at(*next(iter(places.items())))
+        return self._at(line, sum(places.values(), Fraction(0))) or self._at(
+            *next(iter(places.items())), line
+        )
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
         """The best change with which the line of collectives sends less, or these collectives."""
@@ -300,14 +303,18 @@ class Search:
             return None
         self.ranked = self._with_tried(at_place(self.program, place))
         before = self.sent_at(None, place)
-        return self.at_line(place[0]) or (self._at(place, before) if before else None)
+        return self.at_line(place[0]) or (self._at(place, before, place[0]) if before else None)
 
-    def _at(self, where: str | tuple[str, str, str], before: Fraction) -> Trial | None:
-        most = (1 - _LEAST_AT_PLACE) * before
-        helping = (trial for trial in self.ranked if self.sent_at(trial, where) <= most)
-        if (first := next(helping, None)) is not None:
+    def _at(self, where: str | tuple[str, str, str], before: Fraction, line: str = "") -> Trial | None:
+        """The first change with which a place sends less, and its line, if that is given, no more."""
+        most, of_line = (1 - _LEAST_AT_PLACE) * before, self.sent_at(None, line)
+
+        def helps(trial: Trial) -> bool:
+            return self.sent_at(trial, where) <= most and (not line or self.sent_at(trial, line) < of_line)
+
+        if (first := next(filter(helps, self.ranked), None)) is not None:
             return first
-        return self.together if self.together and self.sent_at(self.together, where) <= most else None
+        return self.together if self.together and helps(self.together) else None
 
     def sent_at(self, trial: Trial | None, where: str | tuple[str, str, str]) -> Fraction:
         """What a device sends at a line or a place, after a trial or without a change."""
@@ -454,7 +461,7 @@ class Search:
             return self.excess(after) < excess
         if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
             return False
-        if self.moves_whole and not trial.effect.is_worth_it:
+        if self.moves_whole and (not trial.effect.is_worth_it or self._shards_rows_further(trial.change)):
             return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
@@ -467,6 +474,28 @@ class Search:
         peak = max(before.peak_bytes, self.trials.on_chip)
         fits = self.memory is not None or after.peak_bytes <= peak * most
         return is_faster and fits and after.flops <= before.flops * most
+
+    def _shards_rows_further(self, change: Change) -> bool:
+        """Whether rows of a table that are sharded get further axes: XLA looks them up at other expense."""
+        for edit in change.edits:
+            for dim in self._looked_up.get(edit.subject, ()):
+                before = annotation_of(edit.subject)
+                was = () if before is None else before.dims[dim].axes
+                if was and set(was) < set(edit.sharding.dims[dim].axes):
+                    return True
+        return False
+
+    @cached_property
+    def _looked_up(self) -> dict[object, tuple[int, ...]]:
+        """The dimensions of arguments along which the program looks up rows."""
+        looked_up: dict[object, tuple[int, ...]] = {}
+        for op in self.trials.module.walk():
+            if isinstance(op, GatherOp) and self.can_try:
+                argument = self.program.written_origins.argument(op.operands[0])
+                shapes = [getattr(value.type, "shape", None) for value in (argument, op.operands[0]) if value]
+                if argument is not None and shapes[0] == shapes[1]:
+                    looked_up[argument] = tuple(op.dimension_numbers.start_index_map)
+        return looked_up
 
     def rank(self, trial: Trial) -> tuple[object, ...]:
         """The sort key of changes."""

@@ -16,7 +16,8 @@ from sdyopt.analysis.changes.order import surest_first, without_equals
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
+from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import FuncOp
@@ -391,3 +392,41 @@ def test_a_constraint_of_a_statement_is_written_with_that_of_the_gradient() -> N
         assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
         changes = Gradients(module).constrained([AnnotationEdit(value, value.op.sharding, mesh)])
         assert {each.subject for each in changes} == {first, gradient, recomputed}
+
+
+LOOKUP = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(
+    %table: tensor<4096x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %i: tensor<64x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<64x256xf32> {
+  %0 = "stablehlo.gather"(%table, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 256>}> : (tensor<4096x256xf32>, tensor<64x1xi32>) -> tensor<64x256xf32>
+  return %0 : tensor<64x256xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("dims", "expected"),
+    [
+        ((("x", "y"), ()), False),
+        # Other rows, and columns, are as before.
+        ((("x",), ()), True),
+        ((("y",), ("x",)), True),
+    ],
+)
+def test_rows_that_are_looked_up_are_not_sharded_further(
+    dims: tuple[tuple[str, ...], ...], expected: bool
+) -> None:
+    module = sdyopt.parse(LOOKUP).ir
+    search = Search(trials_on(module, assumed_pipeline(module)[1]))
+    function = next(op for op in search.trials.module.walk() if isinstance(op, FuncOp))
+    table = function.entry.arguments[0]
+    mesh = next(op for op in search.trials.module.walk() if isinstance(op, MeshOp))
+    assert isinstance(table, BlockArgument)
+    shardings = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in dims)
+    edit = AnnotationEdit(table, TensorSharding(SymbolRef(mesh.sym_name), shardings), mesh.mesh)
+    before = figures(100, peak=100)._replace(seconds=Fraction(100), flops=Fraction(100))
+    trial = Trial(Change((edit,)), before, before._replace(seconds=Fraction(50), wire_bytes=Fraction(50)))
+    assert search.pays(trial) == expected

@@ -66,6 +66,10 @@ def _texts(**replaced: str) -> list[str]:
     text = _PROGRAM
     for name, value in (_PLAIN | replaced).items():
         text = text.replace(name, value)
+    return _texts_of(text)
+
+
+def _texts_of(text: str) -> list[str]:
     module = sdyopt.parse(text).ir
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     program = SimpleNamespace(module=module, mesh=SimpleNamespace(mesh=mesh))
@@ -93,3 +97,42 @@ def test_a_loop_carries_the_index_of_another_manual_computation() -> None:
 )
 def test_what_is_no_slice_by_the_index_along_an_axis_of_the_sum_is_left(replaced: dict[str, str]) -> None:
     assert not _texts(**replaced)
+
+
+_IN_LOOP = """
+sdy.mesh @mesh = <["model"=4]>
+func.func @main(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{}, {}]>] out_shardings=[<@mesh, [{}, {"model"}]>]
+      manual_axes={"model"} (%a: tensor<8x32xf32>) {
+    %size = stablehlo.constant dense<8> : tensor<i32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %parts = stablehlo.constant dense<0.0> : tensor<8x8xf32>
+    %id = stablehlo.partition_id : tensor<ui32>
+    %position = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+    %start = stablehlo.multiply %position, %size : tensor<i32>
+    %1:2 = stablehlo.while(%at = %start, %part = %parts) : tensor<i32>, tensor<8x8xf32>
+    cond {
+      %true = stablehlo.constant dense<true> : tensor<i1>
+      stablehlo.return %true : tensor<i1>
+    } do {
+      %2 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %s = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<8x32xf32>) -> tensor<8x32xf32>
+      %3 = stablehlo.dynamic_slice %2, %zero, %at, sizes = [8, 8]
+          : (tensor<8x32xf32>, tensor<i32>, tensor<i32>) -> tensor<8x8xf32>
+      %next = stablehlo.add %at, %size : tensor<i32>
+      stablehlo.return NEXT, %3 : tensor<i32>, tensor<8x8xf32>
+    }
+    sdy.return %1#1 : tensor<8x8xf32>
+  } : (tensor<8x32xf32>) -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("carried", "count"), [("%at", 1), ("%next", 0)])
+def test_a_loop_keeps_the_index_of_the_device(carried: str, count: int) -> None:
+    assert len(_texts_of(_IN_LOOP.replace("NEXT", carried))) == count

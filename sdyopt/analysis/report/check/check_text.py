@@ -414,8 +414,6 @@ def _unquoted(kind: str) -> str:
 
 def change_of(check: CheckResult, place: CostlyPlace) -> str:
     """The change that was tried with the best effect, or that none helps."""
-    if place.shared and place.shared_bytes <= 0:
-        return f"see the change of {place.shared}: it saves the largest of these, but not in all"
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
     if place.is_transposed and place.best is None:

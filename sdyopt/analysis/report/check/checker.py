@@ -92,7 +92,9 @@ class CostlyPlace:
     @property
     def is_transposed(self) -> bool:
         """Whether JAX sums in each iteration of a loop what a `pcast` before the loop sums once."""
-        return self.largest.cause == TRANSPOSED_PVARY and self.largest.loop is not None
+        # The loop itself computes what is not the gradient of an argument.
+        is_of_argument = self.largest.cause == TRANSPOSED_PVARY and bool(self.parts[0].names)
+        return is_of_argument and self.largest.loop is not None
 
     def is_like(self, other: CostlyPlace) -> bool:
         """Whether another line has the same collectives, for the same reasons."""
@@ -277,6 +279,8 @@ def places_by_change(
             place.best = None
         elif place.best is not None:
             place.shared_bytes = saved(place, place.best)
+            if place.shared_bytes <= 0:
+                place.best, place.shared = None, 0
     for place in changed:
         assert place.best is not None
         place.subject = search.names.subject(place.best.change, place.largest.location)
