@@ -133,7 +133,7 @@ class Analyses:
 
     @property
     def compiler(self) -> str:
-        """The compiler of the machine that they are told; "" if it is unknown."""
+        """The compiler of the machine that figures are for; "" if it is unknown."""
         return next(filter(None, (analysis.compiler for analysis in self._all)), "")
 
     def around_passes(self, program: Program) -> AbstractContextManager[object]:
