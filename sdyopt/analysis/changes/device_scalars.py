@@ -169,10 +169,9 @@ def _residual(argument: BlockArgument) -> Value | None:
     Residuals are of a backward pass, from another manual computation.
     """
     op = argument.owner
-    if isinstance(op, WhileOp) and argument.block.last is not None:
-        yielded = argument.block.last.operands
-        is_kept = len(yielded) == len(op.operands) and yielded[argument.index] is argument
-        return op.operands[argument.index] if is_kept else None
+    if isinstance(op, WhileOp):
+        outside = _unchanged(argument)
+        return None if outside is argument else outside
     if not isinstance(op, ManualComputationOp):
         return None
     source = _unchanged(op.operands[argument.index])
