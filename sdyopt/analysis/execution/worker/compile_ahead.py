@@ -152,14 +152,18 @@ def _free_results(module: Any) -> list[bool]:
 
 
 def _are_written(folder: Path, patterns: Sequence[str]) -> bool:
-    """Whether the files are there and complete, which they are if they do not grow."""
+    """Whether the files are there and complete: the HLO, the last pattern, has its end, and none grows."""
     if not all(any(folder.glob(pattern)) for pattern in patterns):
         return False
     sizes = []
     for _ in range(2):
         sizes.append([path.stat().st_size for pattern in patterns for path in sorted(folder.glob(pattern))])
         sleep(5 * _POLL)
-    return all(sizes[0]) and sizes[0] == sizes[1]
+    if not all(sizes[0]) or sizes[0] != sizes[1]:
+        return False
+    # A busy compiler may write nothing for longer; the entry is the last computation of the text.
+    _, entry, rest = next(iter(sorted(folder.glob(patterns[-1])))).read_bytes().partition(b"\nENTRY ")
+    return bool(entry) and b"\n}" in rest
 
 
 def _first_line(error: Exception) -> str:

@@ -24,7 +24,7 @@ from sdyopt.base.dataclasses import asdict, dataclass
 from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cached_file, user_cache
 
 # A change of the format, or of what is compiled, makes older results useless.
-_FORMAT = 1
+_FORMAT = 2
 _MAX_CACHE = 1 << 30
 # With fewer bytes, a file system is full.
 _LEAST_ROOM = 1 << 16
