@@ -168,7 +168,7 @@ class Rewriter:
     ) -> None:
         """Inserts a detached operation at an insertion point.
 
-        The listener is told of all that is nested in it; of what was moved there, only of the outermost.
+        The listener hears of all that is nested in it; of what was moved there, only of the outermost.
         """
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True

@@ -75,10 +75,10 @@ def test_max_rewrites_limits_the_number_of_rewrites() -> None:
 
 
 @pytest.mark.parametrize(
-    ("max_iterations", "told"),
+    ("max_iterations", "limit"),
     [(10, "10 iterations"), (-1, "10 iterations"), (3, "3 iterations"), (1, "1 iteration$")],
 )
-def test_rewrites_without_end_are_an_error(max_iterations: int, told: str) -> None:
+def test_rewrites_without_end_are_an_error(max_iterations: int, limit: str) -> None:
     rewriter, (root, block) = Rewriter(), scope()
     argument = rewriter.add_argument(block, I32)
     use(rewriter, block, negate(rewriter, block, argument).result)
@@ -90,5 +90,5 @@ def test_rewrites_without_end_are_an_error(max_iterations: int, told: str) -> No
     def patterns(op_class: type[Op]) -> Sequence[Pattern]:
         return [Pattern(again, "again")] if op_class.name == "toy.negate" else ()
 
-    with pytest.raises(DiagnosticError, match=rf"pattern 'again' still matches 'toy\.negate' after {told}"):
+    with pytest.raises(DiagnosticError, match=rf"pattern 'again' still matches 'toy\.negate' after {limit}"):
         apply_greedily(root, patterns, GreedyOptions(max_iterations=max_iterations))
