@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 
 from sdyopt.analysis.changes.edits import (
     AnnotationEdit,
@@ -121,7 +122,7 @@ class ExplainedChanges:
             axis = axis_text(absence.axis)
             node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
             return
-        tried = unwritable = 0
+        tried = unwritable = unsharded = 0
         pairs: list[tuple[AnnotationEdit, Effect]] = []
         for edit in dict.fromkeys(proposals):
             if not self._gradients.constrained((edit,)):
@@ -131,7 +132,9 @@ class ExplainedChanges:
                 break
             tried += 1
             effect = self._effect(edit, proposals, absence)
-            if effect is not None:
+            if effect is not None and effect.is_worse and _shards_less(edit):
+                unsharded += 1
+            elif effect is not None:
                 pairs.append((edit, effect))
         sure = [(edit, effect) for edit, effect in pairs if effect.is_worth_it]
         # What no partitioner does otherwise comes first, of edits that make as many figures worse.
@@ -148,6 +151,8 @@ class ExplainedChanges:
         else:
             count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
             why = "XLA may turn the gain into a loss" if pairs else "without success"
+            if unsharded and not pairs:
+                why = "with which it does, and an argument or a result is sharded less, at a cost"
             node.add(f"no help was found: {count} tried, {why}")
 
     def _shared(self, proposals: _Proposals, absence: Absence) -> Trial | None:
@@ -328,6 +333,15 @@ def _identity(subject: Subject) -> object:
     op = owning_op(subject)
     at = op.sym_name if isinstance(op, FuncOp) else op.location
     return type(subject), op.signature.name, at, subject.index, subject.type
+
+
+def _shards_less(edit: AnnotationEdit) -> bool:
+    """Whether an argument or a result of the program is sharded along fewer devices after an edit."""
+    before = annotation_of(edit.subject) if edit.is_boundary else None
+    if before is None:
+        return False
+    sizes = [[dim.sharded_size(edit.mesh) for dim in sharding.dims] for sharding in (before, edit.sharding)]
+    return prod(sizes[1]) < prod(sizes[0])
 
 
 def _is_gradient(edit: AnnotationEdit) -> bool:

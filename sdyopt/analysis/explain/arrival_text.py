@@ -8,16 +8,20 @@ from textwrap import wrap
 
 from sdyopt.analysis.explain.names import ExplanationNames
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, is_shard_map
-from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation
+from sdyopt.analysis.figures.user_lines import constraint_text, is_derived, is_out_sharding, is_shard_map
+from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation, dimension_of
 from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.sources import AnnotationSource
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Means
 
@@ -26,6 +30,8 @@ _FIRST_STEPS, _LAST_STEPS = 3, 1
 
 # The maximum number of further sources of an axis that are named.
 _SHOWN_SOURCES = 3
+# Of a value whose sharding JAX derives, so many values before it are looked at.
+_MOST_VALUES = 200
 # Of so many, equal ones are named once.
 _READ_SOURCES = 12
 
@@ -37,7 +43,7 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: PropagationRun, names: 
     for number, item in enumerate(steps):
         if hidden > 1 and _FIRST_STEPS <= number < _FIRST_STEPS + hidden:
             if number == _FIRST_STEPS:
-                parent.add(f"… {hidden} more steps, along {_operations(steps[number : number + hidden])}")
+                parent.add(f"… {hidden} more steps, along {operations_text(steps[number : number + hidden])}")
             continue
         text, source_line = step_text(item, run, names)
         # Two operations of one line may have the same words.
@@ -46,6 +52,9 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: PropagationRun, names: 
     annotation = last.annotation
     assert annotation is not None
     text = annotation_text(annotation, names)
+    written = written_origin(annotation, arrival.axis, names)
+    if written[0] != annotation_text(annotation._replace(means=None), names):
+        text = f"{text}, from {' at '.join(filter(None, written))}"
     if len(parent.children) or annotation.means is None:
         text = f"annotated: {text}"
     parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
@@ -57,6 +66,12 @@ def add_other_sources(
     """Adds the annotations that an axis would come from without the one that its steps lead to."""
     own = arrival.origin
     others = [source.annotation for source in sources if source.annotation[:3] != own[:3]]
+    # With explicit axes, JAX annotates each value; what a person has written is named.
+    others = [
+        annotation
+        for annotation in others
+        if annotation.kind is not AnnotationKind.CONSTRAINT or not is_derived(annotation.op)
+    ]
     if others:
         # A line may write several annotations.
         texts = (where_annotated(annotation, names).removeprefix("in ") for annotation in others)
@@ -87,11 +102,16 @@ def step_text(arrival: Arrival, run: PropagationRun, names: ExplanationNames) ->
     return text, source_line
 
 
-def _operations(steps: list[Arrival]) -> str:
+def operations_text(steps: Sequence[Arrival]) -> str:
     """The operations of some steps, each once."""
-    ops = dict.fromkeys(step.step.site.op_name.partition(".")[2] for step in steps if step.step is not None)
+    ops = dict.fromkeys(_operation(step.step.site) for step in steps if step.step is not None)
     shown = list(ops)[:4]
     return ", ".join(shown) + (", …" if len(ops) > len(shown) else "")
+
+
+def _operation(site: Site) -> str:
+    name = site.op_name if site.edge_owner is None else site.edge_owner.signature.name
+    return name.partition(".")[2]
 
 
 def direction(site: Site, source: int, target: int) -> str:
@@ -173,6 +193,46 @@ def annotation_text(annotation: UserAnnotation, names: ExplanationNames) -> str:
     return text
 
 
+def written_origin(annotation: UserAnnotation, axis: AxisRef, names: ExplanationNames) -> tuple[str, str]:
+    """What a person has written that gives an axis to a value, and its line.
+
+    With explicit axes, JAX derives the shardings of most values from those of operands.
+    """
+    written = annotation
+    if annotation.kind is AnnotationKind.CONSTRAINT and is_derived(annotation.op):
+        written = _before_derived(annotation.op, axis) or annotation
+    text = annotation_text(written._replace(means=None), names)
+    return text, annotation_source_line(written, names)
+
+
+def _before_derived(op: Op, axis: AxisRef) -> UserAnnotation | None:
+    """The nearest annotation before a derived one that a person has written."""
+    pending = list(op.operands)
+    seen = set(pending)
+    for value in pending:
+        if len(seen) > _MOST_VALUES:
+            break
+        if isinstance(value, BlockArgument):
+            owner = value.block.parent_op
+            if isinstance(owner, FuncOp) and dimension_of(sharding_of(value), axis) >= 0:
+                return UserAnnotation(AnnotationKind.INPUT, owner, value.index)
+            before = owner.operands[value.index : value.index + 1] if isinstance(owner, WhileOp) else ()
+        else:
+            source = value.defining_op
+            assert source is not None
+            # Passes replace constraints, at their locations.
+            if isinstance(source, ShardingConstraintOp | ReshardOp | CollectiveOp):
+                if dimension_of(sharding_of(value), axis) < 0:
+                    continue
+                if source_location(source.location).name_stack and not is_derived(source):
+                    return UserAnnotation(AnnotationKind.CONSTRAINT, source, 0)
+            before = source.operands
+        new = [operand for operand in before if operand not in seen]
+        seen.update(new)
+        pending += new
+    return None
+
+
 def where_annotated(annotation: UserAnnotation, names: ExplanationNames) -> str:
     """`in the input %x (train.py:3)`."""
     source_line = annotation_source_line(annotation, names)
@@ -206,6 +266,8 @@ def _constraint(annotation: UserAnnotation, names: ExplanationNames) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
     described = None if operand is None else names.described(block_or_result(operand))
     name = described[0] if described else "" if operand is None else names.value(block_or_result(operand))
+    if is_derived(annotation.op):
+        return f"the sharding that JAX derives for {name or 'an intermediate value'}"
     if is_out_sharding(annotation.op):
         return f"out_sharding of {name}"
     return f"{constraint_text(annotation.op)}{f' on {name}' if name else ''}"

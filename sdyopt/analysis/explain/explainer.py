@@ -16,21 +16,16 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import is_input
 from sdyopt.analysis.changes.effect import bytes_of_runs
-from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import ExplainedChanges
-from sdyopt.analysis.explain.arrival_text import Sentence, add_arrival, add_other_sources, tree_text
+from sdyopt.analysis.explain.arrival_text import Sentence, tree_text
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.analysis.explain.collective_sides import subject_of
 from sdyopt.analysis.explain.names import (
-    ExplanationNames,
     axis_text,
-    in_sdy,
-    sharding_text,
     sharding_words,
     type_text,
 )
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
-from sdyopt.analysis.explain.replicated import add_replicated, manual_computation
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
     OutputTarget,
@@ -41,17 +36,14 @@ from sdyopt.analysis.explain.targets import (
     output_values,
     unknown_collective,
 )
+from sdyopt.analysis.explain.value_answers import COMPARED_WIDTH, explain_subject, summarize_subject
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.report.check.check_text import title_of, why
 from sdyopt.analysis.report.check.checker import CheckResult, places_of
-from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
-from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import PropagationRun
-from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -63,15 +55,13 @@ from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of
-from sdyopt.shardy.notation.partition_spec import jax_type, short_spec, specs_of
+from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
 
-# Any width will do to see whether two answers are the same.
-_COMPARED_WIDTH = 100
 # Of a line, so many values are explained, of which those in other layers may have the same answer.
 _MAX_EXPLAINED = 12
 # Of the values that are sharded alike, so many operations are named.
@@ -176,7 +166,7 @@ class ShardingExplainer:
             phase = {value: _phase(run, value) for value, run in subjects.items()}
             is_many = len(subjects) > _MAX_VALUES
 
-            def order(subject: Subject) -> tuple[bool, bool, int, int, bool, bool, int]:
+            def order(subject: Subject) -> tuple[bool, bool, int, int, bool, bool, bool, int]:
                 owner = subjects[subject].edge_owners.get(subject, subject)
                 is_derived = isinstance(owner, OpResult) and _is_derived(owner.op)
                 is_saved = is_many and self._is_only_for_gradients(owner)
@@ -184,7 +174,7 @@ class ShardingExplainer:
                 depth, size = (_depth(owner), -_size(subject)) if is_many else (0, 0)
                 return (
                     *(subject in of_called, is_scalar, phase[subject]),
-                    *(depth, is_saved, is_many and is_derived, size),
+                    *(depth, is_saved, is_many and is_derived, is_many and _is_filled(owner), size),
                 )
 
             subjects = {subject: subjects[subject] for subject in sorted(subjects, key=order)}
@@ -205,25 +195,34 @@ class ShardingExplainer:
         first_of: dict[str, Sentence] = {}
         sharded_alike: dict[str, list[str]] = {}
         is_line = bool(line) and "*" not in line
+        if is_short := is_line and len(subjects) > 1:
+            # What is neither sharded nor sent is not what a question about a line is about.
+            tensors = {value: run for value, run in subjects.items() if _size(value) > 1}
+            subjects = tensors or subjects
         place = self._place_of(line) if is_line else None
         # What helps the line is said once.
         advice = self.advice if place is None else None
         hidden: list[tuple[Subject, PropagationRun]] = []
         explained = 0
         for subject, run in subjects.items():
-            where = self.names.source_line_of_subject(run, subject), _PHASES[_phase(run, subject)]
-            state = f"{where} {type_text(subject)} {sharding_words(run.final[subject])}"
+            state = f"{type_text(subject)} {sharding_words(run.final[subject])}"
+            if not is_short:
+                where = self.names.source_line_of_subject(run, subject), _PHASES[_phase(run, subject)]
+                state = f"{where} {state}"
             if is_line and state in first_of:
                 sharded_alike.setdefault(state, []).append(self.names.title(run, subject)[0])
                 continue
-            if len(different) == _MAX_VALUES or explained == _MAX_EXPLAINED:
+            if len(different) == _MAX_VALUES - is_short or explained == _MAX_EXPLAINED:
                 hidden.append((subject, run))
                 continue
-            tree = explain_subject(self.record, run, subject, self.names, advice)
-            text = tree_text(tree, _COMPARED_WIDTH)
+            if is_short:
+                tree = summarize_subject(self.record, run, subject, self.names, advice, line)
+            else:
+                tree = explain_subject(self.record, run, subject, self.names, advice)
+            text = tree_text(tree, COMPARED_WIDTH)
             # So have those of a line in all layers.
             key = _OF_LAYER.sub("*", text) if line else text
-            if key in different and text != tree_text(different[key], _COMPARED_WIDTH):
+            if key in different and text != tree_text(different[key], COMPARED_WIDTH):
                 alike.setdefault(key, []).append(self.names.title(run, subject)[1])
             different.setdefault(key, tree)
             first_of[state] = different[key]
@@ -236,9 +235,12 @@ class ShardingExplainer:
         for state, titles in sharded_alike.items():
             kinds = list(dict.fromkeys(titles))
             more = f" and {len(kinds) - _KINDS_SHOWN} more" if len(kinds) > _KINDS_SHOWN else ""
+            what = "alike" if is_short else "of this line, type and sharding"
+            named_kinds = f": {', '.join(kinds[:_KINDS_SHOWN])}{more}"
+            # Several values of one kind need no list.
+            is_same = is_short and len(kinds) == 1 and first_of[state].text.startswith(f"{kinds[0]}: ")
             first_of[state].add(
-                f"{counted(len(titles), 'more value')} of this line, type and sharding: "
-                f"{', '.join(kinds[:_KINDS_SHOWN])}{more}"
+                f"{counted(len(titles), 'more value')} {what}{'' if is_same else named_kinds}"
             )
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
         trees = list(different.values())
@@ -251,7 +253,10 @@ class ShardingExplainer:
             self._add_removed(trees[0], self._written.get(value))
         if len(values) == 1 and not line:
             self._add_moved(trees[0], values[0])
-        return [*trees, Sentence(self._hidden_text(hidden, line))] if hidden else trees
+        if hidden or is_short:
+            first = self._question(*next(iter(subjects.items()))) if is_short else ""
+            trees.append(Sentence(self._hidden_text(hidden, line, first)))
+        return trees
 
     def _place_of(self, line: str) -> Sentence | None:
         """What a line sends and why, as in a check, and what to write; None if it sends nothing."""
@@ -303,20 +308,33 @@ class ShardingExplainer:
         if not _has_help(tree):
             self.advice.add_for_input(tree, subject)
 
-    def _hidden_text(self, hidden: Sequence[tuple[Subject, PropagationRun]], line: str) -> str:
-        """The number of values that are not explained, and how to list those of a line."""
-        phases = Counter(_PHASES[_phase(run, value)] for value, run in hidden)
-        parts = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
-        of = f" ({parts})" if line and len(phases) > 1 else ""
-        how = f"; --explain='{line} all' lists them" if line and "*" not in line else ""
-        return f"… and {counted(len(hidden), 'more value')}{of}{how}"
+    def _hidden_text(
+        self, hidden: Sequence[tuple[Subject, PropagationRun]], line: str, first: str = ""
+    ) -> str:
+        """The number of values that are not explained, how to list those of a line, and `first` in full."""
+        parts: list[str] = []
+        if hidden:
+            phases = Counter(_PHASES[_phase(run, value)] for value, run in hidden)
+            listed = ", ".join(f"{phases[phase]} {phase}" for phase in _PHASES if phases[phase])
+            of = f" ({listed})" if line and len(phases) > 1 else ""
+            parts.append(f"… and {counted(len(hidden), 'more value')}{of}")
+        if line and "*" not in line:
+            parts.append(f"--explain='{line} all' lists {'them' if hidden else 'the values'}")
+        if first:
+            parts.append(f"--explain='{first}' explains one in full")
+        return "; ".join(parts)
 
     def _listed(self, subject: Subject, run: PropagationRun) -> Sentence:
         """A value in a list: its sharding, and how to ask for it."""
-        sharding, (title, name) = run.final[subject], self.names.title(run, subject)
-        name, of, function = (name or title).partition(" of @")
-        ask = f"@{function} {name}" if of else name
+        sharding, (title, _) = run.final[subject], self.names.title(run, subject)
+        ask = self._question(subject, run)
         return Sentence(f"{title}: {jax_type(type_text(subject))} {sharding_words(sharding)}", f"'{ask}'")
+
+    def _question(self, subject: Subject, run: PropagationRun) -> str:
+        """What --explain is asked for a value."""
+        title, name = self.names.title(run, subject)
+        name, of, function = (name or title).partition(" of @")
+        return f"@{function} {name}" if of else name
 
     def _is_only_for_gradients(self, subject: Value | FunctionResult) -> bool:
         """Whether only the backward pass uses a value, such as what a loop saves for it; or nothing does."""
@@ -429,6 +447,13 @@ def _is_derived(op: Op) -> bool:
     return isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature)
 
 
+def _is_filled(value: Subject | Value) -> bool:
+    """Whether each element of a value is the same, such as the momentum of an optimizer."""
+    if not isinstance(value, OpResult) or not isinstance(value.op, BroadcastInDimOp):
+        return False
+    return _size(block_or_result(value.op.operands[0])) < 2
+
+
 def _depth(subject: Subject | Value) -> int:
     """The number of loops and private functions around what computes a value."""
     if not isinstance(subject, OpResult):
@@ -442,62 +467,3 @@ def _size(subject: Subject) -> int:
     """The number of elements of a subject."""
     type = None if isinstance(subject, FunctionResult) else subject.type
     return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
-
-
-def explain_subject(
-    record: ShardingRecord,
-    run: PropagationRun,
-    subject: Subject,
-    names: ExplanationNames,
-    advice: ExplainedChanges | None,
-) -> Sentence:
-    """Explains the axes of a subject, and those that it did not get."""
-    sharding = run.final[subject]
-    type, (name, in_source) = type_text(subject), names.title(run, subject)
-    names = names.within(run, subject)
-    is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
-    owner = run.edge_owners.get(subject, subject)
-    is_local = isinstance(owner, OpResult) and manual_computation(owner) is not None
-    state = "is sharded" if is_sharded else "on each device" if is_local else "is not sharded"
-    # `P()` would only repeat that it is not sharded.
-    is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
-    shown = f" {sharding_words(sharding)}" if is_shown else ""
-    root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))
-    if start := _start_of_loop(run, subject, names):
-        root.add(f"the loop carries it, from {start} on")
-    for dim in () if sharding is None else sharding.dims:
-        # Axes that came along the same steps are explained once.
-        alike: dict[str, tuple[list[Arrival], Sentence]] = {}
-        for axis in dim.axes:
-            for arrival in arrivals(record, run, subject, axis):
-                node = Sentence(f"shards dimension {arrival.dim}")
-                add_arrival(node, arrival, run, names)
-                result = sources(record, run, subject, arrival.axis)
-                add_other_sources(node, result, arrival, names)
-                alike.setdefault(tree_text(node, _COMPARED_WIDTH), ([], node))[0].append(arrival)
-        for same, node in alike.values():
-            axes = ", ".join(axis_text(arrival.axis) for arrival in same)
-            text = f"{axes} shard{'s' if len(same) == 1 else ''} dimension {same[0].dim}"
-            root.children.append(Sentence(text, "", node.children))
-    for truncated, reason in record.truncations.get(subject, ()):
-        root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {reason.value}")
-    add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
-    if len(root.children) == bool(start):
-        add_replicated(root, record, run, subject, names)
-    if sharding is not None and short_spec(sharding):
-        root.children.insert(0, Sentence(in_sdy(type, sharding, in_source)))
-    return root
-
-
-def _start_of_loop(run: PropagationRun, subject: Subject, names: ExplanationNames) -> str:
-    """The name of the value with which a loop-carried value starts; "" for any other value."""
-    owner = run.edge_owners.get(subject)
-    if not isinstance(owner, OpResult) or not isinstance(owner.op, WhileOp):
-        return ""
-    return names.value(block_or_result(owner.op.operands[owner.index]))
-
-
-def _shown(result: Sequence[Absence]) -> Sequence[Absence]:
-    """The absences to show: those without a corresponding dimension only if there are no others."""
-    shown = [absence for absence in result if absence.obstacle is not Obstacle.NO_DIMENSION]
-    return shown or result

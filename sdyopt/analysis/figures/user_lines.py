@@ -142,7 +142,9 @@ def operation_text(op: Op) -> str:
     if is_shard_map(op):
         return "shard_map"
     name = op.signature.name.partition(".")[2] or op.signature.name
-    return constraint_text(op) if name == "sharding_constraint" else name
+    if name != "sharding_constraint":
+        return name
+    return constraint_text(op).removeprefix(OUT_SHARDING if is_derived(op) else "")
 
 
 # Operations for which JAX has an argument `out_sharding`.

@@ -4,6 +4,7 @@
 // RUN: sdy-opt %s --lint | filecheck %s --check-prefix=LINT
 // RUN: sdy-opt %s --explain=#0 | filecheck %s --check-prefix=EXPLAIN
 // RUN: sdy-opt %s --explain=model.py:10 | filecheck %s --check-prefix=LINE
+// RUN: sdy-opt %s --explain=model.py:11 | filecheck %s --check-prefix=DERIVED
 // RUN: sdy-opt %s --advise | filecheck %s --check-prefix=ADVISE
 
 // CHECK:      1. model.py:10  512.0 KiB (100%)  all_gather along model
@@ -25,6 +26,10 @@
 // LINE-NEXT: tried: -512.0 KiB sent, -1.50 MiB memory; this line sends 0 B in place of 512.0 KiB
 // LINE:      "model" does not shard dimension 1
 // LINE-NOT:  help:
+
+// What JAX derives for an elementwise operation is written nowhere: the answer goes back to what is written.
+// DERIVED:   tanh: f32[256,4096] is sharded P('data')  %3
+// DERIVED-NEXT: "data" shards dimension 0, from reshard on the dot_general  model.py:10
 
 // ADVISE: 1. write P('data', 'model') in the reshard at model.py:10
 // ADVISE-NOT: remove the

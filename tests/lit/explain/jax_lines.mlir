@@ -4,11 +4,12 @@
 
 // Of a line of Python, the forward value comes before that of the backward pass, which is earlier in the program here.
 // What a function computes that the line calls comes last. A constraint in a helper is at the line that calls the helper, as in reports. Values say which operation they are of.
-// CHECK:      {{^}}dot_general: f32[8,8] is sharded P('x') model.py:7
-// CHECK-NEXT: ├─ in sdy: %1: tensor<8x8xf32> [{"x"}, {}]
-// CHECK:      ├─ with_sharding_constraint on the dot_general, which its input got before propagation
-// CHECK:      {{^}}dot_general (backward): f32[8,8] is sharded P('x') model.py:7
-// CHECK:      {{^}}tanh: f32[8,8] is sharded P('x') model.py:20
+// A line has short answers, one for each type and sharding, and says how to ask for more.
+// CHECK:      {{^}}dot_general: f32[8,8] is sharded P('x') %1
+// CHECK-NEXT: ├─ "x" shards dimension 0, from with_sharding_constraint on the dot_general model.py:8
+// CHECK-NEXT: └─ 2 more values alike: dot_general (backward), tanh
+// CHECK-NEXT: {{^}}--explain='model.py:7 all' lists the values; --explain='%1' explains one in full
+// CHECK-NOT:  {{.}}
 
 // The number of a collective in a report is that which --explain takes.
 // REPORT: model.py:9 all_reduce {"x"}

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s --explain=model.py:4 | filecheck %s
+// RUN: sdy-opt %s --explain='%%r#1' | filecheck %s --check-prefix=RESULT
 // RUN: sdy-opt %s --explain='model.py:4 all' | filecheck %s --check-prefix=ALL
 // RUN: sdy-opt %s --explain="#0" | filecheck %s --check-prefix=COLLECTIVE
 
@@ -6,16 +7,22 @@
 // the body computes. Values are described by their operations, axes with the same steps are explained once, and the
 // others can be listed.
 
-// CHECK:      {{^}}result 1 of the while: f32[8,16] is sharded P(('x', 'y'), 'z') model.py:4
-// CHECK-NEXT: in sdy: %r#1: tensor<8x16xf32>
-// CHECK:      ├─ "x", "y" shard dimension 0
-// CHECK-NEXT: from h (dimension 0), which the loop carries (data-flow edge of while) model.py:4
-// CHECK-NEXT: annotated: the input h
-// CHECK-NEXT: "z" shards dimension 1
-// CHECK-NEXT: from the convert (dimension 0), between operands along dot_general model.py:4
-// CHECK:      {{^}}result 2 of the while
-// CHECK:      more value{{.*}} of this line, type and sharding: {{.*}}dynamic_update_slice
-// CHECK:      … and 1 more value; --explain='model.py:4 all' lists them
+// CHECK:      {{^}}result 1 of the while: f32[8,16] is sharded P(('x', 'y'), 'z') %r#1
+// CHECK-NEXT: ├─ the loop carries it, from h on
+// CHECK-NEXT: ├─ "x", "y" shard dimension 0, from the input h, along while
+// CHECK-NEXT: ├─ "z" shards dimension 1, from the input w, along convert, dot_general
+// CHECK-NEXT: └─ 3 more values alike: dot_general, tanh, negate
+// CHECK-NEXT: {{^}}result 2 of the while
+// CHECK:      1 more value alike: dynamic_update_slice
+// CHECK:      … and 1 more value; --explain='model.py:4 all' lists them; --explain='%r#1' explains one in full
+
+// RESULT:     {{^}}result 1 of the while: f32[8,16] is sharded P(('x', 'y'), 'z') model.py:4
+// RESULT-NEXT: in sdy: %r#1: tensor<8x16xf32>
+// RESULT:     ├─ "x", "y" shard dimension 0
+// RESULT-NEXT: from h (dimension 0), which the loop carries (data-flow edge of while) model.py:4
+// RESULT-NEXT: annotated: the input h
+// RESULT-NEXT: "z" shards dimension 1
+// RESULT-NEXT: from the convert (dimension 0), between operands along dot_general model.py:4
 
 // ALL:      9 values of model.py:4, with their names for --explain
 // ALL-NEXT: result 1 of the while: f32[8,16] P(('x', 'y'), 'z') '%r#1'

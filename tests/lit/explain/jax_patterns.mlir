@@ -18,7 +18,7 @@
 // RESULT:      result[0]: f32[4,8] is sharded
 
 // The column of a line may be given. Copies of a value are listed once. A loop-carried value says what it starts with.
-// LINE:       result 1 of the while: f32[4,8] is sharded P(None, 'x') train.py:3
+// LINE:       result 1 of the while: f32[4,8] is sharded P(None, 'x') %2#1 of @main
 // LINE:       the loop carries it, from the dot_general at train.py:2 on
 // LINE:       2 values of train.py:3, with their names for --explain
 

@@ -2,10 +2,10 @@
 // annotations of one line are named once.
 // RUN: sdy-opt %s --explain=model.py:3 | filecheck %s
 
-// CHECK:     dot_general: f32[8,16] is sharded P('data', 'model')  model.py:3
-// CHECK:     ├─ "data" shards dimension 0
-// CHECK:     "model" shards dimension 1
-// CHECK:     └─ 2 more values of this line, type and sharding: dot_general
+// CHECK:     dot_general: f32[8,16] is sharded P('data', 'model')  %0
+// CHECK:     ├─ "data" shards dimension 0, from the input x, along dot_general
+// CHECK:     "model" shards dimension 1, from the input params[0]['w'], along dot_general
+// CHECK:     └─ 2 more values alike{{$}}
 // CHECK-NOT: dot_general: f32[8,16]
 #product = loc("jit(step)/dot_general"("layer"("model.py":3:4)))
 
