@@ -191,18 +191,27 @@ class ChangeNames:
         return edit._replace(sharding=current).jax or sdy_text(current)
 
     def difference(self, change: Change) -> str:
-        """`opt['nu']['w'] and 3 more: P(None, 'x') → P('x')`: the inputs that a change shards otherwise."""
+        """`opt['nu']['w'] and 3 more: P(None, 'x') → P('x')`: the inputs that a change shards otherwise.
+
+        Those that are sharded alike, before and after, are counted together.
+        """
         inputs = [
             edit
             for edit in inputs_first(change.edits)
             if is_input_edit(edit) and annotation_of(edit.subject) not in (None, edit.sharding)
         ]
-        if not inputs:
+        alike: dict[str, dict[str, None]] = {}
+        for edit in inputs:
+            specs = f"{self.now(Change((edit,)))} → {edit.jax or sdy_text(edit.sharding)}"
+            alike.setdefault(specs, {})[self.place(edit)] = None
+        if not alike:
             return ""
-        first, more = inputs[0], len(dict.fromkeys(map(self.place, inputs))) - 1
-        spec = first.jax or sdy_text(first.sharding)
-        now = self.now(Change((first,)))
-        return f"{self.place(first)}{f' and {more} more' if more else ''}: {now} → {spec}"
+        specs, places = max(alike.items(), key=lambda item: len(item[1]))
+        first, *more = places
+        others = sum(map(len, alike.values())) - len(places)
+        of = f" and {len(more)} more" if more else ""
+        also = f", and {counted(others, 'other')} likewise" if others else ""
+        return f"{first}{of}: {specs}{also}"
 
     def subject(self, change: Change, there: SourceLocation | None = None) -> str:
         """What is sharded, in few words: an argument or result by its name, any other value by its line.

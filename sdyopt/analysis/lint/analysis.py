@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from textwrap import wrap
 
 from sdyopt.analysis.figures.assumed_pipeline import remark_on_lines
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
-from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
+from sdyopt.analysis.lint.rule import SAVED, UNIT_TEXTS, all_rules
 from sdyopt.analysis.lint.settings import ALL, LintSettings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import counted
 
+_LEAST_WIDTH = 40
 # The severities at which a run fails, by --lint-fail-on.
 _FAILING = {
     "never": (),
@@ -64,19 +66,25 @@ class Linting(Analysis[Options]):
             self.is_passed &= diagnostic.severity not in self._failing
             emit(diagnostic)
         self.is_passed &= result.is_complete
-        self.texts.append(summary_text(result))
+        self.texts.append(summary_text(result, self.run.width))
 
 
-def summary_text(result: LintResult) -> str:
+def summary_text(result: LintResult, width: int) -> str:
     """A line for each rule that found something, then a line with the sum."""
     lines = []
     for rule in all_rules():
         if rule.id in result.counts:
             count, cost = result.counts[rule.id]
-            costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost else ""
+            # What changes save overlaps.
+            is_sum = count == 1 or rule.cost != SAVED
+            costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost and is_sum else ""
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else counted(total, "finding")
+    if (together := result.together) is not None:
+        parts = len(together.change.parts)
+        which = "" if parts == total else f"{parts} of them "
+        lines.append(f"{which}together: {together.effect.figures_text}")
     if result.untried:
         text += f"; {counted(result.untried, 'change')} not tried, --advise tries more"
     if result.allowed:
@@ -85,4 +93,5 @@ def summary_text(result: LintResult) -> str:
         text += "; a pass failed, so that the rules on the program with collectives did not run"
     if total:
         text += "; --help-lint=RULE explains a rule"
-    return "\n".join([*lines, text]) + "\n"
+    lines += wrap(text, max(width, _LEAST_WIDTH), subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines) + "\n"

@@ -44,13 +44,14 @@ class LintResult:
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
     findings, which comments or settings allow, `untried` that of changes for which no trial was left.
-    `is_complete`: no pass failed.
+    `together` are the changes of findings that go together, as one. `is_complete`: no pass failed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     counts: dict[str, tuple[int, Fraction]] = field(default_factory=dict)
     allowed: int = 0
     untried: int = 0
+    together: Trial | None = None
     is_complete: bool = True
 
 
@@ -117,6 +118,10 @@ class Linter:
                 reported.append(best[0])
                 saving.append((placed, *best))
         result.untried = search.proposed - search.tried
+        if len(saving) > 1 and (together := search.together) is not None:
+            keys = {trial.change.key for _, trial, _ in saving}
+            is_of_findings = all(part.key in keys for part in together.change.parts)
+            result.together = together if is_of_findings else None
         ranks = {trial.change.key: rank for rank, trial in enumerate(search.ranked)}
 
         def order(item: tuple[_Placed, Trial, Measure]) -> tuple[object, ...]:

@@ -200,6 +200,8 @@ MIN_FLOPS: Mapping[str, Limit] = {
 }
 
 MAX_OPERANDS = 2
+# The cost of a finding that is what its change saves.
+SAVED = "saved"
 
 # The text of a cost in the unit of a rule.
 UNIT_TEXTS = {"bytes": bytes_text, "flops": flops_text}

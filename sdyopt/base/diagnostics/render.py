@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.location import (
@@ -46,6 +47,7 @@ def paint(text: str, role: str) -> str:
     return f"\x1b[{_CODES[role]}m{text}\x1b[0m" if text else text
 
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 # The columns of an excerpt that is not printed to a terminal.
 DEFAULT_COLUMNS = 100
 
@@ -64,21 +66,26 @@ def render(
     paint: Paint = leave_plain,
     columns: int = DEFAULT_COLUMNS,
     folds_help: bool = False,
+    is_finding: bool = False,
 ) -> str:
     """The text of a diagnostic with its notes and help. Locations in `source` are shown with an excerpt.
 
-    `folds_help`: lines of help have at most `columns` columns.
+    `folds_help`: lines of help have at most `columns` columns. So have messages if it `is_finding`, a
+    finding of lint, whose files have their names in the current folder.
     """
-    return "".join(_Renderer(source, paint, columns, folds_help).parts(diagnostic))
+    return "".join(_Renderer(source, paint, columns, folds_help, is_finding).parts(diagnostic))
 
 
 class _Renderer:
-    def __init__(self, source: Source | None, paint: Paint, columns: int, folds_help: bool) -> None:
+    def __init__(
+        self, source: Source | None, paint: Paint, columns: int, folds_help: bool, is_finding: bool
+    ) -> None:
         self._source = source
         self._own: Source | None = None
         self._paint = paint
         self._columns = columns
         self._folds_help = folds_help
+        self._is_finding = is_finding
 
     def parts(self, diagnostic: Diagnostic) -> Iterable[str]:
         self._own = diagnostic.source
@@ -102,8 +109,14 @@ class _Renderer:
 
     def _head(self, severity: Severity, location: Location, message: str) -> str:
         paint, where = self._paint, printable_line(_where(location))
-        message = paint(printable(message), "message")
-        return f"{paint(where + ':', 'location')} {paint(severity + ':', severity)} {message}\n"
+        if self._is_finding:
+            where = _in_folder(where)
+        start, text = f"{where}: {severity}: ", printable(message)
+        if self._is_finding and self._folds_help:
+            text = _folded(start + text, self._columns)[len(start) :]
+        return (
+            f"{paint(where + ':', 'location')} {paint(severity + ':', severity)} {paint(text, 'message')}\n"
+        )
 
     def _culprit(self, diagnostic: Diagnostic) -> str:
         """The excerpt of a diagnostic, and its position if that is not the position in the first line."""
@@ -138,15 +151,25 @@ class _Renderer:
 def _folded(text: str, columns: int) -> str:
     """A text with lines of at most so many columns. The lines that are added are indented further."""
     # Most runs print no help to a terminal.
+    import re  # noqa: PLC0415 - see above
     from textwrap import wrap  # noqa: PLC0415 - see above
 
+    # No line ends within `P('x', None)`.
+    text = re.sub(
+        r"\bP\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", lambda spec: spec[0].replace(" ", _NO_BREAK), text
+    )
     lines: list[str] = []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + (len(_HELP) if line.startswith(_HELP) else 2))
         width = max(columns, MIN_WINDOW)
         folded = wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         lines += folded or [line]
-    return "\n".join(lines)
+    return "\n".join(lines).replace(_NO_BREAK, " ")
+
+
+def _in_folder(name: str) -> str:
+    """The name of a file in the current folder."""
+    return name.removeprefix(f"{Path.cwd()}/")
 
 
 def _where(location: Location) -> str:

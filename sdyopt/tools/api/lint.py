@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS
 from sdyopt.base.diagnostics.whole_files import read_settings_file
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
@@ -88,4 +89,4 @@ def findings_of(
         linter = Linter(settings, source, program.dialects, program.options, machine=machine)
         result = linter.run(module, module)
     diagnostics = [diagnostic_of(diagnostic, source) for diagnostic in result.diagnostics]
-    return Findings(diagnostics, summary_text(result))
+    return Findings(diagnostics, summary_text(result, DEFAULT_COLUMNS))

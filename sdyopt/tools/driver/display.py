@@ -122,7 +122,7 @@ class DiagnosticDisplay:
         if rule:
             diagnostic = self._with_python(diagnostic)
         source = None if self._repeats_excerpt(diagnostic) else self.source
-        text = render(diagnostic, source, job.paint, job.columns, job.folds_help)
+        text = render(diagnostic, source, job.paint, job.columns, job.folds_help, bool(rule))
         self._output(partial(job.write_log, text))
 
     def _with_python(self, finding: Diagnostic) -> Diagnostic:

@@ -6,11 +6,13 @@
 
 // Moments that are replicated send nothing, because the next step gets them as they are, but they are most of the peak.
 //
-// CHECK:       1. nu['w'] and 1 more  {{.*}} MiB of the peak memory ({{[0-9]+}}%)
-// CHECK-NEXT:    several devices have the same: nu['w'] and 1 more: P() → P(None, 'x')
-// CHECK-NEXT:    tried: P(None, 'x') for nu['w'] and 1 more: as much sent, -6.00 MiB memory
+// A sharding is told with the number of leaves that get it, and not for the others.
+//
+// CHECK:       1. nu['w'] and 2 more  {{.*}} MiB of the peak memory ({{[0-9]+}}%)
+// CHECK-NEXT:    several devices have the same: nu['w'] and 1 more: P() → P(None, 'x'), and 1 other likewise
+// CHECK-NEXT:    tried: shard the state of the optimizer as its parameters: as much sent, -9.00 MiB memory
 // JSON:        "memory_place": {"file": "", "line": 0,
-// JSON-SAME:   "name": "nu['w'] and 1 more", "peak_bytes": {{[0-9]+}}
+// JSON-SAME:   "name": "nu['w'] and 2 more", "peak_bytes": {{[0-9]+}}
 // HTML:        of the peak memory
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(
@@ -18,11 +20,16 @@ func.func @main(
     %v: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>} loc("params['v']"),
     %nw: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("nu['w']"),
     %nv: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("nu['v']"),
+    %u: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("params['u']"),
+    %nu: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("nu['u']"),
+    %gu: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("gradient_u"),
     %gw: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>} loc("gradient"))
-    -> (tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>) {
+    -> (tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>) {
   %2 = stablehlo.add %nw, %gw : tensor<1024x1024xf32>
   %3 = stablehlo.add %nv, %gw : tensor<1024x1024xf32>
   %4 = stablehlo.subtract %w, %2 : tensor<1024x1024xf32>
   %5 = stablehlo.subtract %v, %3 : tensor<1024x1024xf32>
-  return %4, %5, %2, %3 : tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>
+  %6 = stablehlo.add %nu, %gu : tensor<1024x1024xf32>
+  %7 = stablehlo.subtract %u, %6 : tensor<1024x1024xf32>
+  return %4, %5, %2, %3, %6, %7 : tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>, tensor<1024x1024xf32>
 }

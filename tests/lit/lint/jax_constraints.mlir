@@ -1,6 +1,11 @@
 // A finding is at the place of a check, with its change, in JAX's words, and its figures.
 // RUN: sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s
+// RUN: env COLUMNS=70 sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s --check-prefix=NARROW
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
+
+// A finding is folded where its lines are counted.
+// NARROW:      {{^}}model.py:6:5: warning: 768.0 KiB (100%) sent, all_gather along model:{{$}}
+// NARROW-NEXT: {{^}}  P('data', 'model') → P('data') for tanh [cheaper-sharding]{{$}}
 
 // CHECKED:      1. model.py:6  768.0 KiB (100%)  all_gather along model
 // CHECKED-NEXT: P('data', 'model') → P('data') for tanh

@@ -23,6 +23,7 @@ from sdyopt.analysis.changes.names import inputs_first
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
+    SAVED,
     Finding,
     LintedPrograms,
     Looks,
@@ -45,7 +46,7 @@ from sdyopt.shardy.record import FunctionResult
 @rule("cheaper-sharding", Severity.WARNING, Looks.TRIALS)
 class CheaperSharding(Rule):
     limits = MIN_WIRE_BYTES
-    cost = "saved"
+    cost = SAVED
     measures = (Measure.WIRE, Measure.MEMORY, Measure.FLOPS)
 
     def check(self, programs: LintedPrograms) -> Iterator[Finding]:

@@ -11,7 +11,8 @@ a constraint on a value that the function returns with another result sharding.
 The rule looks at constraints that are followed by others, removes them from a copy of the program, and
 reports those without which the partitioned program is the same, or sends less. Remove the constraint. In JAX,
 look for a `with_sharding_constraint` in a function and another one around its call. JAX may need an
-`out_sharding`, such as that of `.at[…].get`: give it the second sharding in place of the first.
+`out_sharding`, such as that of `.at[…].get`: give it the second sharding in place of the first. One that
+costs nothing is not reported.
 """
 
 from __future__ import annotations
@@ -47,8 +48,7 @@ class OverriddenConstraint(Rule):
             return
         of_all = trials.partitioned(_removing(followed))
         if of_all is not None and of_all.text == trials.with_collectives.text:
-            for op, use in followed.items():
-                yield _finding(op, use)
+            yield from (_finding(op, use) for op, use in followed.items() if not is_in_call(op))
             return
         # At least one of them has an effect.
         for op in list(followed)[: trials.count]:
@@ -57,7 +57,8 @@ class OverriddenConstraint(Rule):
                 continue
             effect = Effect(trials.with_collectives.figures, after.figures)
             if after.text == trials.with_collectives.text:
-                yield _finding(op, followed[op])
+                if not is_in_call(op):
+                    yield _finding(op, followed[op])
             elif effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
                 yield _finding(op, followed[op], effect)
 
