@@ -9,19 +9,24 @@ becomes
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
 channels are merged too. A reshard stands for the collectives that it will be lowered to; if it undoes another
-one, the value before both is used. `cse` keeps equal
-collectives, because C++ declares none of them free of memory effects. Like `cse`, the pass merges other equal
-operations without memory effects too, and erases dead ones, unless `collectives-only` is set.
+one, the value before both is used. So it is if an all-slice undoes an all-gather on the other side of an edge
+of a manual computation, of which the sharding changes. `cse` keeps equal collectives, because C++ declares
+none of them free of memory effects. Like `cse`, the pass merges other equal operations without memory effects
+too, and erases dead ones, unless `collectives-only` is set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cache
+from typing import Any
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp as SdyAllGatherOp
+from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
@@ -36,7 +41,7 @@ from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.cse import CseDriver
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
@@ -59,6 +64,9 @@ class MergeCollectives(Pass):
         for op in module.nested(ReshardOp):
             if (value := _value_before(op)) is not None:
                 rewriter.replace(op, [value])
+        for computation in list(module.nested(ManualComputationOp)):
+            _merge_into(computation, rewriter)
+            _merge_out_of(computation, rewriter)
         cse = CseDriver(rewriter, _without_channel, only_pure=self.collectives_only)
         for region in module.regions:
             cse.visit_region(region)
@@ -73,6 +81,70 @@ def _value_before(op: ReshardOp) -> Value | None:
         return None
     source = sharding_of(inner.input)
     return inner.input if source is not None and op.sharding.is_equivalent(source) else None
+
+
+def _merge_into(op: ManualComputationOp, rewriter: Rewriter) -> None:
+    """Removes all-slices in a manual computation that undo the all-gathers of what it takes."""
+    for argument, use in zip(op.block.arguments, op.operand_uses, strict=True):
+        gather, slices = use.value.defining_op, _slices_of(argument, use.value.defining_op)
+        within, before = op.argument_sharding(use.index), None
+        if isinstance(gather, SdyAllGatherOp):
+            before = sharding_of(gather.tensor)
+        if not slices or before is None or within is None or not isinstance(gather, SdyAllGatherOp):
+            continue
+        _gather_for_others(argument, gather, within, slices, rewriter)
+        shardings = [*op.in_shardings]
+        shardings[use.index] = before
+        rewriter.set_attribute(op, "in_shardings", ShardingPerValue(tuple(shardings)))
+        rewriter.set_operand(use, gather.tensor)
+
+
+def _merge_out_of(op: ManualComputationOp, rewriter: Rewriter) -> None:
+    """Removes all-slices that undo the all-gathers of what a manual computation yields."""
+    assert op.block.last is not None
+    for result, use in zip(op.results, op.block.last.operand_uses, strict=True):
+        gather, slices = use.value.defining_op, _slices_of(result, use.value.defining_op)
+        outside = op.result_sharding(use.index)
+        if not slices or outside is None or not isinstance(gather, SdyAllGatherOp):
+            continue
+        shardings = [*op.out_shardings]
+        shardings[use.index] = slices[0].out_sharding
+        _gather_for_others(result, gather, outside, slices, rewriter)
+        rewriter.set_attribute(op, "out_shardings", ShardingPerValue(tuple(shardings)))
+        rewriter.set_operand(use, gather.tensor)
+
+
+def _slices_of(value: Value, gather: Op | None) -> list[AllSliceOp]:
+    """The users of a value that undo a gather before it."""
+    return [
+        user
+        for user in dict.fromkeys(value.users)
+        if isinstance(user, AllSliceOp)
+        and isinstance(gather, SdyAllGatherOp)
+        and user.slicing_axes is gather.gathering_axes
+    ]
+
+
+def _gather_for_others(
+    value: OpResult | BlockArgument,
+    gather: SdyAllGatherOp,
+    whole: TensorSharding,
+    slices: Sequence[Op],
+    rewriter: Rewriter,
+) -> None:
+    """Gathers a value, as before, for the users that need it; the all-slices are replaced by it."""
+    others = [use for use in value.uses if use.owner not in slices]
+    if others:
+        attributes = {"gathering_axes": gather.gathering_axes, "out_sharding": whole}
+        place: dict[str, Any] = (
+            {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.block}
+        )
+        location = gather.lazy_location
+        again = rewriter.create(SdyAllGatherOp, [value], [value.type], attributes, location=location, **place)
+        for use in others:
+            rewriter.set_operand(use, again.results[0])
+    for op in slices:
+        rewriter.replace(op, [value])
 
 
 @cache

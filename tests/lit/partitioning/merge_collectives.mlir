@@ -38,6 +38,28 @@ func.func @undone(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
+// A gather at the edge of a manual computation, and a slice along the same axis on the other side of it: the edge has
+// the sharding of both, and what needs the whole value gathers it there.
+// CHECK-LABEL: func.func @edges
+func.func @edges(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %[[BODY:.*]]:2 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x", "y"}]>, <@mesh, [{"x"}]>] manual_axes={"x"} (%[[PART:.*]]: tensor<4xf32>) {
+  // CHECK-NEXT:   %[[WHOLE:.*]] = sdy.all_gather [{"y"}] %[[PART]] out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT:   stablehlo.sine %[[PART]]
+  // CHECK-NEXT:   stablehlo.cosine %[[WHOLE]]
+  // CHECK-NOT:    sdy.all_gather
+  // CHECK:      return %[[BODY]]#0, %[[BODY]]#1
+  %0 = sdy.all_gather [{"y"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %1:2 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<4xf32>) {
+    %2 = sdy.all_slice [{"y"}] %b out_sharding=<@mesh, [{"y"}]> : tensor<4xf32>
+    %3 = stablehlo.sine %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<4xf32>
+    %4 = stablehlo.cosine %b : tensor<4xf32>
+    %5 = sdy.all_gather [{"y"}] %3 out_sharding=<@mesh, [{}]> : tensor<4xf32>
+    sdy.return %5, %4 : tensor<4xf32>, tensor<4xf32>
+  } : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %6 = sdy.all_slice [{"y"}] %1#0 out_sharding=<@mesh, [{"x", "y"}]> : tensor<8xf32>
+  return %6, %1#1 : tensor<8xf32>, tensor<8xf32>
+}
+
 // A collective of which no one uses the result is erased.
 // CHECK-LABEL: func.func @unused
 // CSE-LABEL: func.func @unused
