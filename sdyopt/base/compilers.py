@@ -54,6 +54,11 @@ class CompilerBehavior(Enum):
         "loop",
         "report/compilers.mlir",
     )
+    SCATTERS_AFTER_LOOPS = (
+        (TPU,),
+        "so is a reduce-scatter that the program writes, in the type of the loop-carried value",
+        "report/compilers.mlir",
+    )
     PRODUCTS_OF_BF16 = (
         (TPU,),
         "32-bit floats that only products of default precision use are sent as bf16",

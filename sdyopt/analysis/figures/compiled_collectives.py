@@ -97,7 +97,17 @@ def compiled(
 
 def _after_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """An all-reduce behind the loops in which its results are summed up."""
-    if not isinstance(op, _ALL_REDUCES) or len(op.results) != 1:
+    return _behind_loops(op, collective, program) if isinstance(op, _ALL_REDUCES) else None
+
+
+def _scatter_after_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A reduce-scatter behind the loops in which its results are summed up."""
+    is_scatter = isinstance(op, stablehlo.ReduceScatterOp)
+    return _behind_loops(op, collective, program) if is_scatter else None
+
+
+def _behind_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    if len(op.results) != 1 or collective.wire_bytes is None:
         return None
     value: Value = op.results[0]
     around: Op = op
@@ -110,8 +120,11 @@ def _after_loops(op: Op, collective: Collective, program: MachineProgram) -> Col
         value = total
     if left is None:
         return None
+    elements = element_of(op.results[0].type), element_of(value.type)
+    widths = [element.width for element in elements if isinstance(element, FloatType)]
     return replace(
         collective,
+        wire_bytes=collective.wire_bytes * (Fraction(widths[1], widths[0]) if len(widths) == 2 else 1),
         times=program.counts.times(left),
         per_iteration=None if program.counts.times(left) is not None else program.counts.per_iteration(left),
         compiled="done once, after the loop that sums up its results",
@@ -328,6 +341,7 @@ def _is_of_default_precision(product: Op) -> bool:
 
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.SUMS_AFTER_LOOPS, _after_loops),
+    (CompilerBehavior.SCATTERS_AFTER_LOOPS, _scatter_after_loops),
     (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),

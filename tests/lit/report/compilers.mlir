@@ -191,3 +191,38 @@ func.func @transforms(
   %3 = stablehlo.fft %b, type = FFT, length = [256] : (tensor<16x64x256xcomplex<f32>>) -> tensor<16x64x256xcomplex<f32>>
   return %2, %3 : tensor<16x64x256xcomplex<f32>>, tensor<16x64x256xcomplex<f32>>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
+// A psum_scatter of gradients, which a loop sums up as f32.
+// TPU: communication: 896.0 KiB on the wire per device, 1 collective
+// GPU: communication: 4.38 MiB on the wire per device, 1 collective
+func.func @scattered(%x: tensor<512x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %r = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%part: tensor<64x512xbf16>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %ten = stablehlo.constant dense<10> : tensor<i32>
+    %start = stablehlo.constant dense<0.0> : tensor<64x512xf32>
+    %l:3 = stablehlo.while(%i = %zero, %a = %part, %sum = %start) : tensor<i32>, tensor<64x512xbf16>, tensor<64x512xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %0 = stablehlo.tanh %a : tensor<64x512xbf16>
+      %1 = stablehlo.dot_general %0, %a, contracting_dims = [0] x [0] : (tensor<64x512xbf16>, tensor<64x512xbf16>) -> tensor<512x512xbf16>
+      %2 = "stablehlo.reduce_scatter"(%1) <{replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, scatter_dimension = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+      ^bb0(%c: tensor<bf16>, %d: tensor<bf16>):
+        %5 = stablehlo.add %c, %d : tensor<bf16>
+        stablehlo.return %5 : tensor<bf16>
+      }) : (tensor<512x512xbf16>) -> tensor<64x512xbf16>
+      %3 = stablehlo.convert %2 : (tensor<64x512xbf16>) -> tensor<64x512xf32>
+      %4 = stablehlo.add %sum, %3 : tensor<64x512xf32>
+      stablehlo.return %next, %0, %4 : tensor<i32>, tensor<64x512xbf16>, tensor<64x512xf32>
+    }
+    sdy.return %l#2 : tensor<64x512xf32>
+  } : (tensor<512x512xbf16>) -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}
