@@ -35,8 +35,9 @@ from sdyopt.mlir.ir.operation import Op
 
 # A change of a figure by a smaller share is noise.
 NOISE = Fraction(1, 100)
-# A gain that XLA may turn into a loss is worth the risk if it is this share of what is sent.
-_LEAST_RISKY = Fraction(1, 4)
+# A gain that XLA may turn into a loss is worth the risk if it is this share of what is sent, and one with
+# which activations are resharded, if it is the other.
+_LEAST_RISKY, _LEAST_UNSURE = Fraction(1, 4), Fraction(1, 10)
 
 
 T = TypeVar("T")
@@ -146,11 +147,15 @@ class Effect(NamedTuple):
             return "XLA may send more"
         return f"XLA may send more, about {bytes_text(at_most)} if it moves whole tensors"
 
-    @property
-    def is_worth_it(self) -> bool:
-        """Whether a gain on the wire, if there is one, holds or is a quarter of what was sent."""
+    def is_worth_it(self, is_indexed: bool = False) -> bool:
+        """Whether a gain on the wire, if there is one, is larger than what estimates may be wrong by.
+
+        `is_indexed`: the change is of what a gather or scatter takes or gives, which XLA does in other ways.
+        """
         saved, sent = self.saved(Measure.WIRE), self.before.wire_bytes
-        return self.holds or saved <= NOISE * sent or saved >= _LEAST_RISKY * sent
+        if saved <= NOISE * sent or (self.is_conflict_free and not is_indexed):
+            return True
+        return saved >= (_LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
 
     @property
     def text(self) -> str:

@@ -166,11 +166,19 @@ class ChangeNames:
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"
         # Those of other layers have the same name, and so may what a step returns.
-        like = list(dict.fromkeys(self.jax(edit.named) for edit in edits))
+        by_spec: dict[str, list[str]] = {}
+        for edit in written_in_jax(edits):
+            named = by_spec.setdefault(edit.spec, [])
+            named += [] if (name := self.jax(edit.named)) in named else [name]
+        like = by_spec.pop(first.spec)
         like.remove(self.jax(first.named))
+        apart = "".join(
+            f"; {spec} for {named[0]}{f' and {len(named) - 1} more' if named[1:] else ''}"
+            for spec, named in by_spec.items()
+        )
         others = len(like) - _SHOWN
         shown = ", ".join(like[:_SHOWN]) + (f" and {others} more" if others > 0 else "")
-        return f"{text}, and {shown} likewise" if like else text
+        return f"{text}, and {shown} likewise{apart}" if like else f"{text}{apart}"
 
     def sdy_text(self, change: Change) -> str:
         """The first edit in Shardy's words, and how many more there are; "" for what has none."""
@@ -233,7 +241,9 @@ class ChangeNames:
             return result_text(*subject)
         if name := name_of(subject):
             # What is carried to the next step has its name, too.
-            places = [edit for edit in change.edits if not isinstance(edit.subject, FunctionResult)]
+            places = written_in_jax(
+                edit for edit in change.edits if not isinstance(edit.subject, FunctionResult)
+            )
             names = dict.fromkeys(pattern_of(self.place(place)) for place in places)
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             return f"{pattern_of(name) if several and len(names) == 1 else name}{more}"

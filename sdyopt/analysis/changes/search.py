@@ -33,9 +33,11 @@ from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import OpResult, Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
@@ -115,11 +117,12 @@ class Search:
         self._show = show
         self._start = monotonic()
         self.limit, self._further = budget.changes(self._size), budget.trials(self._size)
-        # The numbers of trials, of proposed changes, of those whose pipeline fails, and of those with fewer
-        # layers; and whether some changes are not in the order of what they save.
+        # The numbers of trials of proposed changes, of these changes, of trials whose pipeline fails, and of
+        # those with fewer layers; and whether some changes are not in the order of what they save.
         self.tried = self.proposed = self.failed = self.reduced = 0
         self.is_out_of_time = self.prefers_less = False
         self._known: dict[object, Trial] = {}
+        self._proposed: set[object] = set()
         # What a device sends by line and by place, without a change and after each.
         self._sent: dict[object, dict[object, Fraction]] = {}
 
@@ -253,10 +256,9 @@ class Search:
             for change in wanted
             if (trial := known[change.key]) is None or (trial.figures is None and not trial.has_failed)
         ]
-        self.limit += len(new)
         before, most = self.program.outcome.figures, 1 + _TIME_FOR_MEMORY
         cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
-        for _ in self.tries(self.trials, new, cut):
+        for _ in self.tries(self.trials, new, cut, is_asked=True):
             pass
         lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
@@ -342,9 +344,8 @@ class Search:
         """
         result = list({change.key: change for change in changes}.values())
         new = [change for change in result if not self._is_known(change)][: self._further]
-        self.limit += len(new)
         self._further -= len(new)
-        for _ in self.tries(self.trials, new, cut, keeps_slower=self._keeps_slower):
+        for _ in self.tries(self.trials, new, cut, self._keeps_slower, is_asked=True):
             pass
         return [self._known[change.key] for change in result if change.key in self._known]
 
@@ -386,22 +387,29 @@ class Search:
         changes: Sequence[Change],
         cut: EstimatedCost | None = None,
         keeps_slower: bool = False,
+        is_asked: bool = False,
     ) -> Iterator[Trial]:
         """The trials of the first of the changes, as many as allowed; what is above `cut` is cut.
 
-        That is what takes no less than without a change, unless the program needs too much memory.
+        That is what takes no less than without a change, unless the program needs too much memory. All are
+        tried that are asked for; those of them that were not proposed before do not count.
         """
         before = trials.figures
         assert before is not None
-        self.proposed += len(changes)
-        chosen = changes[: max(0, self.limit - self.tried)]
+        chosen = changes
+        if not is_asked:
+            self._proposed.update(change.key for change in changes)
+            self.proposed += len(changes)
+            chosen = changes[: max(0, self.limit - self.tried)]
         if cut is None and not keeps_slower and not self.excess(before):
             cut = EstimatedCost(before.seconds, self.cost(before) * self.moves_whole)
         total = self.tried + len(chosen)
         if self.is_over():
             return
         for trial in trials.of_changes(chosen, self._jobs, cut):
-            self.tried += 1
+            self.tried += not is_asked or (
+                trial.change.key in self._proposed and trial.change.key not in self._known
+            )
             self._show(self.tried, total)
             self.failed += trial.has_failed
             if trials is self.trials:
@@ -461,7 +469,12 @@ class Search:
             return self.excess(after) < excess
         if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
             return False
-        if self.moves_whole and (not trial.effect.is_worth_it or self._shards_rows_further(trial.change)):
+        if self.moves_whole and self._shards_rows_further(trial.change):
+            return False
+        if self.moves_whole and not trial.effect.is_worth_it(any(map(_is_indexed, trial.change.subjects))):
+            return False
+        # Then a donation cannot be used, and what is saved in a step is sent before the next one.
+        if after.carried > before.carried + NOISE * before.wire_bytes:
             return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
@@ -512,3 +525,12 @@ class Search:
     def excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
         return 0 if self.memory is None else max(0, figures.peak_bytes - self.memory)
+
+
+def _is_indexed(subject: object) -> bool:
+    """Whether a value is what a gather or scatter takes or gives."""
+    if not isinstance(subject, OpResult):
+        return False
+    made = [subject.op, *(value.op for value in subject.op.operands if isinstance(value, OpResult))]
+    near = made if isinstance(subject.op, ShardingConstraintOp) else made[:1]
+    return any(isinstance(op, GatherOp | ScatterOp) for op in (*near, *subject.users))

@@ -136,7 +136,7 @@ class ExplainedChanges:
                 unsharded += 1
             elif effect is not None:
                 pairs.append((edit, effect))
-        sure = [(edit, effect) for edit, effect in pairs if effect.is_worth_it]
+        sure = [(edit, effect) for edit, effect in pairs if effect.is_worth_it()]
         # What no partitioner does otherwise comes first, of edits that make as many figures worse.
         best = min(sure, key=lambda item: (item[1].cost[0], not item[1].holds, item[1].cost), default=None)
         shared = self._shared(proposals, absence)

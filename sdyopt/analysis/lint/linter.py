@@ -252,7 +252,7 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
             effect = trial.effect
             least = max(placed.rule.least, NOISE * effect.before.measured(measure), Fraction(1))
             # A rule that lowers memory or FLOPs may propose what costs time.
-            is_worth_it = effect.is_worth_it if measure is not Measure.WIRE else search.pays(trial)
+            is_worth_it = effect.is_worth_it() if measure is not Measure.WIRE else search.pays(trial)
             if effect.saved(measure) >= least and is_worth_it and not trial.may_send_still_more:
                 enough.append(trial)
         if better := [trial for trial in enough if not trial.effect.is_worse] or enough:

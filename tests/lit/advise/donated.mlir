@@ -3,20 +3,14 @@
 // RUN: sdy-opt %s --advise --topology=tpu-v5e | filecheck %s --check-prefix=MACHINE
 
 // The result takes the memory of the argument that is donated to it. A change after which it is sharded
-// otherwise has to reshard it for the next step: that counts, and is printed. So is that a plan slices a weight to
-// add partial products, where XLA may rather gather the batch.
+// otherwise has to reshard it for the next step, and is none: the argument changes with the result.
 
 // CHECK:      shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise
 // CHECK-NOT:  between steps
-// CHECK:      shard the input batch as P(None, 'x')
-// CHECK:      depends on the partitioner: products take slices of 1.00 MiB of arguments
-// CHECK:      result[0]['w'], which has no annotation, becomes P('x')
-// CHECK-NEXT: between steps 0 B → 768.0 KiB: results are not sharded as the arguments donated to them
 
 // That is so for the links of a machine, too.
-// MACHINE:      shard the input batch as P(None, 'x')
-// MACHINE:      at most
-// MACHINE:      between steps 0 B → 768.0 KiB
+// MACHINE:      shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise
+// MACHINE-NOT:  between steps
 
 // A check shards the argument that a gradient updates, and the result in its place: that sends nothing between steps.
 // CHECKED: tried: P(None, 'x') for params['w']: -1.31 MiB sent, -2.23 MiB memory{{$}}

@@ -3,8 +3,6 @@
 // RUN: sdy-opt %t/state.mlir --check | filecheck %s --check-prefix=STATE-CHECK
 // RUN: sdy-opt %t/parameter.mlir --advise | filecheck %s --check-prefix=PARAMETER
 // RUN: sdy-opt %t/results.mlir --advise | filecheck %s --check-prefix=RESULTS
-// RUN: sdy-opt %t/edges.mlir --advise | filecheck %s --check-prefix=EDGES
-// RUN: sdy-opt %t/edges.mlir --check | filecheck %s --check-prefix=EDGES-CHECK
 // RUN: sdy-opt %t/sums.mlir --advise -o %t/sums.out | filecheck %s --check-prefix=SUMS
 // RUN: filecheck %s --check-prefix=SUMS-OUT --input-file=%t/sums.out
 // RUN: sdy-opt %t/sums.mlir --lint=cheaper-sharding --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=SUMS-LINT
@@ -18,6 +16,8 @@
 // STATE:       1. shard the state of the optimizer as its parameters: state['nu']['w']
 // STATE:       on the wire 1.31 MiB → 0 B
 // STATE-CHECK: tried: shard the state of the optimizer as its parameters: -1.31 MiB sent
+// RUN: sdy-opt %t/explicit.mlir --advise -o %t/explicit.out | filecheck %s --check-prefix=EXPLICIT
+// RUN: filecheck %s --check-prefix=EXPLICIT-OUT --input-file=%t/explicit.out
 // RUN: sdy-opt %t/split.mlir --advise -o %t/split.out | filecheck %s --check-prefix=SPLIT
 // RUN: filecheck %s --check-prefix=SPLIT-OUT --input-file=%t/split.out
 //--- state.mlir
@@ -68,24 +68,6 @@ func.func @main(%key: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
   %1 = stablehlo.sine %0 : tensor<4096x4096xf32>
   %2 = stablehlo.cosine %0 : tensor<4096x4096xf32>
   return %1, %2 : tensor<4096x4096xf32>, tensor<4096x4096xf32>
-}
-
-// An axis that ends at the edge of a shard_map over another one.
-//
-// EDGES:       1. P(('i', 'j')) as in_specs/out_specs
-// EDGES:       on the wire 256.0 KiB → 0 B
-// EDGES-CHECK: tried: P(('i', 'j')) as in_specs/out_specs at line {{[0-9]+}}: -256.0 KiB sent
-//--- edges.mlir
-sdy.mesh @mesh = <["i"=4, "j"=2]>
-func.func @main(%x: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i", "j"}, {}]>})
-    -> (tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"i", "j"}, {}]>}) {
-  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"i"}, {}]>] out_shardings=[<@mesh, [{"i"}, {}]>]
-      manual_axes={"i"} (%a: tensor<256x256xf32>) {
-    %1 = sdy.sharding_constraint %a <@mesh, [{"j"}, {}]> : tensor<256x256xf32>
-    %2 = stablehlo.sine %1 : tensor<256x256xf32>
-    sdy.return %2 : tensor<256x256xf32>
-  } : (tensor<1024x256xf32>) -> tensor<1024x256xf32>
-  return %0 : tensor<1024x256xf32>
 }
 
 // A sum of which each device uses its part only: the rows of the batch are summed where they stay.
@@ -148,4 +130,36 @@ func.func @main(%x: tensor<256x128xf32>, %w: tensor<128x1024xf32> {sdy.sharding 
   %5 = stablehlo.pad %3, %zero, low = [0, 512], high = [0, 0], interior = [0, 0]
       : (tensor<256x512xf32>, tensor<f32>) -> tensor<256x1024xf32> loc("split"("model.py":7:5))
   return %3, %4, %5 : tensor<256x512xf32>, tensor<256x1024xf32>, tensor<256x1024xf32>
+}
+
+// With explicit axes, JAX derives the shardings of what is computed from a weight: they change with it. It does not
+// derive that of the product, whose out_sharding is written.
+//
+// EXPLICIT:     1. shard the input down as P(None, 'model')
+// EXPLICIT-NOT: likewise
+// EXPLICIT:     on the wire 576.0 KiB → 512.0 KiB
+// EXPLICIT-OUT: sdy.sharding_constraint {{.*}} <@mesh, [{}, {"model"}, {}]> : tensor<1x512x256xf32>
+// EXPLICIT-OUT: sdy.sharding_constraint {{.*}} <@mesh, [{"model"}, {}]> : tensor<512x256xbf16>
+//--- explicit.mlir
+#up = loc("jit(f)/bsd,df->bsf/dot_general"("f"("model.py":3:8)))
+#index = loc("jit(f)/dynamic_slice"("f"("model.py":4:8)))
+#cast = loc("jit(f)/convert_element_type"("f"("model.py":5:8)))
+#down = loc("jit(f)/bsf,fd->bsd/dot_general"("f"("model.py":6:8)))
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(
+    %x: tensor<4096x256xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>} loc("x"),
+    %up: tensor<256x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>} loc("up"),
+    %down: tensor<1x512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"model"}]>} loc("down"))
+    -> (tensor<4096x256xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
+  %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<4096x256xbf16>, tensor<256x512xbf16>) -> tensor<4096x512xbf16> loc(#up)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {"model"}]> : tensor<4096x512xbf16> loc(#up)
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %2 = stablehlo.dynamic_slice %down, %c, %c, %c, sizes = [1, 512, 256] : (tensor<1x512x256xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x512x256xf32> loc(#index)
+  %3 = sdy.sharding_constraint %2 <@mesh, [{}, {}, {"model"}]> : tensor<1x512x256xf32> loc(#index)
+  %4 = stablehlo.reshape %3 : (tensor<1x512x256xf32>) -> tensor<512x256xf32> loc(#index)
+  %5 = stablehlo.convert %4 : (tensor<512x256xf32>) -> tensor<512x256xbf16> loc(#cast)
+  %6 = sdy.sharding_constraint %5 <@mesh, [{}, {"model"}]> : tensor<512x256xbf16> loc(#cast)
+  %7 = stablehlo.dot_general %1, %6, contracting_dims = [1] x [0] : (tensor<4096x512xbf16>, tensor<512x256xbf16>) -> tensor<4096x256xbf16> loc(#down)
+  %8 = sdy.sharding_constraint %7 <@mesh, [{"data"}, {}]> : tensor<4096x256xbf16> loc(#down)
+  return %8 : tensor<4096x256xbf16>
 }

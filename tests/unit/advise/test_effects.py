@@ -99,8 +99,8 @@ def test_reshards_that_were_there_before_are_no_risk() -> None:
 
 @pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (76, False), (75, True)])
 def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
-    assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it == is_worth_it
-    assert Effect(figures(100), figures(sent)).is_worth_it
+    assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it() == is_worth_it
+    assert Effect(figures(100), figures(sent)).is_worth_it()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from itertools import islice
 from pkgutil import iter_modules
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
+from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
@@ -85,6 +86,11 @@ class ProposedOn:
         return Gradients(self.module)
 
     @cached_property
+    def derived(self) -> DerivedConstraints:
+        """The constraints that follow from arguments."""
+        return DerivedConstraints(self.module)
+
+    @cached_property
     def _role_of(self) -> dict[Subject, RoleGroup]:
         return {place.subject: role for role in self.roles for place in role.places}
 
@@ -109,8 +115,16 @@ class ProposedOn:
         return self.change([edit._replace(subject=subject) for subject in subjects])
 
     def change(self, edits: Iterable[AnnotationEdit], title: str = "") -> Change:
-        """A change as JAX makes it: a statement constrains a value and its gradient."""
-        return Change(self.gradients.constrained(edits), title)
+        """A change as JAX makes it: a statement constrains a value and its gradient, others follow.
+
+        It is empty if it is not known what follows.
+        """
+        constrained = self.gradients.constrained(edits)
+        following = self.derived.following(constrained)
+        if following is None:
+            return Change()
+        known = {edit.subject for edit in constrained}
+        return Change((*constrained, *(edit for edit in following if edit.subject not in known)), title)
 
     def at(self, places: Iterable[Place], axes: Axes, title: str = "") -> Change:
         """The change to these axes of all places that have others."""
