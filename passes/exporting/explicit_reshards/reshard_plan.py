@@ -20,7 +20,6 @@ from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_r
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
@@ -34,7 +33,7 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 
 # (class of an operation, rule, projections, numbers of elements, mesh) -> the axes of each factor
 FindCommonAxes = Callable[
-    [type[Op], OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
+    [OpSignature, OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
 ]
 DOTS = (DotOp, DotGeneralOp)
 
@@ -131,7 +130,7 @@ class ReshardPlanner:
         else:
             counts = enumerate(element_counts(op.signature))
             sizes = [0 if index in op.free else count for index, count in counts]
-            axes = self._find_axes(op.signature.op_class, rule, tensors, sizes, mesh)
+            axes = self._find_axes(op.signature, rule, tensors, sizes, mesh)
         changes = []
         for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
             old = op.shardings[index]
@@ -209,7 +208,7 @@ def _common_reduction_axes(rule: OpShardingRule, tensors: Sequence[TensorProject
 
 
 def _find_axes_by_sizes(
-    _: type[Op],
+    _: OpSignature,
     rule: OpShardingRule,
     tensors: Sequence[TensorProjection],
     sizes: Sequence[int],

@@ -46,9 +46,11 @@ def _effect_of(trial: Trial) -> object:
     """
     if not trial.change.edits:
         return trial.change.words, trial.after
-    first = trial.change.edits[0]
-    is_new = first.is_new_constraint and trial.results
-    return first.sharding, trial.after, trial.results if is_new else first.subject
+    first, after = trial.change.edits[0], trial.after
+    if first.is_new_constraint and trial.results:
+        # One before or after an elementwise operation differs in the time of that.
+        return first.sharding, trial.results, after.wire_bytes, after.peak_bytes, after.reshards
+    return first.sharding, after, first.subject
 
 
 def _difficulty(trial: Trial) -> int:

@@ -40,6 +40,17 @@ func.func @top_k(%x: tensor<64x131072xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 
 sdy.mesh @mesh = <["d"=2, "t"=4]>
 
+// So it is if it is a custom call.
+// CHECK: communication: 16.0 MiB on the wire per device
+func.func @top_k_call(%x: tensor<64x131072xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<64x64xf32>, tensor<64x64xi32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 64 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<64x131072xf32>) -> (tensor<64x64xf32>, tensor<64x64xi32>)
+  return %0#0, %0#1 : tensor<64x64xf32>, tensor<64x64xi32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "t"=4]>
+
 // CHECK: communication: 0 B on the wire per device
 func.func @short_top_k(%x: tensor<64x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<64x64xf32>, tensor<64x64xi32>) {
   %values, %indices = chlo.top_k(%x, k = 64) : tensor<64x2048xf32> -> (tensor<64x64xf32>, tensor<64x64xi32>)

@@ -32,12 +32,13 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.shardy.sharding.axis_lists import (
     Axes,
@@ -62,26 +63,27 @@ _DOTS = (DotOp, DotGeneralOp)
 # XLA keeps the sharding of indices, not of rows, if that sends so much less.
 _KEEPS_INDICES = 0.6
 # By name: most programs do not use chlo, which takes long to import.
-_TOP_K = "chlo.top_k"
+_TOP_K, _TOP_K_CALLS = "chlo.top_k", ("TopK", "mhlo.topk")
 # The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
 _LONG_TOP_K = 32_000
 
 
 def find_partitioner_axes(
-    op_class: type[Op],
+    signature: OpSignature,
     rule: OpShardingRule,
     tensors: Sequence[TensorProjection],
     sizes: Sequence[int],
     mesh: Mesh,
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
+    op_class = signature.op_class
     is_dot = issubclass(op_class, _DOTS)
     # What Shardy does before XLA partitions.
     better = better_dot_result_axes(rule, tensors, sizes) if is_dot else None
     if better is not None:
         tensors = [*tensors[:2], tensors[2].copy()]
         tensors[2].set_axes(*better)
-    if op_class.name == _TOP_K and _is_top_k_gathered(tensors[0], rule, mesh):
+    if _is_top_k(signature) and _is_top_k_gathered(tensors[0], rule, mesh):
         return [()] * len(rule.factor_sizes)
     common = already_common_axes(rule, tensors)
     if common is not None:
@@ -129,6 +131,13 @@ def find_partitioner_axes(
                 return _axes_of(tensors[: len(rule.operands)], rule)
             return _axes_of(results, rule)
     return find_common_axes(rule, tensors, sizes, mesh)
+
+
+def _is_top_k(signature: OpSignature) -> bool:
+    op_class = signature.op_class
+    if issubclass(op_class, CustomCallOp):
+        return signature[CustomCallOp.call_target_name] in _TOP_K_CALLS
+    return op_class.name == _TOP_K
 
 
 def _is_top_k_gathered(operand: TensorProjection, rule: OpShardingRule, mesh: Mesh) -> bool:
