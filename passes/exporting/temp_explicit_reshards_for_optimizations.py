@@ -29,6 +29,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref, fin
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
@@ -75,7 +76,7 @@ def _plan_input(op: Op) -> PlanInput | None:
 
 
 def _find_common_axes(
-    _: type[Op],
+    _: OpSignature,
     rule: OpShardingRule,
     tensors: Sequence[TensorProjection],
     sizes: Sequence[int],
