@@ -425,13 +425,15 @@ class Compiled:
 
     `compiler` is its name with its version, `target` what it compiled for, such as `v5e:4x4`. `flops` are
     those of its products, None if they are unknown; the products of `figures` are those of the program.
-    `sections` are the comparison as text, `data` the same for JSON.
+    `sent` are the bytes that a device sends there for each collective of the report, by number, as far as
+    they correspond. `sections` are the comparison as text, `data` the same for JSON.
     """
 
     compiler: str
     target: str
     figures: Report
     flops: int | None = None
+    sent: Mapping[int, Fraction] = field(default_factory=dict)
     sections: Sequence[Section] = ()
     data: Mapping[str, object] = field(default_factory=dict)
 

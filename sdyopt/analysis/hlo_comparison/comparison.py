@@ -104,6 +104,29 @@ def wire_bytes(operands: Iterable[CollectiveOperand]) -> Fraction:
     return sum((operand.wire_bytes_of_runs for operand in operands), Fraction(0))
 
 
+def sent_by_number(comparison: HloComparison) -> dict[int, Fraction]:
+    """What XLA sends for each collective of the report, by number; nothing for what XLA does not have.
+
+    Several that correspond together share it as they send by the report. What only XLA has is counted for the
+    first one of the same line, if there is one.
+    """
+    sent: dict[int, Fraction] = {}
+    at_line: dict[tuple[str, int], int] = {}
+    for match in comparison.matches:
+        ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
+        for operand in match.ours:
+            share = operand.wire_bytes_of_runs / ours if ours else Fraction(0)
+            number = int(operand.name.removeprefix("#"))
+            sent[number] = sent.get(number, Fraction(0)) + share * theirs
+            at_line.setdefault((operand.location.file, operand.location.line), number)
+    for match in comparison.matches:
+        for operand in () if match.ours else match.theirs:
+            place = place_of(operand)
+            if place.line and (place.file, place.line) in at_line:
+                sent[at_line[place.file, place.line]] += operand.wire_bytes_of_runs
+    return sent
+
+
 def compiled_report(comparison: HloComparison) -> Report:
     """XLA's collectives as the figures of a report, for the checks of a budget.
 

@@ -241,7 +241,7 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
 def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
     """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
 
-    The groups with the most bytes come first, with all of their rows.
+    The rows with the most bytes come first; of equal ones, those of the group with the most.
     """
 
     def key(collective: Collective) -> str:
@@ -254,7 +254,8 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
         together.setdefault(key(collective), []).append(collective)
     ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
     parts = wire_totals(report.collectives, key).items()
-    for name, part in sorted(parts, key=lambda part: ranks[grouping.group_of(together[part[0]][0])]):
+    rank_of = {name: ranks[grouping.group_of(together[name][0])] for name, _ in parts}
+    for name, part in sorted(parts, key=lambda item: (-item[1].high, rank_of[item[0]])):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         # The number is what --explain takes.

@@ -22,8 +22,9 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.base.patterns import constant_pattern
 
-# The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
-ROWS = 5
+# The default number of rows of each table. It is reduced to LEAST_ROWS while the report has more than
+# MAX_LINES: fewer rows say less than a longer report.
+ROWS, LEAST_ROWS = 5, 3
 # All rows, but those of little: what is written to a file.
 LARGE_ROWS = -1
 MAX_LINES = 72
@@ -52,7 +53,7 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
         for section in sections:
             section.sentences = [sentence for sentence in section.sentences if sentence not in METHODS]
         lines = list(_lines(report, sections, width, rows))
-    while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
+    while rows == ROWS and len(lines) > MAX_LINES and fewer > LEAST_ROWS:
         fewer -= 1
         lines = list(_lines(report, sections, width, fewer))
     return "".join(line.rstrip() + "\n" for line in lines)
@@ -101,7 +102,9 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
         for row in table.rows:
             (others if row[table.figures] in seen else firsts).append(row)
             seen.add(row[table.figures])
-        table = replace(table, rows=[*firsts, *others])
+        # Rows that are shown keep their order.
+        chosen = {id(row) for row in [*firsts, *others][:limit]}
+        table = replace(table, rows=sorted(table.rows, key=lambda row: id(row) not in chosen))
     # Rather the last column is below the others than cut.
     below = "" if table.has_notes or _width_of(table, limit) <= width - len(_INDENT) else table.columns[-1]
     shown = replace(table, has_notes=True) if below else table

@@ -13,9 +13,11 @@
 // CHECK:      1 of 1 collectives are the same in XLA's program
 
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --check --compiled --topology=tpu-v5e:4x4 --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=CHECKED
-// CHECKED:      communication  1.50 KiB sent by each of 4 devices, 1.50 KiB estimated: 100% all_reduce along x
+// CHECKED:      communication  1.50 KiB sent by each of 4 devices: 100% all_reduce along x
 // CHECKED-NEXT: memory         16.5 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
-// CHECKED-NEXT: compute        {{.*}}compiled by libtpu 9.9 for v5e:4x4
+// CHECKED-NEXT: compute        8.19 kFLOP per device, 100% of them useful
+// CHECKED:      1. f.py:7  1.50 KiB (100%)  all_reduce along x
+// CHECKED:      figures of libtpu 9.9 for v5e:4x4; times are estimated
 
 // The report has the figures of both, and a budget limits those of the compiler.
 // RUN: echo 'total = {wire_bytes = "1.4 KiB", peak_memory = "15 KiB"}' > %t.toml

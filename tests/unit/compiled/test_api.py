@@ -20,7 +20,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_check_has_the_figures_of_the_compiler() -> None:
     check = sdyopt.check(PROGRAM, topology="tpu-v5e", compiled=True, python=COMPILER)
-    assert "compiled by libtpu 9.9 for v5e:2x2" in str(check)
+    assert "figures of libtpu 9.9 for v5e:2x2" in str(check)
+    # Those of each collective are beside its place.
+    assert check.ir.report.compiled is not None
+    assert check.ir.report.compiled.sent == {0: 1536}
     compiled = check.report.compiled
     assert compiled is not None
     assert [each.kind for each in compiled.collectives] == ["all_reduce"]

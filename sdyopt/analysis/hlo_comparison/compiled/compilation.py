@@ -25,7 +25,12 @@ from sdyopt.analysis.figures.figures import TEMPORARY, Compiled, LiveValue, Memo
 from sdyopt.analysis.figures.source_locations import NO_LOCATION
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.user_lines import UserLines
-from sdyopt.analysis.hlo_comparison.comparison import HloComparison, compare_hlo, compiled_report
+from sdyopt.analysis.hlo_comparison.comparison import (
+    HloComparison,
+    compare_hlo,
+    compiled_report,
+    sent_by_number,
+)
 from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompiledText, Compiler, CompileTarget
 from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_data, different_sections
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
@@ -71,7 +76,8 @@ class Compilation:
         # How often devices repeat a product does not depend on the compiler.
         figures.products, figures.is_sharded = report.products, report.is_sharded
         sections, data = different_sections(comparison), comparison_data(comparison)
-        return Compiled(text.compiler, str(target), figures, program.flops, sections, data)
+        sent = sent_by_number(comparison)
+        return Compiled(text.compiler, str(target), figures, program.flops, sent, sections, data)
 
 
 def text_to_compile(program: Op) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from textwrap import wrap
@@ -76,6 +76,8 @@ _BOUNDARIES = (
     (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
 )
 _INDENT = "   "
+# What is at least this part of all that is sent is told.
+_LEAST_ELSEWHERE = 20
 # The columns of a check that is not cut; it has at least this many.
 FULL_WIDTH, _LEAST_WIDTH = 100, 40
 # Those of the kinds in a message with the line.
@@ -126,7 +128,9 @@ def check_text(check: CheckResult, width: int) -> str:
         lines.append(f"{none_text(check)}:")
         add(others, len(changed) + 1 + (check.memory_place is not None))
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
-    if is_tried:
+    if check.report.compiled is not None:
+        lines += _compiled_lines(check, is_tried)
+    elif is_tried:
         lines.append(_verification(check, lines))
     if not check.report.mesh and not check.report.collectives:
         if _NO_FUNCTION in check.report.assumption:
@@ -140,17 +144,43 @@ def check_text(check: CheckResult, width: int) -> str:
 
 def _verification(check: CheckResult, lines: Sequence[str]) -> str:
     """What the words before the changes mean, and how to ask a compiler about the changes."""
-    if check.report.compiled is not None:
-        return "changes are estimated: --advise --compiled compiles the program with them"
     if any(UNSURE in line for line in lines):
         return f"{UNSURE}: it may move whole tensors there; --advise --advise-verify compiles both programs"
     return "changes are not verified with XLA, as --advise --advise-verify does"
 
 
+def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
+    """What is sent at lines where nothing is estimated, if that is much, and whose figures these are."""
+    report, compiled = check.report, check.report.compiled
+    assert compiled is not None
+    total = wire_total(compiled.figures).high
+    elsewhere = total - sum(compiled.sent.values(), Fraction(0))
+    if elsewhere * _LEAST_ELSEWHERE >= total > 0:
+        size = f"{bytes_text(elsewhere)} ({share_text(elsewhere / total)})"
+        yield f"{size} are sent at lines without an estimate: --report --compiled lists them"
+    times = "times and changes" if is_tried else "times"
+    estimated = [times] if report.time is not None else ["changes"] if is_tried else []
+    text = f"figures of {compiled.compiler} for {compiled.target}"
+    if estimated:
+        text += f"; {estimated[0]} are estimated"
+    yield f"{text}: --advise --compiled compiles the program with changes" if is_tried else text
+
+
 def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
     """The places for which there is something to write, and the others."""
     changed = [place for place in check.places if place.best is not None or place.is_transposed]
-    return changed, [place for place in check.places if place not in changed]
+    others = [place for place in check.places if place not in changed]
+    if check.report.compiled is not None:
+        others.sort(key=lambda place: -(_compiled_bytes(check, place) or 0))
+    return changed, others
+
+
+def _compiled_bytes(check: CheckResult, place: CostlyPlace) -> Fraction | None:
+    """What the program of the compiler sends at a place; None without a compiler."""
+    if (compiled := check.report.compiled) is None:
+        return None
+    numbers = [item.number for part in place.parts for item in part.collectives]
+    return sum((compiled.sent.get(number, Fraction(0)) for number in numbers), Fraction(0))
 
 
 def none_text(check: CheckResult) -> str:
@@ -225,7 +255,7 @@ def communication_of(check: CheckResult) -> str:
     report, wire = check.report.best_known, wire_total(check.report.best_known)
     devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
     if check.report.compiled is not None:
-        devices += f", {total_text(check.wire)} estimated"
+        devices += _estimated(wire.high, check.wire.high, bytes_text)
     parts = wire_totals(report.collectives, kind_of)
     shares = [
         f": {share_text(part.high / wire.high)} {_unquoted(name)}"
@@ -245,7 +275,7 @@ def memory_of(check: CheckResult, width: int = 1000) -> str:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
     if check.report.compiled is not None:
-        where = f", {bytes_text(check.report.memory.peak)} estimated"
+        where = _estimated(memory.peak, check.report.memory.peak, bytes_text)
     text = f"{bytes_text(memory.peak)} at the peak{where}{_on_others(memory)}{fits}"
     left = "" if check.device_memory is None else f", {left_text(memory.peak, check.device_memory)}"
     text = text + left if len(text + left) <= width else text
@@ -267,16 +297,18 @@ def compute_of(check: CheckResult, width: int = 1000) -> str:
     report = check.report
     flops, share, recomputed = flop_totals(report)[0], useful_share(report), recomputed_share(report)
     text = f"{total_text(flops, flops_text)} per device"
+    if report.compiled is not None and (compiled := report.compiled.flops) is not None:
+        text = f"{flops_text(compiled)} per device{_estimated(compiled, flops.high, flops_text)}"
     if share is not None:
         text += f", {share_text(share)} of them useful"
     if recomputed:
         text += f", {share_text(recomputed)} recomputed"
-    if report.compiled is not None:
-        text += f"; compiled by {report.compiled.compiler} for {report.compiled.target}"
     if report.time is not None:
         low, high = map(seconds_text, time_range(report, report.time))
-        text += f"; {low} to {high} estimated"
-    for words in (" of them", " per device", " estimated"):
+        # The last line of a check with a compiler says that times are estimated.
+        text += f"; {low} to {high}{'' if report.compiled is not None else ' estimated'}"
+    shorter = (" of them", " per device", " estimated")
+    for words in shorter if report.compiled is None else shorter[:-1]:
         text = text.replace(words, "") if len(text) > width else text
     return text
 
@@ -301,10 +333,19 @@ def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
 
 def amount_of(check: CheckResult, place: CostlyPlace) -> str:
     """`9.00 MiB (31%)`: what a device sends at a place, and the share of all."""
-    share = f" ({share_text(place.total.high / check.wire.high)})" if has_share(check, place) else ""
-    # The compiler's figure is that of the whole program.
-    of = " estimated" if check.report.compiled is not None else ""
-    return f"{total_text(place.total)}{of}{share}"
+    if not has_share(check, place):
+        return total_text(place.total)
+    if (sent := _compiled_bytes(check, place)) is None:
+        return f"{total_text(place.total)} ({share_text(place.total.high / check.wire.high)})"
+    total = wire_total(check.report.best_known).high
+    share = f" ({share_text(sent / total)})" if total else ""
+    return f"{bytes_text(sent)}{_estimated(sent, place.total.high, bytes_text)}{share}"
+
+
+def _estimated(compiled: Fraction | int, estimate: Fraction | int, text: Callable[[Fraction], str]) -> str:
+    """`, 20.0 MiB estimated`; "" if the estimate is the same."""
+    shown = text(Fraction(estimate))
+    return "" if shown == text(Fraction(compiled)) else f", {shown} estimated"
 
 
 def message_of(check: CheckResult, place: CostlyPlace) -> str:
