@@ -125,6 +125,7 @@ def check_text(check: CheckResult, width: int) -> str:
     if check.together is not None:
         lines.append(together_text(check))
     if others:
+        others.sort(key=lambda place: -(_compiled_bytes(check, place) or 0))
         lines.append(f"{none_text(check)}:")
         add(others, len(changed) + 1 + (check.memory_place is not None))
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
@@ -169,10 +170,7 @@ def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
 def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
     """The places for which there is something to write, and the others."""
     changed = [place for place in check.places if place.best is not None or place.is_transposed]
-    others = [place for place in check.places if place not in changed]
-    if check.report.compiled is not None:
-        others.sort(key=lambda place: -(_compiled_bytes(check, place) or 0))
-    return changed, others
+    return changed, [place for place in check.places if place not in changed]
 
 
 def _compiled_bytes(check: CheckResult, place: CostlyPlace) -> Fraction | None:
