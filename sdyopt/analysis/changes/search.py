@@ -170,22 +170,20 @@ class Search:
         if not self.can_try:
             return []
         likely = self.likely(self.trials, list(proposals(self.program)))
-        tried = list(self.tries(self.trials, likely))
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
-        asked = chain.from_iterable(at_place(self.program, place) for place in costliest)
-        return self._ordered([*tried, *self._beyond(asked, tried)])
+        asked = self._usable(chain.from_iterable(at_place(self.program, place) for place in costliest))
+        return self._ordered(list(self.tries(self.trials, likely, asked=asked[: self._further])))
 
     @property
     def _lines(self) -> dict[str, Sent]:
         """The places by line, those that send most first."""
         return {} if self.trials.outcome is None else self.trials.outcome.sent_by_line
 
-    def _beyond(self, changes: Iterable[Change], tried: Sequence[Trial]) -> list[Trial]:
-        """The trials of changes that are not tried yet."""
-        known = {trial.change.key for trial in tried}
-        usable = [change for change in changes if change.edits and not change.turns_sharding_off]
-        return self.trials_of([change for change in usable if change.key not in known])
+    def _usable(self, changes: Iterable[Change]) -> list[Change]:
+        """The changes that are not tried yet, each once."""
+        usable = (change for change in changes if change.edits and not change.turns_sharding_off)
+        return list({change.key: change for change in usable if change.key not in self._known}.values())
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
         paying = [self.names.worded(trial, self.trials) for trial in trials if self.pays(trial)]
@@ -258,7 +256,7 @@ class Search:
         ]
         before, most = self.program.outcome.figures, 1 + _TIME_FOR_MEMORY
         cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
-        for _ in self.tries(self.trials, new, cut, is_asked=True):
+        for _ in self.tries(self.trials, (), cut, asked=new):
             pass
         lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
@@ -334,8 +332,9 @@ class Search:
 
     def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
         """The changes that pay, those that are proposed for a place included."""
-        new = self._beyond([change for change in changes if change.key not in self._known], self.ranked)
-        return self._ordered([*self.ranked, *new]) if new else self.ranked
+        ranked = self.ranked
+        new = self.trials_of(self._usable(changes))
+        return self._ordered([*ranked, *new]) if new else ranked
 
     def trials_of(self, changes: Iterable[Change], cut: EstimatedCost | None = None) -> list[Trial]:
         """The trials of further changes, as many as the budget has; and of those that were tried before.
@@ -345,7 +344,7 @@ class Search:
         result = list({change.key: change for change in changes}.values())
         new = [change for change in result if not self._is_known(change)][: self._further]
         self._further -= len(new)
-        for _ in self.tries(self.trials, new, cut, self._keeps_slower, is_asked=True):
+        for _ in self.tries(self.trials, (), cut, self._keeps_slower, new):
             pass
         return [self._known[change.key] for change in result if change.key in self._known]
 
@@ -387,7 +386,7 @@ class Search:
         changes: Sequence[Change],
         cut: EstimatedCost | None = None,
         keeps_slower: bool = False,
-        is_asked: bool = False,
+        asked: Sequence[Change] = (),
     ) -> Iterator[Trial]:
         """The trials of the first of the changes, as many as allowed; what is above `cut` is cut.
 
@@ -396,24 +395,22 @@ class Search:
         """
         before = trials.figures
         assert before is not None
-        chosen = changes
-        if not is_asked:
-            self._proposed.update(change.key for change in changes)
-            self.proposed += len(changes)
-            chosen = changes[: max(0, self.limit - self.tried)]
+        self._proposed.update(change.key for change in changes)
+        self.proposed += len(changes)
+        first = changes[: max(0, self.limit - self.tried)]
+        chosen = list({change.key: change for change in (*first, *asked)}.values())
         if cut is None and not keeps_slower and not self.excess(before):
             cut = EstimatedCost(before.seconds, self.cost(before) * self.moves_whole)
         total = self.tried + len(chosen)
         if self.is_over():
             return
         for trial in trials.of_changes(chosen, self._jobs, cut):
-            self.tried += not is_asked or (
-                trial.change.key in self._proposed and trial.change.key not in self._known
-            )
+            key, is_first = trial.change.key, trials is self.trials
+            self.tried += key in self._proposed and not (is_first and key in self._known)
             self._show(self.tried, total)
             self.failed += trial.has_failed
-            if trials is self.trials:
-                self._known[trial.change.key] = trial
+            if is_first:
+                self._known[key] = trial
             yield trial
             if self.is_over():
                 break
