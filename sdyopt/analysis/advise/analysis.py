@@ -15,8 +15,7 @@ from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR, identified
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.mlir.ir.operation import Op
 
 
@@ -41,9 +40,7 @@ class Advising(Analysis[Options]):
                 adviser = Adviser(program.op, program.pipeline, self._topology, self.options, show)
                 advice = adviser.advice()
         except NoJax as error:
-            problem = DiagnosticError.at(program.op.location, f"cannot verify: {error}").help(error.help)
-            problem.diagnostic.id = USAGE_ERROR
-            raise problem from None
+            raise error.error("verify") from None
         advice.assumption = program.assumption
         path = self.options.advise
         if path == STDOUT:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sdyopt.analysis.comparison.matching import Tokens, ValueMatch, match_values, pair_anywhere
-from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, values_of
+from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, ValueRole, values_of
 from sdyopt.analysis.comparison.value_sharding import same_annotation, same_placement
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
 from sdyopt.analysis.figures.program_report import report_on
@@ -59,6 +59,11 @@ class ComparedProgram:
     inputs: ProgramValues | None = None
 
 
+_COUNTERS = ("tensor<i32>", "tensor<ui32>", "tensor<1xi32>", "tensor<1xui32>")
+# Programs of at least so many values are different ones if less than one in so many are in both.
+_FEW_VALUES, _LEAST_COMMON = 20, 4
+
+
 @dataclass(slots=True)
 class ProgramComparison:
     """The differences between two programs.
@@ -68,7 +73,8 @@ class ProgramComparison:
     and replicated axes alone. `matched` counts the values that both programs have, `retyped` those of them
     whose type differs, `copies` the constants without a counterpart, which are usually copies of others.
     `costs` are None if one of the programs has shardings of GSPMD, which reports do not read. `assumptions`
-    say which passes were assumed for each program. `reports` are their figures.
+    say which passes were assumed for each program. `reports` are their figures. `positions` counts the
+    differences of counters and of numbers of devices, which are left out.
     """
 
     titles: tuple[str, str]
@@ -80,11 +86,18 @@ class ProgramComparison:
     matched: int = 0
     retyped: int = 0
     copies: int = 0
+    positions: int = 0
     annotations: list[ShardingChange] = field(default_factory=list)
     placements: list[ShardingChange] = field(default_factory=list)
     openness: list[ShardingChange] = field(default_factory=list)
     only_before: list[ProgramValue] = field(default_factory=list)
     only_after: list[ProgramValue] = field(default_factory=list)
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether the programs are different ones: few values of the smaller one are in both."""
+        least = min(sum(1 for _ in self.before), sum(1 for _ in self.after))
+        return least >= _FEW_VALUES and not self.before.is_partial and self.matched * _LEAST_COMMON < least
 
     @property
     def has_same_meshes(self) -> bool:
@@ -123,11 +136,31 @@ def compare(before: ComparedProgram, after: ComparedProgram) -> ProgramCompariso
     comparison.placements.sort(key=lambda change: _order(change, causes))
     if before.values.is_partial or after.values.is_partial:
         return comparison
-    comparison.only_before = [value for value in matching.only_before if not value.is_constant]
-    comparison.only_after = [value for value in matching.only_after if not value.is_constant]
+    only_before = [value for value in matching.only_before if not value.is_constant]
+    only_after = [value for value in matching.only_after if not value.is_constant]
     comparison.copies = len(matching.only_before) + len(matching.only_after)
-    comparison.copies -= len(comparison.only_before) + len(comparison.only_after)
+    comparison.copies -= len(only_before) + len(only_after)
+    devices = max(
+        (values.mesh.total_size for values in (before.values, after.values) if values.mesh), default=1
+    )
+    annotations = comparison.annotations
+    comparison.only_before = [value for value in only_before if not _is_position(value, devices)]
+    comparison.only_after = [value for value in only_after if not _is_position(value, devices)]
+    comparison.annotations = [change for change in annotations if not _is_position(change.value, devices)]
+    for left, all_values in (
+        (comparison.only_before, only_before),
+        (comparison.only_after, only_after),
+        (comparison.annotations, annotations),
+    ):
+        comparison.positions += len(all_values) - len(left)
     return comparison
+
+
+def _is_position(value: ProgramValue, devices: int) -> bool:
+    """Whether a value is a counter of a loop, or the numbers of devices, which an `axis_index` needs."""
+    if value.role in (ValueRole.ARGUMENT, ValueRole.RESULT) and value.label:
+        return False
+    return value.type in _COUNTERS or value.type in (f"tensor<{devices}xi32>", f"tensor<{devices}xui32>")
 
 
 def _annotations(before: ProgramValues, after: ProgramValues) -> list[ShardingChange]:

@@ -40,6 +40,10 @@ def header_of(comparison: ProgramComparison) -> list[str]:
         lines = [f"before  {before}", f"after   {after}", *([assumed] if assumed else [])]
     else:
         lines = [*_header_of(before, assumed, "before"), *_header_of(after, assumed_after, "after ")]
+    if comparison.is_of_others:
+        smaller = min(sum(1 for _ in values) for values in (comparison.before, comparison.after))
+        common = f"{comparison.matched} of {smaller} values are in both"
+        lines.append(f"warning: these are different programs: {common}, so only figures are compared")
     if comparison.has_same_meshes:
         return [
             *lines,
@@ -63,7 +67,13 @@ def sections_of(comparison: ProgramComparison) -> list[Section]:
 
 def _sections(comparison: ProgramComparison) -> Iterator[Section]:
     if comparison.is_empty:
-        yield Section(f"no difference: {_matched_text(comparison)}", _note(comparison))
+        sentences = [*_note(comparison), *_positions(comparison)]
+        yield Section(f"no difference: {_matched_text(comparison)}", sentences)
+        return
+    if comparison.is_of_others:
+        # What differs between the values of different programs says nothing.
+        if comparison.costs is not None:
+            yield from _costs(comparison.costs)
         return
     if comparison.annotations:
         yield _annotation_section(comparison)
@@ -74,7 +84,7 @@ def _sections(comparison: ProgramComparison) -> Iterator[Section]:
     section = _sharding_section(
         comparison, f"shardings: {placed} of {_matched_text(comparison)} changed", effects
     )
-    section.sentences += _note(comparison)
+    section.sentences += [*_note(comparison), *_positions(comparison)]
     if comparison.retyped:
         section.sentences.append(f"{counted(comparison.retyped, 'value')} changed in type")
     yield section
@@ -234,6 +244,13 @@ def _note(comparison: ProgramComparison) -> list[str]:
     if not comparison.before.is_partial:
         return []
     return ["a report has no other shardings: compare with the program or a snapshot to see all"]
+
+
+def _positions(comparison: ProgramComparison) -> list[str]:
+    if not comparison.positions:
+        return []
+    differences = counted(comparison.positions, "difference")
+    return [f"left out: {differences} in loop counters and numbers of devices"]
 
 
 # --- Costs ----------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def _reporting(op: Op) -> Iterator[None]:
     try:
         yield
     except NoJax as error:
-        problem = DiagnosticError.at(op.location, f"cannot validate: {error}").help(error.help)
+        problem = error.error("validate")
     except NotValidated as failure:
         problem = DiagnosticError.at(op.location, f"cannot validate: {failure}")
     else:

@@ -16,6 +16,9 @@ from time import monotonic
 from typing import IO, Any
 
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.location import FileRange, Source
 
 # Other packages beside this one must not hide those of the other Python, and its sdyopt not this one. So the
 # folder is on the path for the import of this one alone.
@@ -61,20 +64,22 @@ class Worker:
         except subprocess.TimeoutExpired:
             raise NotValidated(f"it runs for more than {self.timeout} seconds") from None
         except OSError as error:
-            raise NoJax(f"cannot run '{python}': {error.strerror}", "name a Python with jax") from None
+            raise NoJax(
+                f"cannot run '{python}': {error.strerror}", "name a Python with jax", python
+            ) from None
         if max(len(stdout), len(stderr)) > _MOST_OUTPUT:
             raise NotValidated(f"'{python}' prints more than {_MOST_OUTPUT >> 20} MiB")
         marked = [line.removeprefix(_MARK) for line in stdout.splitlines() if line.startswith(_MARK)]
         if not marked:
             message = f"'{python}' does not run programs: it {_ending(code)} and no answer"
-            raise NoJax(message, "name a Python with jax")
+            raise NoJax(message, "name a Python with jax", python)
         try:
             answers = [json.loads(line) for line in marked if line]
         except ValueError:  # it was ended while it wrote one
             answers = []
         last = answers[-1] if answers else {}
         if "missing" in last:
-            raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())
+            raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help(), python)
         if not answers:
             raise NotValidated(self._reason(code, stderr.decode("utf-8", "replace")))
         return answers
@@ -161,6 +166,15 @@ class NotValidated(Exception):
 class NoJax(Exception):
     """The Python that executes programs cannot import jax; the text is the error, `help` what to install."""
 
-    def __init__(self, message: str, help: str) -> None:
+    def __init__(self, message: str, help: str, python: str) -> None:
         super().__init__(message)
         self.help = help
+        self.python = python
+
+    def error(self, what: str) -> DiagnosticError:
+        """The same as an error about `what` cannot be done: it is located in the flag, not in the program."""
+        source = Source("--jax-python", self.python)
+        end = len(self.python.encode()) + 1
+        problem = DiagnosticError.at(FileRange(source.name, 1, 1, 1, end), f"cannot {what}: {self}")
+        problem.diagnostic.id = USAGE_ERROR
+        return problem.help(self.help).within(source)

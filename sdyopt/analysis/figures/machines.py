@@ -186,6 +186,19 @@ def shape_for(target: MachineTarget, devices: int) -> tuple[tuple[int, ...], int
     return _slice_shape(tuple(pod), -(-chips // slices)), slices
 
 
+def idle_text(topology: str, devices: int) -> str:
+    """`1 of 16 devices of tpu-v5e:4x4 is idle`: what a mesh leaves; "" if it has all."""
+    if not is_target(topology):
+        return ""
+    target = read_target(topology)
+    shape, slices = shape_for(target, devices)
+    all_devices = devices_of(target.name, shape, slices)
+    if (idle := all_devices - devices) <= 0:
+        return ""
+    of = f"{counted(all_devices, 'device')} of {target_text(target.name, shape, slices)}"
+    return f"{idle} of {of} {'is' if idle == 1 else 'are'} idle"
+
+
 def _slice_shape(pod: tuple[int, ...], chips: int) -> tuple[int, ...]:
     """The smallest slice with so many chips, the closest to a square or a cube."""
     shapes: list[tuple[int, ...]]

@@ -17,6 +17,7 @@ from sdyopt.analysis.changes.processes import prepare
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
+from sdyopt.analysis.figures.machines import idle_text
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.time_estimate import time_estimate
@@ -132,6 +133,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "flops": round(flops.high),
                 "useful_share": None if share is None else float(share),
                 "seconds": time,
+                "idle": "" if topology is None else idle_text(topology.name, report.devices),
                 "layouts": [] if topology is None else _layouts(report, topology),
             }
 

@@ -117,7 +117,7 @@ class SweptMesh:
     why there are none. `seconds` are None without a topology.
 
     `layouts` are the ways to lay the mesh on a machine, the fastest first: the order of its `axes` that makes
-    one, what each axis is `on`, and the `seconds`.
+    one, what each axis is `on`, and the `seconds`. `idle` says which devices of the machine the mesh leaves.
     """
 
     sizes: dict[str, int]
@@ -131,6 +131,7 @@ class SweptMesh:
     layouts: Sequence[dict[str, Any]] = ()
     estimated_wire_bytes: int | None = None
     estimated_peak_bytes: int | None = None
+    idle: str = ""
 
 
 @dataclass(frozen=True)
@@ -265,8 +266,10 @@ def note_of(sweep: Sweep, row: SweptMesh) -> str:
     """`best of 8`, or what keeps a program from running on a mesh; "" for other meshes."""
     best = sweep.best
     if row in best:
-        return "best" if len(best) == 1 else f"best of {row.devices}"
-    return row.problem or ("" if sweep.fits(row) else "does not fit")
+        note = "best" if len(best) == 1 else f"best of {row.devices}"
+    else:
+        note = row.problem or ("" if sweep.fits(row) else "does not fit")
+    return "; ".join(filter(None, (note, row.idle)))
 
 
 def sweep_text(sweep: Sweep, width: int = 100) -> str:
@@ -344,6 +347,14 @@ def best_text(sweep: Sweep) -> str:
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
     text = f"best: {by}, for each number of devices; global shapes are the same"
+    if not sweep.best:
+        problems = list(dict.fromkeys(row.problem for row in sweep.rows if row.problem))
+        why = problems[0] if len(problems) == 1 else "the last column says why"
+        text = "no mesh of these can run the program: "
+        is_full = not problems and sweep.device_memory is not None
+        text += f"none fits in {bytes_text(sweep.device_memory or 0)}" if is_full else why
+    elif sweep.has_times:
+        text += "; times are without overlap of communication and compute: --check has their range"
     if any(FIXED in row.problem for row in sweep.rows):
         text += "; the shapes in a shard_map are those of one mesh: lower the program in JAX for each"
     return text + ("; sent and memory are as compiled" if sweep.is_compiled else "")

@@ -13,6 +13,8 @@ from sdyopt.base.diagnostics.location import UnknownLoc
 
 # The minimum similarity of a suggested name, from 0 to 1. High, because flags share long parts: mlir-print-….
 SIMILARITY = 0.65
+# Names of at most so many letters are similar with one that is the same of two, the first.
+_SHORT, _SIMILARITY_OF_SHORT = 3, 0.5
 
 
 class UsageError(ValueError):
@@ -44,7 +46,13 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     """The most similar name; None if none is similar. Among equals, the longest common prefix wins."""
     from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  slow to import, and rarely used
 
-    matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
+    choices = sorted(names)
+    # Of names of two or three letters, one letter is much.
+    cutoff = SIMILARITY if len(name) > _SHORT else _SIMILARITY_OF_SHORT
+    matches = get_close_matches(name, choices, n=3, cutoff=cutoff)
+    if len(name) <= _SHORT:
+        matches = [match for match in matches if match[0] == name[0] and len(match) <= _SHORT]
+        matches = matches or get_close_matches(name, choices, n=3, cutoff=SIMILARITY)
     if not matches:
         return None
     best = SequenceMatcher(None, matches[0], name).ratio()

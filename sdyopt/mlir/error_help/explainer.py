@@ -41,6 +41,7 @@ _MAX_SEARCHED = 500
 # On a line of many statements, each one is read with those that follow it. To bound the time, all statements
 # together are at most this many times as long as the source; after that, only the start of each is read.
 _READS_OF_SOURCE = 4
+_TWO_WORDS = 2
 _MIN_CHARACTERS = 200
 # In longer messages no hint is looked for: the time to find a pattern in one may be quadratic.
 _MAX_MESSAGE = 20_000
@@ -65,7 +66,11 @@ class DiagnosticExplainer:
         offset = self._offset(diagnostic.location, diagnostic.operation)
         statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)
-        diagnostic.help = _with_name(diagnostic, diagnostic.help or explanation.help)
+        help = diagnostic.help or explanation.help
+        # A file that is cut off ends in its last word.
+        if not help and diagnostic.id == PARSE_ERROR and offset >= 0 and self._is_last_word(offset):
+            help = "the text ends here: is the file complete?"
+        diagnostic.help = _with_name(diagnostic, help)
         if diagnostic.culprit is None and statement is not None:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
         for note in diagnostic.notes:
@@ -91,6 +96,11 @@ class DiagnosticExplainer:
         statement = self._statements[offset]
         span = narrow(statement, *steps)
         return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
+
+    def _is_last_word(self, offset: int) -> bool:
+        """Whether at most a word is at an offset, and nothing after it, in a text that has more."""
+        rest = self._source.text[offset : offset + _MIN_CHARACTERS].split()
+        return offset > 0 and len(rest) < _TWO_WORDS and offset + _MIN_CHARACTERS >= len(self._source.text)
 
     def _statement(self, offset: int) -> Statement:
         """The statement at an offset, or only its start if much of the source was read before."""

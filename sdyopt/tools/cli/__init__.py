@@ -281,7 +281,9 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
             output.write_pages(outcome.pages)
     finally:
         output.discard()
-    return SUCCESS if outcome.succeeded else FAILURE
+    if outcome.succeeded:
+        return SUCCESS
+    return WRONG_USAGE if outcome.is_usage_error else FAILURE
 
 
 def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:

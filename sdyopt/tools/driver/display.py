@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
+from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, USAGE_ERROR, lint_rule
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
 from sdyopt.base.diagnostics.text import counted, printable
@@ -44,7 +44,7 @@ class DiagnosticDisplay:
     """Shows diagnostics according to the options of a job.
 
     `promoted` counts the warnings that --werror made errors. `source` is the whole input. Once a chunk is
-    started, diagnostics are explained from it.
+    started, diagnostics are explained from it. `has_usage_error`: an error was about the command.
     """
 
     def __init__(self, job: Job, dialects: DialectTable) -> None:
@@ -52,6 +52,7 @@ class DiagnosticDisplay:
         self._dialects = dialects
         self.source = Source(job.name, "")
         self.promoted = 0
+        self.has_usage_error = False
         self._explainer: LazyExplainer | None = None
         self._files: dict[str, Source | None] = {}
         self._last_error: tuple[Location, Location | None] | None = None
@@ -88,6 +89,7 @@ class DiagnosticDisplay:
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""
         job = self._job
+        self.has_usage_error |= diagnostic.id == USAGE_ERROR and diagnostic.severity is Severity.ERROR
         is_promoted = job.werror and diagnostic.severity is Severity.WARNING
         if is_promoted:
             self.promoted += 1
@@ -110,7 +112,7 @@ class DiagnosticDisplay:
             message = diagnostic.message + PROMOTED
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)
         if job.max_op_lines:
-            diagnostic = self._with_short_messages(diagnostic)
+            diagnostic = _with_known_location(self._with_short_messages(diagnostic))
         if not job.hides_notes and not job.verify_diagnostics:
             if job.print_op_on_diagnostic and diagnostic.id not in ADVICE:
                 diagnostic = self._with_operation(diagnostic)
@@ -173,6 +175,17 @@ class DiagnosticDisplay:
         message = text if diagnostic.in_custom_syntax else f"see current operation: {text}"
         note = Diagnostic(Severity.NOTE, diagnostic.location, message)
         return replace(diagnostic, notes=[note, *diagnostic.notes])
+
+
+def _with_known_location(diagnostic: Diagnostic) -> Diagnostic:
+    """A diagnostic at what it underlines if its location is unknown, as that of JAX's functions."""
+    if diagnostic.culprit is None or not isinstance(diagnostic.location, UnknownLoc):
+        return diagnostic
+    notes = [
+        replace(note, location=diagnostic.culprit) if isinstance(note.location, UnknownLoc) else note
+        for note in diagnostic.notes
+    ]
+    return replace(diagnostic, location=diagnostic.culprit, notes=notes)
 
 
 def _with_trace(diagnostic: Diagnostic) -> Diagnostic:

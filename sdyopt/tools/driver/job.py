@@ -165,12 +165,14 @@ class Job:
 class JobOutcome:
     """The result of a job: whether it succeeded, the pages of its output, and the reports for stdout.
 
-    With `verify_diagnostics`, a job succeeds if the diagnostics are the expected ones.
+    With `verify_diagnostics`, a job succeeds if the diagnostics are the expected ones. One that fails
+    `is_usage_error` if the command names what the program does not have.
     """
 
     succeeded: bool
     pages: tuple[str, ...]
     reports: str = ""
+    is_usage_error: bool = False
 
     @property
     def output(self) -> str:

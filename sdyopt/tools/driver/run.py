@@ -103,7 +103,8 @@ class _JobRun:
         if not job.verify_diagnostics:
             succeeded &= self._analyses.are_passed
         reports = "\n".join(self._analyses.texts)
-        return JobOutcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), reports)
+        pages = _pages(outputs, f"{job.output_split_marker}\n")
+        return JobOutcome(succeeded, pages, reports, self._display.has_usage_error)
 
     def _run_chunks(self, chunks: Sequence[Source]) -> list[Pages | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""

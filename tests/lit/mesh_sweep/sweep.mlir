@@ -8,6 +8,8 @@
 // RUN: sdy-opt %s --mesh-sweep='x=2 x y=16' --topology=tpu-v5e:4x4,slices=2 | filecheck %s --check-prefix=SLICES
 // RUN: sdy-opt %s --mesh-sweep='x=2' --topology=h100 | filecheck %s --check-prefix=NO-LAYOUTS
 // RUN: sdy-opt %s --mesh-sweep='x=2 x y=16' --topology=tpu-v5e:4x4,slices=1 | filecheck %s --check-prefix=LARGE
+// RUN: sdy-opt %s --mesh-sweep='x=3 x y=5' --topology=tpu-v5e | filecheck %s --check-prefix=NONE
+// RUN: sdy-opt %s --check --topology=tpu-v5e:4x4 | filecheck %s --check-prefix=IDLE
 // RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.csv 2>&1 | filecheck %s --check-prefix=FORMAT
 // RUN: not sdy-opt %s --mesh-sweep='x=2 x z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
@@ -55,6 +57,13 @@
 // SLICES-NEXT: x, y (as it is) x on slices (2); y on y (4) and x (4)
 // LARGE: 2 16 tpu-v5e:4x4,slices=1 has 16 devices, and the program 32
 // NO-LAYOUTS-NOT: layouts
+
+// A mesh that no argument fits is not the best, and a machine may have more devices than a mesh.
+// NONE:      3 5 15
+// NONE-NEXT: does not divide batch; 1 of 16 devices of tpu-v5e:4x4 is idle
+// NONE:      no mesh of these can run the program: does not divide batch
+// NONE-NOT:  best
+// IDLE:      machine {{.*}} of 16 devices of tpu-v5e:4x4 are idle
 
 // FORMAT:      .csv' has the suffix of no sweep format
 // FORMAT-NEXT: help: choose from .html, .json, .md, .txt

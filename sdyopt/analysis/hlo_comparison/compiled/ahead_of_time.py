@@ -117,7 +117,7 @@ class Compiler:
             answer = self._run("compiler_version", {"platform": self.target.platform})
             if "cannot" in answer:
                 python = self._worker.python or sys.executable
-                raise NoJax(f"{python} {answer['cannot']}", self._install())
+                raise NoJax(f"{python} {answer['cannot']}", self._install(), python)
             self._known_versions = answer["versions"]
         return self._known_versions
 
@@ -125,7 +125,7 @@ class Compiler:
         try:
             [answer] = self._worker.run(task, {"devices": 1, **request})
         except NoJax as error:
-            raise NoJax(str(error), self._install()) from None
+            raise NoJax(str(error), self._install(), error.python) from None
         return answer
 
     def _install(self) -> str:

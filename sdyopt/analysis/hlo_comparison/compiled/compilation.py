@@ -88,9 +88,8 @@ def text_to_compile(program: Op) -> str:
 def compilation_error(program: Op, failure: NoJax | NotValidated) -> DiagnosticError:
     """The error for a program that was not compiled."""
     if isinstance(failure, NoJax):
-        error = DiagnosticError.at(program.location, f"cannot compile: {failure}").help(failure.help)
-    else:
-        error = DiagnosticError.at(program.location, f"not compiled: {failure}")
+        return failure.error("compile")
+    error = DiagnosticError.at(program.location, f"not compiled: {failure}")
     error.diagnostic.id = NOT_VALIDATED
     return error
 

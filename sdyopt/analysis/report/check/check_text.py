@@ -10,6 +10,7 @@ from textwrap import wrap
 
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
+from sdyopt.analysis.figures.machines import idle_text
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -246,6 +247,8 @@ def _figures(check: CheckResult, width: int) -> Iterator[str]:
     room = width - len("communication  ")
     yield f"memory         {memory_of(check, room)}"
     yield f"compute        {compute_of(check, room)}"
+    if idle := idle_text(check.report.topology, check.report.devices):
+        yield f"machine        {idle}"
 
 
 def communication_of(check: CheckResult) -> str:
