@@ -144,6 +144,12 @@ class CompilerBehavior(Enum):
         "what is computed from constants alone, and a loop does not change, is computed in the loop",
         "report/memory_by_compiler.mlir",
     )
+    CONVERTS_BEFORE_LOOPS = (
+        (TPU,),
+        "what a loop slices and converts to a narrower type, as parameters of layers, is converted before "
+        "the loop",
+        "report/memory_by_compiler.mlir",
+    )
     ONE_HOT_SCATTERS = (
         (TPU,),
         "a scatter that sets few elements of a constant is computed where its result is used",

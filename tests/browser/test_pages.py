@@ -172,7 +172,7 @@ def test_a_group_opens_with_the_keyboard(browser: Any, folder: Path) -> None:
 def test_what_is_live_follows_the_pointer_and_the_keyboard(browser: Any, folder: Path) -> None:
     with Opened(browser, folder / "report.html") as page:
         heading = page.locator("#curve h4")
-        assert heading.inner_text().startswith("at the peak: 20.3 MiB live at transformer_train.py:77")
+        assert heading.inner_text().startswith("at the peak: 21.8 MiB live at transformer_train.py:78")
         page.get_by_label("point of the program").focus()
         page.keyboard.press("Home")
         start = heading.inner_text()

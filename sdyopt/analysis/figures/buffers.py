@@ -29,6 +29,7 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedC
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
@@ -221,9 +222,15 @@ class BlockBuffers:
 
 
 def _computed_by(product: Value) -> Value:
-    """What a product's operation writes: the end of a chain of elementwise operations with one use each."""
+    """What a product's operation writes: the end of a chain of elementwise operations with one use each.
+
+    A transpose is but another layout.
+    """
     value = product
-    while value.has_one_use and is_elementwise_op(user := next(iter(value.users))):
+    while value.has_one_use:
+        user = next(iter(value.users))
+        if not (is_elementwise_op(user) or isinstance(user, TransposeOp)):
+            break
         value = user.results[0]
     return value
 

@@ -234,7 +234,7 @@ class Fusion:
                 continue
             leaves = self._leaves.get(value)
             if leaves is not None:
-                merged.update(leaves)
+                merged.update((leaf, size) for leaf, size in leaves.items() if size > smallest)
             elif isinstance(value, OpResult) and value.op not in self._positions:
                 continue  # of an outer block, where it is live during all of this one
             elif (size := self._bytes(value)) > smallest:

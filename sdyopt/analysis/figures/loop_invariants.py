@@ -11,18 +11,22 @@ from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_passed_
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import FloatType, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # Operations whose block arguments are their operands, and whose results are what their body returns.
 _BODIES = (ManualComputationOp, NamedComputationOp)
 # Operations that compute no new values from the elements.
 RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
+# They may be between a slice and its conversion.
+_PASSES = (OptimizationBarrierOp, ReshapeOp)
 _CONTROL_FLOW = (IfOp, CaseOp, WhileOp)
 
 # A value that depends on more values than this counts as changing.
@@ -95,6 +99,34 @@ def sum_over_iterations(value: Value, loop: WhileOp) -> Value | None:
         return None
     is_carried = returned.operand_at(index) is user.result
     return loop.results[index] if is_carried else None
+
+
+def converted_slice(loop: WhileOp, index: int) -> OpResult | None:
+    """What a loop converts each slice of an operand to, in a narrower type, and does nothing else with it.
+
+    A scan over layers does with their parameters: compilers may convert all layers before the loop.
+    """
+    if not is_passed_on(loop, index):
+        return None
+    body, slice = loop.body.blocks[0], None
+    for use in body.arguments[index].uses:
+        if use.owner is body.last:
+            continue
+        if slice is not None or not isinstance(use.owner, DynamicSliceOp) or use.index:
+            return None
+        value: Value = use.owner.result
+        while (user := only_user(value)) is not None and isinstance(user, _PASSES):
+            value = user.results[next(iter(value.uses)).index]
+        if not isinstance(user, ConvertOp) or not _is_narrower(user.result, value):
+            return None
+        slice = user.result
+    return slice
+
+
+def _is_narrower(value: Value, other: Value) -> bool:
+    types = element_of(value.type), element_of(other.type)
+    widths = [type.width for type in types if isinstance(type, FloatType)]
+    return len(widths) == 2 and widths[0] < widths[1]
 
 
 def only_user(value: Value) -> Op | None:

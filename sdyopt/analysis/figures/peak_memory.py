@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 
-from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
+from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, aligned
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
+from sdyopt.analysis.figures.fusion import PRODUCTS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of, padded_to_tiles
+from sdyopt.analysis.figures.loop_invariants import converted_slice
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -33,6 +35,7 @@ _CALLS = (CallOp, CompositeOp)
 # The behaviours of compilers on which the memory depends.
 _BEHAVIORS = (
     CompilerBehavior.CONSTANTS_IN_LOOPS,
+    CompilerBehavior.CONVERTS_BEFORE_LOOPS,
     CompilerBehavior.FUSES_INTO_PRODUCTS,
     CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS,
     CompilerBehavior.KEEPS_SOFTMAX,
@@ -51,11 +54,10 @@ BUFFER_DONOR = "jax.buffer_donor"
 NO_DONORS: dict[int, int] = {}
 # Temporaries of so many bytes are in on-chip memory. It has 128 MiB; operations need the rest.
 _ON_CHIP = 108 << 20
-# Of buffers that are live for at least so many operations, and this share of all, one in four is moved from
-# on-chip memory to the device's memory until it is used again, as far as compiled programs show.
-_LONG_LIFE = 16
-_LONG_SHARE = 4
-_MOVED_AWAY = 4
+# What is live during more products than this is copied to the device's memory and read there. If all fits
+# well, with a quarter to spare, some of it is: the square of the share of the on-chip memory that is taken.
+_PRODUCTS = 1
+_SPARE = 4
 
 
 @dataclass(slots=True)
@@ -93,6 +95,7 @@ class LiveMemory:
         self._behaviors = behaviors
         self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY in behaviors else 0
         self._pads = CompilerBehavior.PADS_TO_TILES in behaviors
+        self._converts_before_loops = CompilerBehavior.CONVERTS_BEFORE_LOOPS in behaviors
         self._bytes: dict[Value, int] = {}
         self._sizes: dict[tuple[Type, TensorSharding | None], int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
@@ -169,23 +172,24 @@ class LiveMemory:
             and buffer.end >= buffer.start
             and buffer.value not in self._dead.values
         ]
+        if self._converts_before_loops:
+            counted += self._converted_before_loops(ops)
         nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         totals = [
             live + (0 if peak is None else peak.bytes)
             for live, peak in zip(_live_bytes(counted, len(ops)), nested, strict=True)
         ]
+        chip = None
         on_chip = [0] * len(ops)
-        is_tight = False
         if self._on_chip_bytes:
-            # With half of it left, less is moved away, and in parts.
-            is_tight = 2 * max(_live_bytes(counted[len(held) :], len(ops))) > self._on_chip_bytes
-            on_chip = self._on_chip(counted[len(held) :], nested, is_tight)
+            chip = _OnChip(ops, counted[len(held) :], nested, self._on_chip_bytes)
+            on_chip = chip.bytes
             totals = [total - part for total, part in zip(totals, on_chip, strict=True)]
-        at = max(range(len(ops)), key=lambda index: (totals[index], on_chip[index]))
+        at = max(range(len(ops)), key=totals.__getitem__)
         inner = nested[at]
         temporaries = [buffer for buffer in counted[len(held) :] if buffer.start <= at <= buffer.end]
-        if on_chip[at]:
-            live, temporaries = temporaries, _off_chip(temporaries, on_chip[at], is_tight)
+        if chip is not None and on_chip[at]:
+            live, temporaries = temporaries, chip.others(temporaries, at)
             inside = sum(buffer.bytes for buffer in live) - sum(buffer.bytes for buffer in temporaries)
             totals[at], on_chip[at] = totals[at] + on_chip[at] - inside, inside
         return Peak(
@@ -199,27 +203,20 @@ class LiveMemory:
             on_chip[at] + (0 if inner is None else inner.on_chip),
         )
 
-    def _on_chip(
-        self, temporaries: Sequence[Buffer], nested: Sequence[Peak | None], is_tight: bool
-    ) -> list[int]:
-        """The bytes of temporaries that are in on-chip memory at each operation, as many as fit there.
-
-        What an operation runs has its share first. Some of what is live for long is moved away meanwhile.
-        """
-        capacity, count = self._on_chip_bytes, len(nested)
-        long = max(_LONG_LIFE, count // _LONG_SHARE)
-        share = _MOVED_AWAY if is_tight else 2 * _MOVED_AWAY
-        small = [
-            temporary
-            if temporary.end - temporary.start < long
-            else replace(temporary, bytes=temporary.bytes - temporary.bytes // share)
-            for temporary in temporaries
-            if temporary.bytes <= capacity
-        ]
-        return [
-            min(live, capacity - (0 if peak is None else peak.on_chip))
-            for live, peak in zip(_live_bytes(small, count), nested, strict=True)
-        ]
+    def _converted_before_loops(self, ops: Sequence[Op]) -> Iterator[Buffer]:
+        """The buffers of what loops slice and convert, of the type that they convert to, for all loops."""
+        buffers: dict[Value, Buffer] = {}
+        loops = [(position, op) for position, op in enumerate(ops) if isinstance(op, WhileOp)]
+        for position, loop in loops:
+            for index, operand in enumerate(loop.operands):
+                if operand in buffers:
+                    buffers[operand].end = position
+                elif (slice := converted_slice(loop, index)) is not None:
+                    size = (
+                        self.bytes(operand) * self.bytes(slice) // max(self.bytes(slice.op.operand_at(0)), 1)
+                    )
+                    buffers[operand] = Buffer(slice, position, position, aligned(size))
+        yield from buffers.values()
 
     def _of_results(self, block: Block, buffers: BlockBuffers, donors: Mapping[int, int]) -> Iterator[Buffer]:
         """The buffers of a block that are those of the results of the operation or function around it."""
@@ -262,20 +259,55 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
     return islice(accumulate(changes), count)
 
 
-def _off_chip(temporaries: Iterable[Buffer], on_chip: int, is_tight: bool) -> list[Buffer]:
-    """What is left if the smallest buffers are on the chip, as many as so many bytes are: of one a part.
+class _OnChip:
+    """The temporaries of a block that are in on-chip memory, whose number of `bytes` is known by operation.
 
-    If that is tight, no part of one: a buffer is in one memory at a time.
+    What an operation runs has its share first.
     """
-    left = []
-    for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
-        part = min(on_chip, temporary.bytes)
-        if is_tight and part < temporary.bytes:
-            part = 0
-        on_chip -= part
-        if part < temporary.bytes:
-            left.append(replace(temporary, bytes=temporary.bytes - part))
-    return left
+
+    def __init__(
+        self, ops: Sequence[Op], temporaries: Sequence[Buffer], nested: Sequence[Peak | None], capacity: int
+    ) -> None:
+        products = (type(op) in PRODUCTS and peak is None for op, peak in zip(ops, nested, strict=True))
+        self._products = list(accumulate(products, initial=0))
+        # What an operation runs takes as long as many products, also for its operands and results.
+        self._runs = list(accumulate((peak is not None for peak in nested), initial=0))
+        most = max(_live_bytes(temporaries, len(ops)))
+        self._is_crowded = _SPARE * most > (_SPARE - 1) * capacity
+        self._share_left = 1 - (most / capacity) ** 2
+        parts = [
+            replace(temporary, bytes=self._part(temporary))
+            for temporary in temporaries
+            if temporary.bytes <= capacity
+        ]
+        self.bytes = [
+            min(live, capacity - (0 if peak is None else peak.on_chip))
+            for live, peak in zip(_live_bytes(parts, len(ops)), nested, strict=True)
+        ]
+
+    def _part(self, temporary: Buffer) -> int:
+        """The bytes of a temporary that are on the chip if there is room for them."""
+        start, end = temporary.start, temporary.end
+        products = self._products[end] - self._products[min(start + 1, end)]
+        if self._is_crowded:
+            is_short = products <= _PRODUCTS and self._runs[end + 1] == self._runs[start]
+            return temporary.bytes if is_short else 0
+        return int(temporary.bytes * self._share_left) if products > _PRODUCTS else temporary.bytes
+
+    def others(self, temporaries: Iterable[Buffer], at: int) -> list[Buffer]:
+        """What is left of those at an operation if the smallest are on the chip.
+
+        If many are to be there, a buffer is in one memory at a time, else a part may be in each.
+        """
+        left, room = [], self.bytes[at]
+        for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
+            part = self._part(temporary)
+            if part > room:
+                part = 0 if self._is_crowded else room
+            room -= part
+            if part < temporary.bytes:
+                left.append(replace(temporary, bytes=temporary.bytes - part))
+        return left
 
 
 def aliased_results(function: FuncOp) -> dict[int, int]:

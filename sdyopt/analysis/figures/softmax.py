@@ -16,14 +16,17 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, MulOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
 
 # Rows of at least so many elements are masked, or scaled, before they are written.
 _MASKED_ROW = 1536
-_SCALED_ROW = 4096
+_LONG_ROW = 4096
 # Products of rows of at most so many elements are computed in the softmax.
 _SHORT = 64
+# Exponentials are summed up and divided; gradients use them, too.
+_FORWARD_USES = 2
 # At most this many operations are between the product and the exponentials.
 _MAX_STEPS = 8
 
@@ -50,11 +53,15 @@ def softmax_of(op: Op) -> Softmax | None:
         return None
     logits = value = shifted.operand_at(0)
     is_scaled = is_masked = False
+    # The exponentials of a transposed product are computed again for gradients.
+    is_forward = len(list(op.results[0].users)) == _FORWARD_USES
     for _ in range(_MAX_STEPS):
         inner = _defining(value)
         if isinstance(inner, DotGeneralOp):
             return Softmax(inner, logits, is_scaled, is_masked)
-        if isinstance(inner, SelectOp):
+        if isinstance(inner, TransposeOp) and is_forward:
+            value = inner.operand_at(0)
+        elif isinstance(inner, SelectOp):
             is_masked = True
             value = inner.operand_at(1)
         elif isinstance(inner, ConvertOp):
@@ -83,19 +90,28 @@ def writes_exponentials(softmax: Softmax, shape_of: Callable[[Value], tuple[int,
 
 
 def computes_product(softmax: Softmax, shape_of: Callable[[Value], tuple[int, ...] | None]) -> bool:
-    """Whether the product is computed by what computes the softmax, if it is cheap or laid out for it."""
+    """Whether the product is computed by what computes the softmax, if it is cheap or laid out for it.
+
+    What products compute is laid out for it, too. Long rows are not computed there, if the product is not
+    cheap or they are masked.
+    """
     dims = softmax.product.dot_dimension_numbers
-    shape = shape_of(softmax.product.lhs)
+    shape, rows = shape_of(softmax.product.lhs), shape_of(softmax.logits)
     contracted = 0 if shape is None else prod(shape[dim] for dim in dims.lhs_contracting_dimensions)
-    return contracted <= _SHORT or dims.lhs_batching_dimensions == tuple(
-        range(len(dims.lhs_batching_dimensions))
+    is_cheap = contracted <= _SHORT
+    if rows is not None and rows[-1] >= _LONG_ROW and (softmax.is_masked or not is_cheap):
+        return False
+    return (
+        is_cheap
+        or dims.lhs_batching_dimensions == tuple(range(len(dims.lhs_batching_dimensions)))
+        or all(map(_is_product, softmax.product.operands))
     )
 
 
 def writes_logits(softmax: Softmax, shape_of: Callable[[Value], tuple[int, ...] | None]) -> bool:
     """Whether what is exponentiated is written as it is, not the product that it is computed from."""
     shape = shape_of(softmax.logits)
-    return shape is not None and shape[-1] >= (_MASKED_ROW if softmax.is_masked else _SCALED_ROW)
+    return shape is not None and shape[-1] >= (_MASKED_ROW if softmax.is_masked else _LONG_ROW)
 
 
 def _is_summed_and_divided(op: ExpOp) -> bool:
@@ -108,6 +124,13 @@ def _converted(user: Op) -> Op:
     while isinstance(user, ConvertOp) and user.results[0].has_one_use:
         user = next(iter(user.results[0].users))
     return user
+
+
+def _is_product(value: Value) -> bool:
+    op = _defining(value)
+    while isinstance(op, ReshapeOp):
+        op = _defining(op.operand_at(0))
+    return isinstance(op, DotGeneralOp)
 
 
 def _defining(value: Value) -> Op | None:

@@ -160,7 +160,7 @@ func.func @softmax(%q: tensor<8x2048x16x128xbf16> {sdy.sharding = #sdy.sharding<
 sdy.mesh @mesh = <["x"=4]>
 
 // The gradient is reduce-scattered, and read at the end: until then, TPU has what is summed up in memory.
-// TPU: memory per device: peak 1.19 GiB
+// TPU: memory per device: peak 1.25 GiB
 // GPU: memory per device: peak 1.00 GiB
 func.func @overlapped_scatter(%x: tensor<16384x8192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<8192x8192xf32>) -> (tensor<8192x8192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<f32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
@@ -197,4 +197,74 @@ func.func @loss(%x: tensor<8192x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, 
   %11 = stablehlo.convert %10 : (tensor<8192x65536xf32>) -> tensor<8192x65536xbf16>
   %12 = stablehlo.dot_general %11, %x, contracting_dims = [0] x [0] : (tensor<8192x65536xbf16>, tensor<8192x1024xbf16>) -> tensor<65536x1024xbf16>
   return %8, %12 : tensor<f32>, tensor<65536x1024xbf16>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// What the last product reads is live during two others: TPU has it in the device's memory, and the results
+// of the products between in on-chip memory.
+// TPU: memory per device: peak 128.0 MiB
+// GPU: memory per device: peak 192.0 MiB
+func.func @long_lived(%x: tensor<16384x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<2048x4096xbf16>, %v: tensor<4096x4096xbf16>) -> (tensor<4096x4096xbf16>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16384x2048xbf16>, tensor<2048x4096xbf16>) -> tensor<16384x4096xbf16>
+  %1 = stablehlo.dot_general %0, %v, contracting_dims = [1] x [0] : (tensor<16384x4096xbf16>, tensor<4096x4096xbf16>) -> tensor<16384x4096xbf16>
+  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : (tensor<16384x4096xbf16>, tensor<4096x4096xbf16>) -> tensor<16384x4096xbf16>
+  %3 = stablehlo.dot_general %0, %2, contracting_dims = [0] x [0] : (tensor<16384x4096xbf16>, tensor<16384x4096xbf16>) -> tensor<4096x4096xbf16>
+  return %3 : tensor<4096x4096xbf16>
+}
+
+// -----
+
+// The loop converts a layer in each iteration; TPU has converted all of them before it, 256 MiB.
+// CHECK: memory per device: peak 608.0 MiB
+// TPU: memory per device: peak 832.0 MiB
+// GPU: memory per device: peak 608.0 MiB
+func.func @converted_layers(%w: tensor<8x4096x4096xf32>, %x: tensor<4096x4096xbf16>) -> (tensor<4096x4096xbf16>) {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %end = stablehlo.constant dense<8> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%k = %i, %l = %w, %y = %x) : tensor<i32>, tensor<8x4096x4096xf32>, tensor<4096x4096xbf16>
+  cond {
+    %c = stablehlo.compare LT, %k, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %s = stablehlo.dynamic_slice %l, %k, %i, %i, sizes = [1, 4096, 4096] : (tensor<8x4096x4096xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4096x4096xf32>
+    %r = stablehlo.reshape %s : (tensor<1x4096x4096xf32>) -> tensor<4096x4096xf32>
+    %n = stablehlo.convert %r : (tensor<4096x4096xf32>) -> tensor<4096x4096xbf16>
+    %d = stablehlo.dot_general %y, %n, contracting_dims = [1] x [0] : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+    %t = stablehlo.tanh %d : tensor<4096x4096xbf16>
+    %k1 = stablehlo.add %k, %one : tensor<i32>
+    stablehlo.return %k1, %l, %t : tensor<i32>, tensor<8x4096x4096xf32>, tensor<4096x4096xbf16>
+  }
+  return %0#2 : tensor<4096x4096xbf16>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// What products compute is laid out for a softmax. It computes their product on TPU, and only the
+// exponentials are written, 512 MiB.
+// TPU: memory per device: peak 556.0 MiB
+func.func @softmax_of_products(%x: tensor<8x2048x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}, %w: tensor<1024x16x128xbf16>, %v: tensor<8x2048x16x128xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>}) -> (tensor<8x16x128x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>}) {
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %q = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<8x2048x1024xbf16>, tensor<1024x16x128xbf16>) -> tensor<8x2048x16x128xbf16>
+  %k1 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<8x2048x1024xbf16>, tensor<1024x16x128xbf16>) -> tensor<8x2048x16x128xbf16>
+  %0 = stablehlo.dot_general %q, %k1, batching_dims = [0, 2] x [0, 2], contracting_dims = [3] x [3] : (tensor<8x2048x16x128xbf16>, tensor<8x2048x16x128xbf16>) -> tensor<8x16x2048x2048xbf16>
+  %c = stablehlo.convert %0 : (tensor<8x16x2048x2048xbf16>) -> tensor<8x16x2048x2048xf32>
+  %scale = stablehlo.constant dense<0.1> : tensor<8x16x2048x2048xf32>
+  %1 = stablehlo.multiply %c, %scale : tensor<8x16x2048x2048xf32>
+  %2 = stablehlo.reduce(%1 init: %low) applies stablehlo.maximum across dimensions = [3] : (tensor<8x16x2048x2048xf32>, tensor<f32>) -> tensor<8x16x2048xf32>
+  %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1, 2] : (tensor<8x16x2048xf32>) -> tensor<8x16x2048x2048xf32>
+  %4 = stablehlo.subtract %1, %3 : tensor<8x16x2048x2048xf32>
+  %5 = stablehlo.exponential %4 : tensor<8x16x2048x2048xf32>
+  %6 = stablehlo.reduce(%5 init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<8x16x2048x2048xf32>, tensor<f32>) -> tensor<8x16x2048xf32>
+  %7 = stablehlo.broadcast_in_dim %6, dims = [0, 1, 2] : (tensor<8x16x2048xf32>) -> tensor<8x16x2048x2048xf32>
+  %8 = stablehlo.divide %5, %7 : tensor<8x16x2048x2048xf32>
+  %9 = stablehlo.convert %8 : (tensor<8x16x2048x2048xf32>) -> tensor<8x16x2048x2048xbf16>
+  %10 = stablehlo.dot_general %v, %9, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<8x2048x16x128xbf16>, tensor<8x16x2048x2048xbf16>) -> tensor<8x16x128x2048xbf16>
+  return %10 : tensor<8x16x128x2048xbf16>
 }
