@@ -110,7 +110,13 @@ def explain_collective(
     else:
         root.add(figures.cause)
     add_sides(root, sides, record, names, TensorOrigins(ExecutionCounts(module)))
-    advice.add_for_collective(root, figures)
+    # What to write is read first, before why it is there and where the axes come from.
+    change = Sentence("")
+    advice.add_for_collective(change, figures)
+    if any(child.text.startswith("help:") for child in change.children):
+        root.children[1:1] = change.children
+    else:
+        root.children += change.children
     name = names.input_name(block_or_result(value))
     if name is not None:
         ask = f"'@{name.function} {name.name}'" if name.function else f"'{name.name}'"

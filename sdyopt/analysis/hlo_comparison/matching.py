@@ -113,6 +113,15 @@ def _term(operand: CollectiveOperand) -> Hashable:
     return operand.kind, operand.groups, operand.elements, _runs(operand)
 
 
+def _term_of_type(operand: CollectiveOperand) -> Hashable:
+    return _sum_of_loop(operand), _runs(operand)
+
+
+def _sum_of_loop(operand: CollectiveOperand) -> Hashable:
+    is_sum = operand.kind in REDUCTIONS
+    return (operand.kind, operand.groups, operand.elements) if is_sum else operand.name
+
+
 def _total_of(runs: Mapping[int, int | None]) -> int | None:
     """The runs of all; None if those of one are unknown."""
     known = [run for run in runs.values() if run is not None]
@@ -164,6 +173,9 @@ class _Matching(Pairing):
                 if place in OWN_PLACES or reason not in (SIZE, AXES, KIND):
                     self.take(reason, key, place)
         self.take(ELSEWHERE, _all, SAME_PASS)
+        # Terms that a loop adds up are summed once after it, in the type that they are added up in.
+        self.take(TYPE, _term_of_type, SAME_PASS)
+        self.take(RUNS, _sum_of_loop, SAME_PASS)
         for reason, key in _ANYWHERE_EQUAL:
             self.take(reason, key, ANY_PLACE, needs_place_unknown=True)
         self._join_sums()

@@ -48,9 +48,10 @@ def closest(name: str, names: Iterable[str]) -> str | None:
 
     choices = sorted(names)
     # Of names of two or three letters, one letter is much.
-    cutoff = SIMILARITY if len(name) > _SHORT else _SIMILARITY_OF_SHORT
+    is_short = len(name) <= _SHORT and name.isalpha()
+    cutoff = _SIMILARITY_OF_SHORT if is_short else SIMILARITY
     matches = get_close_matches(name, choices, n=3, cutoff=cutoff)
-    if len(name) <= _SHORT:
+    if is_short:
         matches = [match for match in matches if match[0] == name[0] and len(match) <= _SHORT]
         matches = matches or get_close_matches(name, choices, n=3, cutoff=SIMILARITY)
     if not matches:

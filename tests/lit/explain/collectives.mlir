@@ -5,6 +5,12 @@
 // CHECK: #0 all_gather along {"x"} of %lhs: a device sends 384 B  collectives.mlir:65
 // CHECK-NEXT: ├─ resharded: P('x', 'y') → P(None, 'y')
 // CHECK-NEXT: │  └─ in sdy: [{"x"}, {"y"}] → [{}, {"y"}]
+// Without "x" on %lhs, the line would send less, but whoever calls the function has to gather it.
+// The figures are those of the program, as in a check, and what the line sends then.
+// CHECK-NEXT: ├─ help: write P('y', 'x') in the with_sharding_constraint on %0 (collectives.mlir:68), and %2
+// CHECK-NEXT: │  │  (collectives.mlir:70), result 0 of @main likewise
+// CHECK-NEXT: │  ├─ tried: -352 B sent, -256 B memory; this line sends 448 B in place of 512 B
+// CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"}]>; 2 more
 // CHECK-NEXT: ├─ stablehlo.dot: operand 0 (%lhs) does not fit "x" on dimension 1 of operand 1 and dimension 1 of
 // CHECK-NEXT: │  │  the result  collectives.mlir:68
 // CHECK-NEXT: │  ├─ chosen: "x" on dimension 1 of operand 1 and dimension 1 of the result, which shards 640
@@ -15,12 +21,6 @@
 // CHECK-NEXT: │  └─ annotated: the input %lhs  collectives.mlir:65
 // CHECK-NEXT: ├─ "x" shards dimension 1 of %rhs
 // CHECK-NEXT: │  └─ annotated: the input %rhs  collectives.mlir:66
-// Without "x" on %lhs, the line would send less, but whoever calls the function has to gather it.
-// The figures are those of the program, as in a check, and what the line sends then.
-// CHECK-NEXT: ├─ help: write P('y', 'x') in the with_sharding_constraint on %0 (collectives.mlir:68), and %2
-// CHECK-NEXT: │  │  (collectives.mlir:70), result 0 of @main likewise
-// CHECK-NEXT: │  ├─ tried: -352 B sent, -256 B memory; this line sends 448 B in place of 512 B
-// CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"}]>; 2 more
 // CHECK-NEXT: └─ see --explain='@main %lhs' for the sharding of what it moves
 
 // The contracting dimension is sharded, so each device has a partial sum. If all that takes the sum is
@@ -28,14 +28,14 @@
 // a check.
 // CHECK: #1 all_reduce along {"y"} of %0: a device sends 128 B  collectives.mlir:68
 // CHECK-NEXT: ├─ dot reduces over dimension 1 of an operand, which is sharded along "y"
-// CHECK-NEXT: ├─ "y" shards dimension 1 of %lhs
-// CHECK-NEXT: │  └─ annotated: the input %lhs  collectives.mlir:65
-// CHECK-NEXT: ├─ "y" shards dimension 0 of %rhs
-// CHECK-NEXT: │  └─ annotated: the input %rhs  collectives.mlir:66
 // CHECK-NEXT: ├─ help: write P('y', 'x') in the with_sharding_constraint on %0 (collectives.mlir:68), and %2
 // CHECK-NEXT: │  │  (collectives.mlir:70), result 0 of @main likewise
 // CHECK-NEXT: │  ├─ tried: -352 B sent, -256 B memory; this line sends 448 B in place of 512 B
 // CHECK-NEXT: │  └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"}]>; 2 more
+// CHECK-NEXT: ├─ "y" shards dimension 1 of %lhs
+// CHECK-NEXT: │  └─ annotated: the input %lhs  collectives.mlir:65
+// CHECK-NEXT: ├─ "y" shards dimension 0 of %rhs
+// CHECK-NEXT: │  └─ annotated: the input %rhs  collectives.mlir:66
 // CHECK-NEXT: └─ see --explain='@main %0' for the sharding of what it moves
 
 // An elementwise operation whose operand and result are sharded along different axes runs on the shards of one.
