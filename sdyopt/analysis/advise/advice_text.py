@@ -97,12 +97,9 @@ def _limits(advice: AdviceResult) -> str:
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
     if any(_has_range(advice, change.before, change.after) for change in advice.changes):
-        parts.append(
-            "in the order of what is saved at least: of the time or, with resharded activations moved whole, "
-            "of the time at most"
-        )
+        parts.append("in the order of the time that is saved even if XLA moves resharded activations whole")
     if advice.prefers_less and len(advice.changes) > 1:
-        parts.append("what sends more, or may take longer, comes after what is nearly as fast")
+        parts.append("what sends more comes later")
     return "; ".join(parts)
 
 
