@@ -199,7 +199,8 @@ class ExplainedChanges:
     def _check(self) -> CheckResult | None:
         """The check of the program; None if there is nothing to try."""
         search, outcome = self._search, self._search.trials.outcome if self._search.can_try else None
-        return None if outcome is None else check_of(outcome.report, search, most=_PLACES)
+        memory = None if self.machine is None or self.machine.memory is None else int(self.machine.memory)
+        return None if outcome is None else check_of(outcome.report, search, memory, most=_PLACES)
 
     def add_for_input(self, node: Sentence, value: BlockArgument) -> None:
         """Adds the best change of an argument of the program, if there is one."""

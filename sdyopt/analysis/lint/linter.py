@@ -319,6 +319,7 @@ class _Programs:
         self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int, machine: Topology | None
     ) -> None:
         self.as_read = LintedProgram(as_read, machine)
+        self._memory = None if machine is None or machine.memory is None else int(machine.memory)
         pipeline = completing_pipeline(after_passes, has_passes, machine)
         self.trials = trials_on(
             after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
@@ -333,7 +334,7 @@ class _Programs:
     @cached_property
     def check(self) -> CheckResult:
         """The check of the program, of which all places are findings that a change helps."""
-        return check_of(self.with_collectives.report, self.search, most=_PLACES)
+        return check_of(self.with_collectives.report, self.search, self._memory, most=_PLACES)
 
     @cached_property
     def with_collectives(self) -> LintedProgram:

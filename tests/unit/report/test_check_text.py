@@ -11,7 +11,9 @@ import pytest
 import sdyopt
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Figures
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.check_json import check_json
 from sdyopt.analysis.report.check.check_text import (
@@ -113,6 +115,31 @@ def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, exp
     place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), is_transposed=False)
     check = cast(CheckResult, SimpleNamespace(together=trial, places=[place]))
     assert together_text(check) == expected
+
+
+def test_a_change_is_at_the_place_of_its_line_though_that_sends_as_much() -> None:
+    line = SourceLocation("model.py", 4, 0, "")
+    edit = cast(AnnotationEdit, SimpleNamespace(subject="value"))
+    trial = trial_of(FIGURES)._replace(change=Change((edit,)))
+    search = cast(Search, SimpleNamespace(names=SimpleNamespace(location=lambda _: line)))
+    helped, other, there = (
+        cast(CostlyPlace, SimpleNamespace(best=best, largest=SimpleNamespace(location=at)))
+        for best, at in ((trial, line), (None, line._replace(line=5)), (None, line))
+    )
+    assert checker._place_of(trial, [helped, other, there], search) is there
+    assert checker._place_of(trial, [helped, other], search) is None
+
+
+@pytest.mark.parametrize(
+    ("memory", "sent", "is_ample"), [(None, 5, False), (9, 5, True), (7, 5, False), (9, 3, False)]
+)
+def test_memory_that_is_ample_is_not_saved_by_sending_more(
+    memory: int | None, sent: int, is_ample: bool
+) -> None:
+    report = SimpleNamespace(memory=SimpleNamespace(peak=4))
+    check = cast(CheckResult, SimpleNamespace(device_memory=memory, report=report))
+    trial = trial_of(FIGURES._replace(wire_bytes=FIGURES.wire_bytes + sent - 4))
+    assert checker._is_ample(check, trial) is is_ample
 
 
 def test_a_place_names_the_change_of_another_one() -> None:

@@ -31,6 +31,8 @@ from sdyopt.mlir.value_names import grouped_names, pattern_of
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
+# A program that needs less than this part of the memory fits in any case.
+_AMPLE = 2
 # So much of what a change saves is nearly all of it.
 _NEARLY = Fraction(9, 10)
 
@@ -228,13 +230,40 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
         return check
     changed, others = places_by_change(everywhere, search)
     check.memory_place = memory_place([place.best for place in changed[:PLACES]], search)
+    if check.memory_place is not None and _is_ample(check, check.memory_place.trial):
+        check.memory_place = None
     check.places = _shown(changed, others, most - (check.memory_place is not None))
     best = next(iter(search.ranked), None)
     if best is not None and best.change.key not in map(_key_of_change, check.places):
-        check.elsewhere = best, search.names.subject(best.change)
+        written_at = _place_of(best, check.places, search)
+        if written_at is None:
+            check.elsewhere = best, search.names.subject(best.change)
+        else:
+            written_at.best = best
+            written_at.subject = search.names.subject(best.change, written_at.largest.location)
     check.together, check.trials = search.together, search.trials
     check.tried, check.proposed = search.tried, search.proposed
     return check
+
+
+def _place_of(trial: Trial, places: Sequence[CostlyPlace], search: Search) -> CostlyPlace | None:
+    """The place without a change at whose line one is written that does not send less there."""
+    for edit in trial.change.edits:
+        if isinstance(edit.subject, FunctionResult):
+            continue
+        at = search.names.location(edit.subject)
+        for place in places:
+            line = place.largest.location
+            if place.best is None and at.line and (line.file, line.line) == (at.file, at.line):
+                return place
+    return None
+
+
+def _is_ample(check: CheckResult, trial: Trial) -> bool:
+    """Whether a device has so much memory that none is to be saved by a change that sends more."""
+    if check.device_memory is None or trial.effect.saved(Measure.WIRE) >= 0:
+        return False
+    return _AMPLE * check.report.memory.peak < check.device_memory
 
 
 def places_by_change(
