@@ -99,7 +99,7 @@ def _limits(advice: AdviceResult) -> str:
     if any(_has_range(advice, change.before, change.after) for change in advice.changes):
         parts.append("in the order of the time that is saved even if XLA moves resharded activations whole")
     if advice.prefers_less and len(advice.changes) > 1:
-        parts.append("what sends more comes later")
+        parts.append("what sends more, or has more places, comes later")
     return "; ".join(parts)
 
 

@@ -93,9 +93,14 @@ class Figures(NamedTuple):
         """The wire bytes of activations that are resharded."""
         return sum((reshard.sent for reshard in self.reshards), Fraction(0))
 
+    @property
+    def of_step(self) -> Fraction:
+        """The seconds with those between steps."""
+        return self.seconds + self.carrying
+
     def at_most(self, moves_whole: bool) -> Fraction:
         """The seconds with those between steps; if a partitioner may move whole tensors, with the penalty."""
-        return self.seconds + self.carrying + (self.penalty if moves_whole else 0)
+        return self.of_step + (self.penalty if moves_whole else 0)
 
     def measured(self, measure: Measure) -> Fraction:
         """One of the figures."""

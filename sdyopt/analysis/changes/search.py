@@ -41,8 +41,8 @@ from sdyopt.mlir.ir.value import OpResult, Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
-# What sends more saves this share of the time.
-_FOR_MORE = Fraction(1, 10)
+# What sends more saves this share of the time, and what sends as much and reshards activations, the other.
+_FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
@@ -400,7 +400,7 @@ class Search:
         first = changes[: max(0, self.limit - self.tried)]
         chosen = list({change.key: change for change in (*first, *asked)}.values())
         if cut is None and not keeps_slower and not self.excess(before):
-            cut = EstimatedCost(before.seconds, self.cost(before) * self.moves_whole)
+            cut = EstimatedCost(before.of_step, self.cost(before) * self.moves_whole)
         total = self.tried + len(chosen)
         if self.is_over():
             return
@@ -466,6 +466,9 @@ class Search:
             return self.excess(after) < excess
         if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
             return False
+        saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
+        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < _FOR_AS_MUCH:
+            return False
         if self.moves_whole and self._shards_rows_further(trial.change):
             return False
         if self.moves_whole and not trial.effect.is_worth_it(any(map(_is_indexed, trial.change.subjects))):
@@ -475,7 +478,7 @@ class Search:
             return False
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
-        is_faster = after.seconds < before.seconds * least and self.cost(after) < self.cost(before) * least
+        is_faster = after.of_step < before.of_step * least and self.cost(after) < self.cost(before) * least
         if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
             # A collective that the program writes is replaced by one that sends less: that is known better
             # than its time.

@@ -188,9 +188,9 @@ class Trial(NamedTuple):
     def saved(self, moves_whole: bool) -> Fraction:
         """The share of the time that it saves at least: of the time, or of that at most."""
         before, after = self.before, self.after
-        most, least = before.at_most(moves_whole), before.seconds
+        most, least = before.at_most(moves_whole), before.of_step
         return min(
-            1 - after.seconds / least if least else Fraction(0),
+            1 - after.of_step / least if least else Fraction(0),
             1 - after.at_most(moves_whole) / most if most else Fraction(0),
         )
 

@@ -16,6 +16,7 @@
 // STATE:       1. shard the state of the optimizer as its parameters: state['nu']['w']
 // STATE:       on the wire 1.31 MiB → 0 B
 // STATE-CHECK: tried: shard the state of the optimizer as its parameters: -1.31 MiB sent
+// RUN: sdy-opt %t/donation.mlir --advise | filecheck %s --check-prefix=DONATION
 // RUN: sdy-opt %t/explicit.mlir --advise -o %t/explicit.out | filecheck %s --check-prefix=EXPLICIT
 // RUN: filecheck %s --check-prefix=EXPLICIT-OUT --input-file=%t/explicit.out
 // RUN: sdy-opt %t/split.mlir --advise -o %t/split.out | filecheck %s --check-prefix=SPLIT
@@ -162,4 +163,19 @@ func.func @main(
   %7 = stablehlo.dot_general %1, %6, contracting_dims = [1] x [0] : (tensor<4096x512xbf16>, tensor<512x256xbf16>) -> tensor<4096x256xbf16> loc(#down)
   %8 = sdy.sharding_constraint %7 <@mesh, [{"data"}, {}]> : tensor<4096x256xbf16> loc(#down)
   return %8 : tensor<4096x256xbf16>
+}
+
+// A donated argument that is sharded otherwise than the result that takes its place: nothing is sent for it in the step.
+//
+// DONATION: 1. shard the input params['w'] as P('x'), and result[0]['w'] likewise
+// DONATION: on the wire 0 B as before
+// DONATION: between steps 768.0 KiB → 0 B
+//--- donation.mlir
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %a: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch"),
+    %w: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>, jax.buffer_donor = true} loc("params['w']"))
+    -> (tensor<1024x256xf32> {jax.result_info = "result[0]['w']"}) {
+  %0 = stablehlo.add %w, %a : tensor<1024x256xf32>
+  return %0 : tensor<1024x256xf32>
 }

@@ -4,7 +4,7 @@
 // Values may be on another mesh than the largest one. No axis of theirs gets into a sharding on it.
 
 // CHECK:      1. {{.*}} 192 B (50%)  all_to_all along x
-// CHECK:      tried: P(('x', 'y')) for argument 0: -192 B sent
+// CHECK:      tried: P(None, 'x') for argument 0: -192 B sent
 // ADVICE: {{[0-9]+}} tried
 
 sdy.mesh @large = <["x"=4, "y"=2]>
