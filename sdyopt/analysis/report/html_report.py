@@ -38,6 +38,7 @@ from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.check.check_text import (
     change_of,
+    compiled_bytes,
     has_share,
     reason_of,
     reasons_of,
@@ -278,8 +279,14 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
     largest = place.largest
     is_known = largest.location.line and set(place.phases) != {Phase.UNKNOWN}
     phases = " and ".join(PHASES[phase] for phase in place.phases) if is_known else ""
-    share = f"{share_text(place.total.high / check.wire.high)} of all" if has_share(check, place) else ""
-    facts = [f"{counted(place.total.count, 'collective')}", share, phases]
+    sent, total, estimated = place.total.high, check.wire.high, ""
+    compiled = compiled_bytes(check, place) if has_share(check, place) else None
+    if compiled is not None:
+        sent, total = compiled, wire_total(check.report.best_known).high
+        is_same = bytes_text(compiled) == total_text(place.total)
+        estimated = "" if is_same else f"{total_text(place.total)} estimated"
+    share = f"{share_text(sent / total)} of all" if has_share(check, place) and total else ""
+    facts = [f"{counted(place.total.count, 'collective')}", share, estimated, phases]
     file, line, more = (
         replace_unprintable(largest.location.file),
         largest.location.line,
@@ -290,7 +297,7 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
             h.button(type="button", class_="where", data_file=file, data_line=line)[
                 replace_unprintable(place.name)
             ],
-            h.strong[total_text(place.total)],
+            h.strong[total_text(place.total) if compiled is None else bytes_text(compiled)],
             h.span(".note")[", ".join(filter(None, facts))],
         ],
         h.pre(".code", hidden=True, data_file=file, data_line=line),

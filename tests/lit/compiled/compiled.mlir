@@ -51,7 +51,9 @@
 // SUFFIX-NEXT: help: choose from .hlo, .json, .md, .txt
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=MISSING
-// MISSING:      error: cannot compile: cannot run 'no-such-python'
+// MISSING:      --jax-python:1:1: error: cannot compile: cannot run 'no-such-python'
+// MISSING-NEXT: no-such-python
+// MISSING-NEXT: ^~~~
 // MISSING-NEXT: help: pip install 'sdy-opt[tpu]', or name a Python that has it with --jax-python
 
 // What the compiler says of a program that it does not compile is the error. A program that needs more memory than there

@@ -126,7 +126,7 @@ def check_text(check: CheckResult, width: int) -> str:
     if check.together is not None:
         lines.append(together_text(check))
     if others:
-        others.sort(key=lambda place: -(_compiled_bytes(check, place) or 0))
+        others.sort(key=lambda place: -(compiled_bytes(check, place) or 0))
         lines.append(f"{none_text(check)}:")
         add(others, len(changed) + 1 + (check.memory_place is not None))
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
@@ -174,7 +174,7 @@ def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlac
     return changed, [place for place in check.places if place not in changed]
 
 
-def _compiled_bytes(check: CheckResult, place: CostlyPlace) -> Fraction | None:
+def compiled_bytes(check: CheckResult, place: CostlyPlace) -> Fraction | None:
     """What the program of the compiler sends at a place; None without a compiler."""
     if (compiled := check.report.compiled) is None:
         return None
@@ -336,7 +336,7 @@ def amount_of(check: CheckResult, place: CostlyPlace) -> str:
     """`9.00 MiB (31%)`: what a device sends at a place, and the share of all."""
     if not has_share(check, place):
         return total_text(place.total)
-    if (sent := _compiled_bytes(check, place)) is None:
+    if (sent := compiled_bytes(check, place)) is None:
         return f"{total_text(place.total)} ({share_text(place.total.high / check.wire.high)})"
     total = wire_total(check.report.best_known).high
     share = f" ({share_text(sent / total)})" if total else ""

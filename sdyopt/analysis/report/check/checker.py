@@ -241,6 +241,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
         else:
             written_at.best = best
             written_at.subject = search.names.subject(best.change, written_at.largest.location)
+            check.places.sort(key=lambda place: place.best is None)
     check.together, check.trials = search.together, search.trials
     check.tried, check.proposed = search.tried, search.proposed
     return check
