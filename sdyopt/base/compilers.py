@@ -61,18 +61,24 @@ class CompilerBehavior(Enum):
     )
     PRODUCTS_OF_BF16 = (
         (TPU,),
-        "32-bit floats that only products of default precision use are sent as bf16",
+        "32-bit floats that only products of default precision or conversions to bf16 use are sent as bf16",
         "report/compilers.mlir",
     )
     COLLECTIVE_PRODUCTS = (
         (TPU,),
-        "a product of 16-bit floats that gathers its left operand or scatters its result, and one over "
-        "several dimensions that does, sends parts around a ring meanwhile: n + 1 of n parts, not n - 1",
+        "a product that scatters its result, or one of 16-bit floats that gathers its left operand, sends "
+        "parts around a ring meanwhile if it takes longer than that: n + 1 of n parts, not n - 1",
         "report/compilers.mlir",
     )
     SCATTERS_ON_LINES = (
         (TPU,),
         "a reduce-scatter over all devices of a square or a cube of more than 4 devices is an all-reduce",
+        "report/compilers.mlir",
+    )
+    SCATTERS_TILES = (
+        (TPU,),
+        "a reduce-scatter of the minor dimension into shards that are not whole tiles, of 128 elements of "
+        "32 bits or 256 of 16, is an all-reduce",
         "report/compilers.mlir",
     )
     SPLIT_SCANS = (

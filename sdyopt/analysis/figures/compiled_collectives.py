@@ -5,57 +5,83 @@ The partitioner is the same for all devices. Which compiler does what is in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from math import gcd, prod
 
 from sdyopt.analysis.figures.compiled_transforms import of_transform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
-from sdyopt.analysis.figures.loop_invariants import RELAYOUTS, loop_around, only_user, sum_over_iterations
-from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.loop_invariants import (
+    BODIES,
+    RELAYOUTS,
+    loop_around,
+    only_user,
+    owner_of,
+    sum_over_iterations,
+)
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
+from sdyopt.analysis.figures.topology import Topology, built_in_topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import NamedTuple, replace
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, SelectOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.conversion import AbsOp, ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import MaxOp, MinOp
+from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
-from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
-from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, applied_op
+from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import TERMINATOR
 from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
-from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 _ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
 _SUMS = (*_ALL_REDUCES, ReduceScatterOp, stablehlo.ReduceScatterOp)
-_COLLECTIVES = (
-    *(CollectiveOp, stablehlo.AllGatherOp, stablehlo.AllReduceOp, stablehlo.AllToAllOp),
-    *(stablehlo.CollectivePermuteOp, stablehlo.ReduceScatterOp),
-)
 _PRODUCTS = (DotGeneralOp, DotOp, ConvolutionOp)
-# What computes no new values, but of some elements.
-_PARTS = (*RELAYOUTS, SliceOp, DynamicSliceOp)
+# What moves the elements of each operand, drops some or their signs; and of the first operand only.
+_MOVES_ALL = (
+    *(*RELAYOUTS, AbsOp, BroadcastInDimOp, ClampOp, ConcatenateOp, MaxOp, MinOp, PadOp, ReverseOp),
+    *(SliceOp, stablehlo.AllGatherOp, stablehlo.AllToAllOp, stablehlo.CollectivePermuteOp),
+)
+_MOVES_FIRST = (CollectiveOp, DynamicGatherOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp)
 # The bits of the floats that are sent to products of default precision.
 _DEFAULT_WIDTH = 16
-# The least number of devices that are a ring for a product; a scatter is along at least half as many.
+_BF16 = "sent as bf16, because only products of default precision or conversions use it"
+_RING = "a ring of permutes beside the product"
+# The least and largest number of devices that are a ring for a product. A scatter is along at least half of
+# the least.
 _LEAST_RING = 8
-# The size of the parts of a dimension along which something is accumulated.
+_LARGEST_RING = 32
+# The size of the parts of a dimension along which something is accumulated, and of the rows of tiles.
 _BLOCK = 128
+_TILE_ROWS = 8
 # The least number of devices of a square over which nothing is reduce-scattered.
 _LEAST_SQUARE = 8
 
 
 class Machine(NamedTuple):
-    """What collectives run on: a compiler, and the shape of the devices that are connected, () if unknown."""
+    """What collectives run on: a compiler, and the shape of the devices that are connected, () if unknown.
+
+    `ring`: the least length of a dimension, with elements of 16 bits, with which a product takes longer than
+    to send its parts around a ring.
+    """
 
     compiler: str
     shape: tuple[int, ...] = ()
+    ring: int = 0
 
 
 class MachineProgram(NamedTuple):
@@ -76,7 +102,14 @@ def machine_of(topology: Topology | None, mesh: str) -> Machine:
         return Machine("")
     topology = topology.on(mesh)
     is_connected = topology.slices == 1 and topology.compiler == TPU
-    return Machine(topology.compiler, topology.shape or () if is_connected else ())
+    ring = 0 if topology.compute is None else topology.compute.ring
+    return Machine(topology.compiler, topology.shape or () if is_connected else (), ring)
+
+
+def unknown_machine(compiler: str) -> Machine:
+    """A machine with a compiler, of which no more is known."""
+    compute = built_in_topology(ASSUMED_MACHINE).compute
+    return Machine(compiler, (), 0 if compute is None else compute.ring)
 
 
 def compiled(
@@ -146,7 +179,7 @@ def _in_loop(op: Op, collective: Collective, program: MachineProgram) -> Collect
 
 
 def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
-    """A collective of 32-bit floats whose result only products of default precision use."""
+    """A collective of 32-bit floats that only products of default precision or conversions use."""
     if collective.wire_bytes is None or not collective.wire_bytes or len(op.results) != 1:
         return None
     element = element_of(op.results[0].type)
@@ -164,25 +197,31 @@ def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collect
     return replace(
         collective,
         wire_bytes=collective.wire_bytes * share,
-        compiled="sent as bf16, because only products of default precision use it",
+        compiled=_BF16,
     )
 
 
 def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
-    """A gather for a product, or a scatter of its result, that is part of the product."""
+    """A gather for a product, or a scatter of its result, that is part of the product.
+
+    It takes longer than to send its parts if the dimension is long that is not sent: that of the sum, or of
+    the result.
+    """
     size, devices = collective.group_size, _devices(op)
-    if size is None or collective.wire_bytes is None or devices < _LEAST_RING:
+    if size is None or collective.wire_bytes is None or devices < _LEAST_RING or size > _LARGEST_RING:
         return None
     element = element_of(op.results[0].type)
     if not isinstance(element, FloatType):
         return None
-    if element.width != _DEFAULT_WIDTH and not _contracts_several(op):
-        return None
+    least = program.machine.ring * element.width // _DEFAULT_WIDTH
     if isinstance(op, AllGatherOp):
-        product = only_user(op.results[0])
-        if size != devices or not isinstance(product, DotGeneralOp):
+        product = only_user(op.result)
+        if size < _LEAST_RING or not isinstance(product, DotGeneralOp):
             return None
-        if product.lhs is not op.results[0] or not _shards(product.rhs):
+        if not _shares_work(product, op, size == devices):
+            return None
+        other = product.rhs if product.lhs is op.result else product.lhs
+        if _free_elements(product, other) < (program.machine.ring if _BF16 in collective.compiled else least):
             return None
     elif isinstance(op, ReduceScatterOp):
         product = op.tensor.defining_op
@@ -190,14 +229,14 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
             return None
         if not _contracts_rows(product) or _covered(product, op) != devices:
             return None
-        if _summed(product, op) != size:
+        if _summed(product, op) != size or _terms(product) < least or _scatters_shards(op):
             return None
     else:
         return None
     return replace(
         collective,
         wire_bytes=collective.wire_bytes * Fraction(size + 1, size - 1),
-        compiled="a ring of permutes beside the product",
+        compiled=_RING,
     )
 
 
@@ -207,6 +246,8 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
     is_square = len([size for size in shape if size > 1]) > 1 and len(set(shape)) == 1
     if not isinstance(op, (ReduceScatterOp, stablehlo.ReduceScatterOp)) or not is_square:
         return None
+    if _RING in collective.compiled:
+        return None
     if collective.group_size != prod(shape) or prod(shape) < _LEAST_SQUARE or collective.wire_bytes is None:
         return None
     return replace(
@@ -214,6 +255,35 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
         kind="all_reduce",
         wire_bytes=collective.wire_bytes * 2,
         compiled="all-reduced: there is no reduce-scatter over all devices of a square or a cube",
+    )
+
+
+def _in_tiles(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A reduce-scatter of parts of tiles.
+
+    The two last dimensions are in tiles, in the order that pads less. A shard of the minor one must
+    be of whole tiles, else each device sums up the whole and takes its shard.
+    """
+    if not isinstance(op, ReduceScatterOp) or not collective.wire_bytes or _RING in collective.compiled:
+        return None
+    element, mesh = element_of(op.result.type), find_mesh(op.out_sharding.mesh_or_ref, op)
+    if not isinstance(element, FloatType) or mesh is None or op.out_sharding.rank < 2:
+        return None
+    sizes = zip(_shape(op.result), op.out_sharding.dims, strict=True)
+    shape = tuple([-(-size // dim.sharded_size(mesh)) for size, dim in sizes])
+    *_, rows, columns = shape
+    is_swapped = _tiles(columns, rows) < _tiles(rows, columns) and not isinstance(
+        op.tensor.defining_op, ConvolutionOp
+    )
+    minor = len(shape) - (2 if is_swapped else 1)
+    tile = _BLOCK * max(1, 2 * _DEFAULT_WIDTH // element.width)
+    if not tuple(op.reduce_scatter_axes)[minor].axes or shape[minor] % tile == 0:
+        return None
+    return replace(
+        collective,
+        kind="all_reduce",
+        wire_bytes=collective.wire_bytes * 2,
+        compiled=f"all-reduced: shards of {shape[minor]} elements are not whole tiles",
     )
 
 
@@ -258,13 +328,53 @@ def _once(op: Op, collective: Collective, program: MachineProgram) -> Collective
     return replace(collective, wire_bytes=Fraction(0), compiled="its transpose is gathered already")
 
 
-def _contracts_several(op: Op) -> bool:
-    """Whether a reduce-scatter is of a product over several dimensions, such as a gradient of a weight."""
-    product = op.tensor.defining_op if isinstance(op, ReduceScatterOp) else None
-    return (
-        isinstance(product, DotGeneralOp)
-        and len(product.dot_dimension_numbers.lhs_contracting_dimensions) > 1
-    )
+def _tiles(rows: int, columns: int) -> int:
+    """The number of tiles of 32-bit elements that a matrix takes."""
+    return -(-rows // _TILE_ROWS) * -(-columns // _BLOCK)
+
+
+def _shares_work(product: DotGeneralOp, gather: AllGatherOp, is_of_all: bool) -> bool:
+    """Whether devices compute different parts of a product with the parts of an operand that they gather.
+
+    The other operand is sharded along the same axes, in dimensions that it has alone. Unless what is gathered
+    is summed up, these are all axes of the mesh.
+    """
+    dims = product.dot_dimension_numbers
+    other, shared = product.rhs, (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
+    summed = dims.lhs_contracting_dimensions
+    if product.lhs is not gather.result:
+        other, shared = product.lhs, (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)
+        summed = dims.rhs_contracting_dimensions
+    gathered = [dim for dim, axes in enumerate(gather.gathering_axes) if axes.axes]
+    sharding = sharding_of(other)
+    if len(gathered) != 1 or sharding is None:
+        return False
+    alone = [axis for dim, entry in enumerate(sharding.dims) if dim not in shared for axis in entry.axes]
+    return tuple(alone) == tuple(gather.gathering_axes.axes) and (is_of_all or gathered[0] in summed)
+
+
+def _free_elements(product: DotGeneralOp, operand: Value) -> int:
+    """The elements of an operand in the dimensions that it has alone."""
+    dims, shape = product.dot_dimension_numbers, _shape(operand)
+    shared = {*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions}
+    if operand is not product.lhs:
+        shared = {*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions}
+    return prod(size for dim, size in enumerate(shape) if dim not in shared)
+
+
+def _terms(product: DotGeneralOp) -> int:
+    """The number of terms of the sum that an element of a product is."""
+    shape = _shape(product.lhs)
+    return prod(shape[dim] for dim in product.dot_dimension_numbers.lhs_contracting_dimensions)
+
+
+def _scatters_shards(scatter: ReduceScatterOp) -> bool:
+    """Whether a dimension is scattered that other axes shard already."""
+    sharding = sharding_of(scatter.tensor)
+    if sharding is None:
+        return False
+    pairs = zip(scatter.reduce_scatter_axes, sharding.dims, strict=True)
+    return any(axes.axes and dim.axes for axes, dim in pairs)
 
 
 def _contracts_rows(product: DotGeneralOp) -> bool:
@@ -301,34 +411,64 @@ def _summed(product: DotGeneralOp, scatter: CollectiveOp) -> int:
     return prod(sharding.dims[dim].sharded_size(mesh) for dim in dims)
 
 
-def _shards(value: Value) -> bool:
-    sharding = sharding_of(value)
-    return sharding is not None and not sharding.is_fully_replicated
-
-
 def _shape(value: Value) -> tuple[int, ...]:
     return value.type.shape if isinstance(value.type, RankedTensor) else ()
 
 
 def _is_for_products(value: Value) -> bool:
-    """Whether only products of default precision use a value, maybe after relayouts and collectives."""
+    """Whether only products of default precision or conversions use elements, wherever they are moved to."""
     pending, visited = [value], {value}
     is_used = False
     while pending:
         for use in pending.pop().uses:
             user = use.owner
-            if isinstance(user, _PRODUCTS):
-                if not _is_of_default_precision(user):
-                    return False
+            if (isinstance(user, _PRODUCTS) and _is_of_default_precision(user)) or _narrows(user):
                 is_used = True
-            elif isinstance(user, (*_PARTS, *_COLLECTIVES)) and not use.index and not isinstance(user, _SUMS):
-                for result in user.results:
-                    if result not in visited:
-                        visited.add(result)
-                        pending.append(result)
-            else:
+                continue
+            moved = _moved_to(use)
+            if moved is None:
                 return False
+            pending += [target for target in moved if target not in visited]
+            visited.update(moved)
     return is_used
+
+
+def _moved_to(use: OpOperand) -> Sequence[Value] | None:
+    """The values with the elements of an operand or their absolutes; None if something else uses them."""
+    user, index = use.owner, use.index
+    if TERMINATOR in user.traits:
+        parent = user.parent_op
+        if parent is None or parent.data_flow is None or index >= len(parent.results):
+            return None
+        return [parent.results[index], *parent.data_flow.other_targets(parent, parent.results[index])]
+    if isinstance(user, BODIES):
+        return [user.regions[0].blocks[0].arguments[index]]
+    if isinstance(user, (WhileOp, OptimizationBarrierOp)):
+        assert user.data_flow is not None
+        return [user.results[index], *user.data_flow.other_targets(user, user.results[index])]
+    if isinstance(user, ReduceOp):
+        return user.results if len(user.results) == 1 and _selects(user) else None
+    if isinstance(user, DynamicUpdateSliceOp) and index == 1:
+        # An argument of the program stays as it is.
+        updated = user.operand_at(0)
+        while isinstance(owner_of(updated), BODIES) and isinstance(updated, BlockArgument):
+            updated = owner_of(updated).operand_at(updated.index)
+        return user.results if not isinstance(owner_of(updated), FuncOp) else None
+    if isinstance(user, SelectOp):
+        return user.results if index else None
+    is_moved = isinstance(user, _MOVES_ALL) or (isinstance(user, _MOVES_FIRST) and not index)
+    return user.results if is_moved and not isinstance(user, _SUMS) else None
+
+
+def _narrows(op: Op) -> bool:
+    """Whether an operation converts to floats of no more bits than products of default precision use."""
+    element = element_of(op.results[0].type) if isinstance(op, ConvertOp) else None
+    return isinstance(element, FloatType) and element.width <= _DEFAULT_WIDTH
+
+
+def _selects(reduction: ReduceOp) -> bool:
+    """Whether a reduction takes the largest or smallest element."""
+    return isinstance(applied_op(reduction), (MaxOp, MinOp))
 
 
 def _is_of_default_precision(product: Op) -> bool:
@@ -345,6 +485,7 @@ _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
+    (CompilerBehavior.SCATTERS_TILES, _in_tiles),
     (CompilerBehavior.SCATTERS_ON_LINES, _on_square),
     (CompilerBehavior.SPLIT_SCANS, _of_totals),
     (CompilerBehavior.COMPLEX_PRODUCTS, _of_transform),

@@ -22,7 +22,7 @@ from sdyopt.mlir.ir.types import FloatType, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # Operations whose block arguments are their operands, and whose results are what their body returns.
-_BODIES = (ManualComputationOp, NamedComputationOp)
+BODIES = (ManualComputationOp, NamedComputationOp)
 # Operations that compute no new values from the elements.
 RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 # They may be between a slice and its conversion.
@@ -148,12 +148,12 @@ def _sources(value: Value, loop: WhileOp, counts: ExecutionCounts) -> list[Value
     if isinstance(value, BlockArgument):
         if isinstance(owner, WhileOp) and is_passed_on(owner, value.index):
             return [owner.operand_at(value.index)]
-        if isinstance(owner, _BODIES):
+        if isinstance(owner, BODIES):
             return [owner.operand_at(value.index)]
         if isinstance(owner, FuncOp) and (call := _only_call(owner, counts)) is not None:
             return [call.operand_at(value.index)]
         return None
-    if isinstance(owner, _BODIES):
+    if isinstance(owner, BODIES):
         last = owner.regions[0].blocks[0].last
         return None if last is None else [last.operand_at(value.index)]
     is_pure = is_memory_effect_free(owner) or isinstance(owner, COLLECTIVES)

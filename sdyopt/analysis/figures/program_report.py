@@ -18,7 +18,7 @@ from sdyopt.analysis.figures.causes import (
     returned_as,
     summed_over,
 )
-from sdyopt.analysis.figures.compiled_collectives import Machine, compiled, machine_of
+from sdyopt.analysis.figures.compiled_collectives import compiled, machine_of, unknown_machine
 from sdyopt.analysis.figures.compiled_products import (
     computed_shapes,
     fft_operand,
@@ -226,7 +226,7 @@ class _Collector:
         report.collectives = compiled(pairs, machine, self._counts)
         if not machine.compiler:
             report.by_compiler = lambda: {
-                name: compiled(pairs, Machine(name), self._counts) for name in (TPU, GPU)
+                name: compiled(pairs, unknown_machine(name), self._counts) for name in (TPU, GPU)
             }
 
     def _with_phase(self, location: SourceLocation, op: Op) -> SourceLocation:

@@ -81,7 +81,8 @@ class Compute:
     fits in the bytes of the `cache` is not read from memory. `vector` are the elements of a value that pass
     through the vector unit in a second; 0 if memory is the limit. `fused` is the share of their time that
     operations take which are fused into a product, `custom` that of its speed that a kernel such as one of
-    attention has, `sustained` that of products in whole steps.
+    attention has, `sustained` that of products in whole steps. A product over a dimension of at least `ring`
+    elements of 16 bits hides the parts that its devices send around a ring.
     """
 
     kernel: Fraction
@@ -96,6 +97,7 @@ class Compute:
     fused: Fraction
     custom: Fraction
     sustained: Fraction
+    ring: int
     rates: dict[str, float]
 
 
@@ -396,6 +398,7 @@ def _compute(table: dict[str, Any]) -> Compute:
         Fraction(str(table["fused"][0])),
         Fraction(str(table["custom"][0])),
         Fraction(str(table["sustained"][0])),
+        table["ring"][0] if "ring" in table else 0,
         {element: rate for element, (rate, _) in table.get("rates", {}).items()},
     )
 

@@ -3,7 +3,7 @@
 
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler | filecheck %s
 // CHECK:      compiled by libtpu 9.9 for v5e:2x2
-// CHECK-NEXT:   1.50 KiB on the wire per device, 1.50 KiB estimated
+// CHECK-NEXT:   1.50 KiB on the wire per device, 1.12 KiB estimated
 // CHECK-NEXT:   16.5 KiB of memory at the peak, {{[0-9.]+ KiB}} estimated
 // CHECK-NEXT:   8.19 kFLOP in products, 8.19 kFLOP estimated
 // CHECK-NEXT:   arguments 6.00 KiB, results that take no argument's place 2.00 KiB, temporaries 8.50 KiB
@@ -13,10 +13,10 @@
 // CHECK:      1 of 1 collectives are the same in XLA's program
 
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --check --compiled --topology=tpu-v5e:4x4 --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=CHECKED
-// CHECKED:      communication  1.50 KiB sent by each of 4 devices: 100% all_reduce along x
+// CHECKED:      communication  1.50 KiB sent by each of 4 devices, 1.12 KiB estimated: 100% all_reduce along x
 // CHECKED-NEXT: memory         16.5 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
 // CHECKED-NEXT: compute        8.19 kFLOP per device, 100% of them useful
-// CHECKED:      1. f.py:7  1.50 KiB (100%)  all_reduce along x
+// CHECKED:      1. f.py:7  1.50 KiB, 1.12 KiB estimated (100%)  all_reduce along x
 // CHECKED:      figures of libtpu 9.9 for v5e:4x4; times are estimated
 
 // The report has the figures of both, and a budget limits those of the compiler.
@@ -26,7 +26,7 @@
 // RUN: filecheck %s --check-prefix=BUDGET < %t.errors
 // RUN: filecheck %s --check-prefix=HLO < %t.hlo
 // REPORT: compiled by libtpu 9.9 for v5e:2x2
-// REPORT: communication: 1.50 KiB on the wire per device
+// REPORT: communication: 1.12 KiB on the wire per device
 // BUDGET: 1.50 KiB
 // BUDGET: 16.5 KiB
 // HLO:    HloModule jit_f
@@ -39,7 +39,7 @@
 // A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
 // SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
-// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.50 KiB  16.5 KiB   8.00 KiB  {{.*}}does not fit
+// SWEEP-NEXT: 4        4  {{.*}}  1.50 KiB   1.12 KiB  16.5 KiB   8.00 KiB  {{.*}}does not fit
 // SWEEP:      sent and memory are as compiled
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE

@@ -102,6 +102,23 @@ func.func @contracting_on_all_devices(
   return %0 : tensor<64x64xf32>
 }
 
+// A convolution sums over its features as a product does: both operands have them along "y".
+// CONFLICT-LABEL: @features
+// CONFLICT-NEXT:    %[[PARTS:.*]] = stablehlo.convolution(%arg0, %arg1)
+// CONFLICT:         sdy.all_reduce {"y"} %[[PARTS]]
+// SIZES-LABEL:    @features
+// SIZES-NEXT:       sdy.reshard %arg0
+func.func @features(
+    %arg0: tensor<8x8x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {"y"}]>},
+    %arg1: tensor<3x3x16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"y"}, {}]>})
+    -> (tensor<8x8x8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {"y"}]>}) {
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+      sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}, {"y"}]>]>}
+      : (tensor<8x8x8x16xf32>, tensor<3x3x16x64xf32>) -> tensor<8x8x8x64xf32>
+  return %0 : tensor<8x8x8x64xf32>
+}
+
 // An elementwise operation is computed with the sharding of its result, if its operands have different ones.
 // CONFLICT-LABEL: @elementwise
 // CONFLICT:         %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>

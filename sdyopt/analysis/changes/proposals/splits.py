@@ -90,7 +90,7 @@ def _split_of(value: Value) -> _Split | None:
             return None
         shape = _shape(user.results[0])
         dims = [dim for dim, size in enumerate(shape) if size != value.type.shape[dim]]
-        if len(dims) != 1 or value.type.shape[dims[0]] % shape[dims[0]]:
+        if len(dims) != 1 or not shape[dims[0]] or value.type.shape[dims[0]] % shape[dims[0]]:
             return None
         splits.add((dims[0], value.type.shape[dims[0]] // shape[dims[0]]))
     if len(splits) != 1:

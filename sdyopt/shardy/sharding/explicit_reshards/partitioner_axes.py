@@ -11,7 +11,7 @@ sharding, and the left operand and the result are resharded.
 - If the axes on which two tensors agree do not shard a product over all devices, its result decides: operands
   are resharded for it, even if only they agree on an axis of the batch. Axes of one operand for a contracting
   dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather. If both
-  operands have axes for it that differ, none are kept.
+  operands have axes for it that differ, none are kept. A convolution is a product, too.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
@@ -32,6 +32,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
@@ -91,7 +92,7 @@ def find_partitioner_axes(
     if is_dot and not rule.reduction:
         # A product that sums up nothing has become a multiplication by then.
         return _axes_of(tensors[len(rule.operands) :], rule)
-    if is_dot:
+    if is_dot or issubclass(op_class, ConvolutionOp):
         tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
@@ -361,7 +362,7 @@ def _with_axes_of_result(
         for factor, sharding in list(operand.factors.items()):
             if factor in result.factors:
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
-            elif other.factors[factor].axes:
+            elif factor in other.factors and other.factors[factor].axes:
                 if sharding.axes != other.factors[factor].axes:
                     operand.set_axes(factor, _common_beginning(tensors, factor))
             elif sharding.axes:
