@@ -33,13 +33,10 @@ from sdyopt.mlir.registry import (
 from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
 from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
-from sdyopt.tools.driver.job import NEWEST_BYTECODE, BytecodeRequest, Job
+from sdyopt.tools.driver.job import NEWEST_BYTECODE, TERMINAL_OP_LINES, BytecodeRequest, Job
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
-
-# The maximum number of lines of an operation in a diagnostic on a terminal, by default.
-TERMINAL_OP_LINES = 3
 
 STDOUT_NUMBER, STDERR_NUMBER = 1, 2
 

@@ -30,8 +30,8 @@ from sdyopt.tools.cli.files import (
     read_input,
 )
 from sdyopt.tools.cli.flags import FLAGS
-from sdyopt.tools.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.cli.request import build_job, selected_sdy_version
+from sdyopt.tools.driver.job import TERMINAL_OP_LINES, Job
 from sdyopt.tools.driver.run import run_job
 
 if TYPE_CHECKING:  # imported only with one of its flags

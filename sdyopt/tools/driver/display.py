@@ -16,7 +16,7 @@ from sdyopt.base.diagnostics.text import counted, printable
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.job import TERMINAL_OP_LINES, Job
 
 if TYPE_CHECKING:  # imported on use
     from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
@@ -167,7 +167,10 @@ class DiagnosticDisplay:
 
     def _with_operation(self, diagnostic: Diagnostic) -> Diagnostic:
         """The diagnostic with its operation, if any, as the first note."""
-        if diagnostic.operation is None:
+        operation = diagnostic.operation
+        # For a person, the excerpt says more than the start of a function or a loop.
+        is_shown = self._job.max_op_lines == TERMINAL_OP_LINES and diagnostic.culprit is not None
+        if operation is None or (is_shown and operation.regions):
             return diagnostic
         text = print_for_note(diagnostic.operation, generic=not diagnostic.in_custom_syntax)
         if self._job.max_op_lines:

@@ -23,6 +23,8 @@ SPLIT_MARKER = "// -----"
 
 # The columns of text for a stdout that is not known.
 DEFAULT_WIDTH = 80
+# The lines of an operation in a diagnostic for a person.
+TERMINAL_OP_LINES = 3
 
 
 # The newest version of the bytecode format that is written.
