@@ -22,9 +22,10 @@
 
 // Only the first lines of the operation of an error are shown; all of them on request.
 // RUN: not sdy-opt-verify %t/axis.mlir 2>&1 | filecheck %s --check-prefix=SHORT
-// SHORT:      note: see current operation:
-// SHORT:      ... ({{[0-9]+}} more lines; --max-diagnostic-op-lines=0 prints all)
-// SHORT-NEXT: help: did you mean "x"?
+// The excerpt has the mistake, so the function is not shown.
+// SHORT:      error: 'func.func' op arg 0 - unknown axis name: "xx"
+// SHORT-NOT:  note: see current operation:
+// SHORT:      help: did you mean "x"?
 // RUN: not sdy-opt-verify %t/axis.mlir --max-diagnostic-op-lines=0 2>&1 | filecheck %s --check-prefix=WHOLE
 // WHOLE:     "func.return"
 
