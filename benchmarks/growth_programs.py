@@ -247,6 +247,48 @@ def blocks(size: int) -> str:
     return f"func.func @f() {{\n  cf.br ^b0\n{''.join(lines)}^b{size}:\n  return\n}}\n"
 
 
+def ifs(size: int) -> str:
+    """Ifs of one condition, each of which uses the result of the one before; they become one."""
+    lines = [
+        f"  %{n} = scf.if %c -> (i32) {{\n"
+        + f'    %a = "a"({previous}) : (i32) -> i32\n    scf.yield %a : i32\n  }} else {{\n'
+        + f'    %a = "b"({previous}) : (i32) -> i32\n    scf.yield %a : i32\n  }}\n'
+        for n in range(size)
+        for previous in (f"%{n - 1}" if n else "%x",)
+    ]
+    return f"func.func @f(%c: i1, %x: i32) -> i32 {{\n{''.join(lines)}  return %{size - 1} : i32\n}}\n"
+
+
+def rotated_values(size: int) -> str:
+    """A loop that neither changes nor uses its values, but passes each one on to the next."""
+    types = _list(["i32"] * size)
+    rotated = [[*range(1, size), 0] for _ in range(2)]
+    condition, yielded = (
+        _list(f"%{name}{n}" for n in numbers) for name, numbers in zip("ab", rotated, strict=True)
+    )
+    return (
+        f"func.func @f({_list(f'%x{n}: i32' for n in range(size))}) {{\n"
+        f"  %0:{size} = scf.while ({_list(f'%a{n} = %x{n}' for n in range(size))}) : ({types})"
+        f' -> ({types}) {{\n    %c = "c"() : () -> i1\n'
+        f"    scf.condition(%c) {condition} : {types}\n  }} do {{\n"
+        f"  ^bb0({_list(f'%b{n}: i32' for n in range(size))}):\n    scf.yield {yielded} : {types}\n  }}\n"
+        "  return\n}\n"
+    )
+
+
+def switch_blocks(size: int) -> str:
+    """A switch to blocks that are equal but for what they negate."""
+    cases = "".join(f",\n    {n}: ^b{n}(%a : {_T})" for n in range(1, size))
+    lines = [
+        f"^b{n}(%v{n}: {_T}):\n  %r{n} = stablehlo.negate %v{n} : {_T}\n"
+        f"  %s{n} = stablehlo.add %r{n}, %{'ab'[n % 2]} : {_T}\n  cf.br ^end(%s{n} : {_T})\n"
+        for n in range(size)
+    ]
+    switch = f"  cf.switch %c : i32, [\n    default: ^b0(%a : {_T}){cases}\n  ]\n"
+    body = f"{switch}{''.join(lines)}^end(%v: {_T}):\n"
+    return _main(body, f"%c: i32, %a: {_SHARDED}, %b: {_T}", value="%v")
+
+
 def uses_in_an_operation(size: int) -> str:
     return f'%0 = "a"() : () -> i32\n"b"({_list(["%0"] * size)}) : ({_list(["i32"] * size)}) -> ()\n'
 
@@ -386,6 +428,11 @@ DIMENSIONS: dict[str, Dimension] = {
     "nested manual computations, propagated": Dimension(nested_manual_computations, 40, PROPAGATE),
     "blocks, parsed": Dimension(blocks, 3000),
     "blocks, canonicalized": Dimension(blocks, 3000, ("-canonicalize",)),
+    "blocks of a switch, propagated": Dimension(switch_blocks, 1000, PROPAGATE),
+    "ifs of a condition, canonicalized": Dimension(ifs, 600, (*UNREGISTERED, "-canonicalize")),
+    "values of an scf.while, canonicalized": Dimension(
+        rotated_values, 2000, (*UNREGISTERED, "-canonicalize")
+    ),
     "uses of a value in an operation": Dimension(uses_in_an_operation, 20000, _CLEAN),
     "operands of an operation": Dimension(operands, 4000, _CLEAN),
     "results of an operation": Dimension(results, 20000, _CLEAN),

@@ -34,12 +34,11 @@ from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.dialects.sdy.sharding_edits import replace_call, returns_of, set_function_type
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.interfaces import (
+    IncomingBranches,
     forwarded_operands,
-    incoming_edges,
     is_memory_effect_free,
     is_trivially_dead,
     keep_successor_operands,
-    successor_operand_values,
 )
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -93,6 +92,7 @@ class _Liveness:
         self.live: set[Value] = set()
         self.calls: dict[FuncOp, list[CallOp]] = {function: [] for function in _known_functions(root)}
         self._pending: list[Value] = []
+        self._branches = IncomingBranches()
         ops = list(root.walk())
         for op in ops:
             if isinstance(op, CallOp) and (function := callee_of(op)) in self.calls:
@@ -177,11 +177,7 @@ class _Liveness:
         block = argument.block
         parent = block.parent_op
         if not (block.parent is not None and block.parent.blocks[0] is block):
-            return [
-                successor_operand_values(branch, index)[argument.index]
-                for branch, index in incoming_edges(block)
-                if branch.successor_operands
-            ]
+            return self._branches.forwarded(argument)
         if isinstance(parent, FuncOp) and parent in self.calls:
             return [call.operand_at(argument.index) for call in self.calls[parent]]
         return ()

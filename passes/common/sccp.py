@@ -156,7 +156,7 @@ class _Analysis:
             taken: Sequence[int] = self._taken_cases(op)
         else:
             taken = self._taken(op, op.operand_at(0) if len(op.successors) == 2 else None)
-        blocks = [op.successors[index] for index in taken]
+        blocks = {op.successors[index] for index in taken}
         for index, block in enumerate(op.successors):
             # As in C++, a block that is taken may be so by each of several edges to it.
             if block in blocks:

@@ -54,32 +54,32 @@ def test_text_grows_linearly(name: str) -> None:
             assert 5 * small < large < 15 * small
 
 
-def calls(pipeline: str, name: str, depth: int) -> int:
-    """The Python functions that a pipeline calls on a program of a depth."""
-    module = sdyopt.parse(DIMENSIONS[name].write(depth))
+def calls(pipeline: str, name: str, size: int) -> int:
+    """The functions that a pipeline calls on a program of a size."""
+    module = sdyopt.parse(DIMENSIONS[name].write(size), allow_unregistered_dialects=True)
     events: Counter[str] = Counter()
     sys.setprofile(lambda frame, event, argument: events.update([event]))
     try:
         module.run(pipeline)
     finally:
         sys.setprofile(None)
-    return events["call"]
+    return events["call"] + events["c_call"]
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "name"),
+    ("pipeline", "name", "size"),
     [
-        ("sdy-propagation-pipeline", "nested manual computations, propagated"),
-        ("cse", "nested loops, merged"),
+        ("sdy-propagation-pipeline", "nested manual computations, propagated", 10),
+        ("cse", "nested loops, merged", 10),
+        ("canonicalize{region-simplify=aggressive}", "blocks of a switch, propagated", 40),
+        ("canonicalize", "ifs of a condition, canonicalized", 20),
+        ("canonicalize", "values of an scf.while, canonicalized", 40),
     ],
 )
-def test_nested_regions_take_linear_time(pipeline: str, name: str) -> None:
-    """Four times the depth takes about four times the calls, and not 16 times; the first run fills caches.
-
-    Each lookup of a mesh walks the enclosing operations, which adds a fourth at this depth.
-    """
-    calls(pipeline, name, 10)
-    assert calls(pipeline, name, 40) < 6 * calls(pipeline, name, 10)
+def test_passes_take_linear_time(pipeline: str, name: str, size: int) -> None:
+    """Four times the size takes at most about four times the calls; the first run fills caches."""
+    calls(pipeline, name, size)
+    assert calls(pipeline, name, 4 * size) < 4.5 * calls(pipeline, name, size)
 
 
 def test_programs_are_valid() -> None:

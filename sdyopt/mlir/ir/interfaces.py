@@ -15,11 +15,13 @@ should have the same sharding, so propagation along edges passes shardings into 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from itertools import accumulate
 
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, OperandField, operand_ranges
+from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, operand_ranges
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import (
@@ -242,16 +244,23 @@ BRANCHES = _Branches()
 OPERANDS_TO_RESULTS = _OperandsToResults()
 
 
-def successor_operand_range(branch: Op, successor_index: int) -> tuple[int, int]:
-    """The operands that a branch forwards to a successor: (index of the first, number of them)."""
-    name, segment = _successor_group(branch, successor_index)
-    field = branch.fields[name]
-    assert isinstance(field, OperandField)
-    start, count = field.range_of(branch.signature)
-    sizes = _segments(branch)
-    if segment is None or sizes is None:
-        return start, count
-    return start + sum(sizes[:segment]), sizes[segment] if segment < len(sizes) else 0
+def successor_operand_ranges(branch: Op) -> Sequence[tuple[int, int]]:
+    """The operands that a branch forwards to each successor: (index of the first, number of them)."""
+    ranges = branch.signature.cached(_successor_ranges)
+    missing = len(branch.successors) - len(ranges)
+    return ranges if missing <= 0 else [*ranges, *[(0, 0)] * missing]
+
+
+def _successor_ranges(signature: OpSignature) -> list[tuple[int, int]]:
+    *single, last = signature.op_class.successor_operands
+    by_name = operand_ranges(signature)
+    ranges = [by_name[name] for name in single]
+    start, count = by_name[last]
+    sizes = _segments(signature)
+    if sizes is None:
+        return [*ranges, (start, count)]
+    ends = accumulate(sizes, initial=start)
+    return [*ranges, *zip(ends, sizes, strict=False)]
 
 
 def _successor_group(branch: Op, successor_index: int) -> tuple[str, int | None]:
@@ -263,9 +272,10 @@ def _successor_group(branch: Op, successor_index: int) -> tuple[str, int | None]
     return names[last], successor_index - last
 
 
-def _segments(branch: Op) -> tuple[int, ...] | None:
+def _segments(signature: OpSignature) -> tuple[int, ...] | None:
     """The number of operands for each of the variadic successors."""
-    sizes = branch.signature.attributes.get(branch.successor_segments) if branch.successor_segments else None
+    name = signature.op_class.successor_segments
+    sizes = signature.attributes.get(name) if name else None
     return sizes.values if isinstance(sizes, DenseArray) else None
 
 
@@ -273,49 +283,70 @@ def forwarded_operands(op: Op) -> Set[int]:
     """The indices of the operands that are forwarded to successors; empty if the class declares none."""
     if not op.successor_operands:
         return set()
-    ranges = [successor_operand_range(op, successor_index) for successor_index in range(len(op.successors))]
+    ranges = successor_operand_ranges(op)
     return {index for start, count in ranges for index in range(start, start + count)}
 
 
-def incoming_edges(block: Block) -> list[tuple[Op, int]]:
-    """The branches to a block, each with the index of the block in its successors, once per such index."""
-    return [
-        (predecessor.last, successor_index)
-        for predecessor in dict.fromkeys(block.predecessors)
-        if predecessor.last is not None
-        for successor_index, successor in enumerate(predecessor.last.successors)
-        if successor is block
-    ]
+class IncomingBranches:
+    """The branches to blocks, as they are when a block of the region is first asked for."""
+
+    def __init__(self) -> None:
+        self._edges: dict[Region, dict[Block, list[tuple[Op, int]]]] = {}
+
+    def to(self, block: Block) -> list[tuple[Op, int]]:
+        """Branches, each with the index of the block in its successors, once per such index."""
+        region = block.parent
+        assert region is not None
+        edges = self._edges.get(region)
+        if edges is None:
+            edges = self._edges[region] = {}
+            for branch in [other.last for other in region.blocks if other.last is not None]:
+                for successor_index, successor in enumerate(branch.successors):
+                    edges.setdefault(successor, []).append((branch, successor_index))
+        return edges.get(block, [])
+
+    def forwarded(self, argument: BlockArgument) -> list[Value]:
+        """The values that the branches forward to an argument now; a branch may declare no such operands."""
+        values = []
+        for branch, successor_index in self.to(argument.block):
+            if branch.successor_operands:
+                start, _ = successor_operand_ranges(branch)[successor_index]
+                values.append(branch.operand_at(start + argument.index))
+        return values
 
 
 def successor_operand_values(branch: Op, successor_index: int) -> list[Value]:
     """The operands that a branch forwards to a successor."""
-    start, count = successor_operand_range(branch, successor_index)
-    return list(branch.operands[start : start + count])
+    start, count = successor_operand_ranges(branch)[successor_index]
+    return [use.value for use in branch.operand_uses[start : start + count]]
 
 
-def append_successor_operands(
-    rewriter: Rewriter, branch: Op, successor_index: int, values: Sequence[Value]
-) -> None:
-    """Appends values to the operands that a branch forwards to a successor."""
-    start, count = successor_operand_range(branch, successor_index)
-    name, segment = _successor_group(branch, successor_index)
-    ranges = operand_ranges(branch.signature)
-    sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
-    segments = _segments(branch)
-    if segments is not None:
-        segments = tuple([size + len(values) * (index == segment) for index, size in enumerate(segments)])
+def append_successor_operands(rewriter: Rewriter, branch: Op, added: Mapping[int, Sequence[Value]]) -> None:
+    """Appends values to the operands that a branch forwards to its successors, by their indices."""
+    ranges = successor_operand_ranges(branch)
     operands = list(branch.operands)
-    operands[start + count : start + count] = values
-    _set_operands(rewriter, branch, operands, sizes, segments)
+    sizes = {name: size for name, (_, size) in operand_ranges(branch.signature).items()}
+    segments = list(_segments(branch.signature) or ())
+    fields = list(sizes)
+    groups = {index: _successor_group(branch, index) for index in added}
+    # From the last operands to the first: a successor without operands starts where the next one does.
+    for index in sorted(added, key=lambda index: (fields.index(groups[index][0]), index), reverse=True):
+        end, values = sum(ranges[index]), added[index]
+        operands[end:end] = values
+        name, segment = groups[index]
+        sizes[name] += len(values)
+        if segment is not None:
+            segments[segment] += len(values)
+    _set_operands(rewriter, branch, operands, list(sizes.values()), segments)
 
 
 def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
     """Erases the successor operands of all block arguments that are not in `kept`."""
     dropped: set[int] = set()
-    segments = list(_segments(branch) or ())
-    for successor_index, block in enumerate(branch.successors):
-        start, _ = successor_operand_range(branch, successor_index)
+    segments = list(_segments(branch.signature) or ())
+    for (successor_index, block), (start, _) in zip(
+        enumerate(branch.successors), successor_operand_ranges(branch), strict=True
+    ):
         positions = [start + argument.index for argument in block.arguments if argument not in kept]
         dropped.update(positions)
         _, segment = _successor_group(branch, successor_index)

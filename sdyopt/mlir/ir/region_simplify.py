@@ -22,13 +22,11 @@ from sdyopt.mlir.ir.attribute import DictAttr, Type
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.dominance import Dominance, has_ssa_dominance
 from sdyopt.mlir.ir.interfaces import (
+    IncomingBranches,
     append_successor_operands,
     forwarded_operands,
-    incoming_edges,
     is_trivially_dead,
     keep_successor_operands,
-    successor_operand_range,
-    successor_operand_values,
     would_be_dead,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -57,12 +55,13 @@ def merge_blocks(rewriter: Rewriter, region: Region) -> bool:
 
 def _merge_in(rewriter: Rewriter, region: Region) -> bool:
     clusters: list[_Cluster] = []
+    branches = IncomingBranches()
     # A block is compared only with those that are equal up to operands.
     by_outline: dict[_Outline, list[_Cluster]] = {}
     for block in filter(_can_merge, region.blocks[1:]):
         similar = by_outline.setdefault(_outline(block), [])
         if not any(cluster.try_add(block) for cluster in similar):
-            similar.append(_Cluster(block))
+            similar.append(_Cluster(block, branches))
             clusters.append(similar[-1])
     merged = [cluster.merge(rewriter) for cluster in clusters]
     return any(merged)
@@ -94,8 +93,10 @@ class _Cluster:
     All have the same outline.
     """
 
-    def __init__(self, first: Block) -> None:
+    def __init__(self, first: Block, branches: IncomingBranches) -> None:
         self._blocks = [first]
+        # Those before any blocks are merged.
+        self._branches = branches
         # The positions of the operands that differ between the blocks.
         self._differing: set[OperandPosition] = set()
 
@@ -111,14 +112,22 @@ class _Cluster:
     def merge(self, rewriter: Rewriter) -> bool:
         """Replaces the other blocks with the first one. Returns whether any were replaced."""
         first, *others = self._blocks
-        if not others or (self._differing and not all(map(_has_declared_operands, self._blocks))):
+        if not others or (self._differing and not all(map(self._has_declared_operands, self._blocks))):
             return False
         if self._differing:
             self._make_arguments(rewriter)
+        rewriter.redirect(others, first)
         for block in others:
-            rewriter.redirect(block, first)
             rewriter.erase_block(block)
         return True
+
+    def _branches_to(self, block: Block) -> list[tuple[Op, int]]:
+        """The branches that are still there: merging other blocks may have erased some."""
+        return [edge for edge in self._branches.to(block) if edge[0].parent is not None]
+
+    def _has_declared_operands(self, block: Block) -> bool:
+        """Whether all branches to a block declare their successor operands."""
+        return all(branch.successor_operands for branch, _ in self._branches_to(block))
 
     def _make_arguments(self, rewriter: Rewriter) -> None:
         """Turns the differing operands into arguments of the first block, without duplicates."""
@@ -133,11 +142,14 @@ class _Cluster:
         }
         for use, column in zip(uses[0], columns, strict=True):
             rewriter.set_operand(use, arguments[column])
+        added: dict[Op, dict[int, list[Value]]] = {}
         for block, row in zip(self._blocks, values, strict=True):
-            for branch, successor_index in incoming_edges(block):
-                append_successor_operands(
-                    rewriter, branch, successor_index, [row[column] for column in arguments]
-                )
+            for branch, successor_index in self._branches_to(block):
+                # The uses of a branch become the most recent ones with its last successor here.
+                added[branch] = added.pop(branch, {})
+                added[branch][successor_index] = [row[column] for column in arguments]
+        for branch, values_by_successor in added.items():
+            append_successor_operands(rewriter, branch, values_by_successor)
 
 
 def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | None:
@@ -161,11 +173,6 @@ def _can_forward(block: Block, value: Value) -> bool:
     """Whether all branches to a block can forward a value: a branch cannot forward its own result."""
     op = value.defining_op
     return op is None or not op.is_terminator or op.parent not in block.predecessors
-
-
-def _has_declared_operands(block: Block) -> bool:
-    """Whether all branches to a block declare their successor operands."""
-    return all(branch.successor_operands for branch, _ in incoming_edges(block))
 
 
 def _uses_at(block: Block, positions: Sequence[OperandPosition]) -> list[OpOperand]:
@@ -289,37 +296,35 @@ def _nested_regions(region: Region) -> Iterator[Region]:
 
 def drop_redundant_arguments(rewriter: Rewriter, region: Region) -> bool:
     """Erases redundant block arguments in a region and in nested ones. Returns whether there were any."""
-    changed = False
-    for block in region.blocks:
-        changed |= _drop_in(rewriter, block)
-        for op in block.ops:
-            for inner in op.regions:
-                changed |= drop_redundant_arguments(rewriter, inner)
+    redundant = _redundant_arguments(rewriter, region)
+    branches = [block.last for block in region.blocks if block.last is not None] if redundant else []
+    for branch in branches:
+        kept = {argument for successor in branch.successors for argument in successor.arguments}
+        if not kept.isdisjoint(redundant):
+            keep_successor_operands(rewriter, branch, kept.difference(redundant))
+    for argument in redundant:
+        rewriter.erase_argument(argument)
+    changed = bool(redundant)
+    for inner in _nested_regions(region):
+        changed |= drop_redundant_arguments(rewriter, inner)
     return changed
 
 
-def _drop_in(rewriter: Rewriter, block: Block) -> bool:
-    edges = incoming_edges(block) if block.arguments else []
-    if not edges or not all(branch.successor_operands for branch, _ in edges):
-        return False
-    redundant: list[BlockArgument] = []
-    for argument in block.arguments:
-        # Read again for each argument: replacing an earlier one may have changed the forwarded values.
-        forwarded: list[Value] = [
-            successor_operand_values(branch, successor_index)[argument.index]
-            for branch, successor_index in edges
-        ]
-        if all(value is forwarded[0] for value in forwarded):
-            rewriter.replace_all_uses(argument, forwarded[0])
-            redundant.append(argument)
-    if not redundant:
-        return False
-    for branch in dict.fromkeys(branch for branch, _ in edges):
-        kept = {argument for successor in branch.successors for argument in successor.arguments}
-        keep_successor_operands(rewriter, branch, kept.difference(redundant))
-    for argument in redundant:
-        rewriter.erase_argument(argument)
-    return True
+def _redundant_arguments(rewriter: Rewriter, region: Region) -> dict[BlockArgument, None]:
+    """The redundant arguments of the blocks of a region, which are replaced."""
+    redundant: dict[BlockArgument, None] = {}
+    branches = IncomingBranches()
+    for block in region.blocks:
+        edges = branches.to(block) if block.arguments else []
+        if not edges or not all(branch.successor_operands for branch, _ in edges):
+            continue
+        for argument in block.arguments:
+            # Read again for each argument: replacing an earlier one may have changed the forwarded values.
+            first, *others = branches.forwarded(argument)
+            if all(value is first for value in others):
+                rewriter.replace_all_uses(argument, first)
+                redundant[argument] = None
+    return redundant
 
 
 class Liveness:
@@ -337,14 +342,15 @@ class Liveness:
         self.live_ops: set[Op] = set()
         self.live_arguments: set[BlockArgument] = set()
         self._pending: list[Op | BlockArgument] = []
-        self._predecessors: dict[Region, dict[Block, list[Block]]] = {}
+        self._branches = IncomingBranches()
         for op in self.ops:
             if not would_be_dead(op):
                 self._add_op(op)
         while self._pending:
             live = self._pending.pop()
             if isinstance(live, BlockArgument):
-                self._add_forwarded_operands(live)
+                for value in self._branches.forwarded(live):
+                    self._add(value)
             else:
                 self._add_operands(live)
 
@@ -368,23 +374,6 @@ class Liveness:
             for block in op.successors:
                 for argument in block.arguments:
                     self._add(argument)
-
-    def _add_forwarded_operands(self, argument: BlockArgument) -> None:
-        for predecessor in dict.fromkeys(self._predecessors_of(argument.block)):
-            branch = predecessor.last
-            assert branch is not None
-            for successor_index, block in enumerate(branch.successors if branch.successor_operands else ()):
-                if block is argument.block:
-                    start, _ = successor_operand_range(branch, successor_index)
-                    self._add(branch.operand_at(start + argument.index))
-
-    def _predecessors_of(self, block: Block) -> list[Block]:
-        region = block.parent
-        assert region is not None
-        predecessors = self._predecessors.get(region)
-        if predecessors is None:
-            predecessors = self._predecessors[region] = region.predecessors()
-        return predecessors[block]
 
     def _add(self, value: Value) -> None:
         if isinstance(value, OpResult):

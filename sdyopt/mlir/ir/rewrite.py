@@ -88,12 +88,10 @@ class Rewriter:
         location: LazyLocation = UNKNOWN,
         regions: Iterable[Region] = (),
         successors: Sequence[Block] = (),
-        is_around_moved: bool = False,
     ) -> Op:
         """Creates an operation at an insertion point.
 
         `attributes` are inherent and discardable ones; defaults of inherent ones are filled in.
-        `is_around_moved`: what is in its regions was moved there, and is not new.
         """
         mutable: dict[str, Attribute] = {}
         inherent = discardable = EMPTY_DICT
@@ -115,7 +113,6 @@ class Rewriter:
             after=after,
             at_end_of=at_end_of,
             at_start_of=at_start_of,
-            is_around_moved=is_around_moved,
         )
         return op
 
@@ -164,11 +161,10 @@ class Rewriter:
         after: Op | None = None,
         at_end_of: Block | None = None,
         at_start_of: Block | None = None,
-        is_around_moved: bool = False,
     ) -> None:
         """Inserts a detached operation at an insertion point.
 
-        The listener hears of all that is nested in it; of what was moved there, only of the outermost.
+        The listener hears of all that is nested in it.
         """
         _link(op, before, after, at_end_of, at_start_of)
         self.changed = True
@@ -177,7 +173,7 @@ class Rewriter:
             for region in op.regions:
                 for block in region.blocks:
                     for child in block.ops:
-                        for inner in (child,) if is_around_moved else child.walk():
+                        for inner in child.walk():
                             self._listener.inserted(inner)
 
     def clone(self, op: Op, mapping: dict[Value, Value] | None = None) -> Op:
@@ -234,9 +230,9 @@ class Rewriter:
         """Replaces the results of an operation with other values and erases it."""
         new = values.results if isinstance(values, Op) else values
         assert len(new) == len(op.results), f"{op} has a different number of results"
-        for result in op.results:
-            # A cycle of operations, which may be replaced by their operands, in a region without dominance.
-            if result in new:
+        # A cycle of operations, which may be replaced by their operands, in a region without dominance.
+        for result in new:
+            if result.defining_op is op:
                 raise op.op_error("cannot be replaced with its own result")
         if self._listener is not None:
             self._listener.replaced(op, new)
@@ -310,15 +306,18 @@ class Rewriter:
         block.parent = None
         self.changed = True
 
-    def redirect(self, old: Block, new: Block) -> None:
-        """Makes `new` the successor of all branches to `old`."""
-        for block in old.predecessors:
-            assert block.last is not None
-            successors = block.last.successors
-            block.last.successors = tuple([new if other is old else other for other in successors])
-            self._modified(block.last)
-        new.uses += old.uses
-        old.uses = 0
+    def redirect(self, old: Collection[Block], new: Block) -> None:
+        """Makes `new` the successor of all branches to some blocks of its region."""
+        assert new.parent is not None
+        replaced = set(old)
+        for branch in [block.last for block in new.parent.blocks if block.last is not None]:
+            if not replaced.isdisjoint(branch.successors):
+                successors = [new if other in replaced else other for other in branch.successors]
+                branch.successors = tuple(successors)
+                self._modified(branch)
+        for block in old:
+            new.uses += block.uses
+            block.uses = 0
         self.changed = True
 
     def insert_blocks(self, blocks: Sequence[Block], after: Block) -> None:

@@ -453,6 +453,7 @@ def check_successor_operands(op: Op) -> None:
     if not op.successors or not op.name:
         return
     declared = declared_fields(type(op)).successors
+    passed = 0
     for number, block in enumerate(op.successors):
         field = declared[min(number, len(declared) - 1)]
         if field.is_variadic and field.arguments is None:
@@ -461,7 +462,8 @@ def check_successor_operands(op: Op) -> None:
         segments = op.signature.attributes.get(field.segments) if field.segments else None
         if isinstance(segments, DenseArray):
             sizes, segment = segments.values, number - field.index
-            start, count = start + sum(sizes[:segment]), sizes[segment] if segment < len(sizes) else 0
+            start, count = start + passed, sizes[segment] if segment < len(sizes) else 0
+            passed += count
         arguments = block.arguments
         if len(arguments) != count:
             raise op.error(

@@ -190,7 +190,7 @@ def test_uses_of_blocks_are_counted() -> None:
     assert [block.uses for block in copy.regions[0].blocks] == [0, 1, 2]
     assert (second.uses, third.uses) == (1, 2)
 
-    rewriter.redirect(third, second)
+    rewriter.redirect([third], second)
     assert (second.uses, third.uses) == (3, 0)
     rewriter.erase(branch)
     assert (second.uses, third.uses) == (1, 0)

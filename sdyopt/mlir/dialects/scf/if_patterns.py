@@ -27,40 +27,48 @@ def _yielded(region: Region) -> list[Value]:
     return [] if block is None or block.last is None else block.last.operands
 
 
-def _branch(bodies: Sequence[Block | None], yielded: Sequence[Value], rewriter: Rewriter) -> Region:
-    """A region with the operations of blocks, which are moved, that yields values; empty without blocks."""
-    region = Region()
+def _fill(
+    region: Region, bodies: Sequence[Block | None], yielded: Sequence[Value], rewriter: Rewriter
+) -> None:
+    """Moves the operations of blocks to an empty region, which yields values; it stays so without blocks.
+
+    The first block itself is moved; its terminator stays where it was. So ifs that are merged one after
+    another take linear time.
+    """
     blocks = [body for body in bodies if body is not None]
-    if blocks:
-        target = region.add_block()
-        for body in blocks:
-            for inner in list(body.ops):
-                if inner is not body.last:
-                    rewriter.move(inner, at_end_of=target)
-        last = blocks[-1].last
-        assert last is not None
-        rewriter.create(YieldOp, yielded, (), at_end_of=target, location=last.location)
-    return region
+    if not blocks:
+        return
+    target, source, last = blocks[0], blocks[0].parent, blocks[-1].last
+    assert source is not None and target.last is not None and last is not None
+    rewriter.take_body(source, region)
+    rewriter.move(target.last, at_end_of=source.add_block())
+    for body in blocks[1:]:
+        for inner in list(body.ops):
+            if inner is not body.last:
+                rewriter.move(inner, at_end_of=target)
+    rewriter.create(YieldOp, yielded, (), at_end_of=target, location=last.location)
+
+
+# The blocks with the operations of a branch, and what it yields.
+_Branch = tuple[Sequence[Block | None], Sequence[Value]]
 
 
 def _create(
-    op: IfOp,
-    types: Sequence[Type],
-    condition: Value,
-    then_branch: Region,
-    else_branch: Region,
-    rewriter: Rewriter,
+    op: IfOp, types: Sequence[Type], condition: Value, branches: Sequence[_Branch], rewriter: Rewriter
 ) -> Op:
-    return rewriter.create(
+    regions = [Region(), Region()]
+    new = rewriter.create(
         IfOp,
         [condition],
         types,
         dict(op.attributes.entries),
         before=op,
-        regions=[then_branch, else_branch],
+        regions=regions,
         location=op.location,
-        is_around_moved=True,
     )
+    for region, (bodies, yielded) in zip(regions, branches, strict=True):
+        _fill(region, bodies, yielded, rewriter)
+    return new
 
 
 def _constant(value: int, op: Op, rewriter: Rewriter) -> Value:
@@ -83,16 +91,19 @@ def _drop_unused_results(op: IfOp, rewriter: Rewriter) -> bool:
     kept = [index for index, result in enumerate(op.results) if result.has_uses]
     if len(kept) == len(op.results):
         return False
-    branches = []
-    for region in op.regions:
-        values = _yielded(region)
-        branches.append(_branch([_block(region)], [values[index] for index in kept], rewriter))
-    types = [op.result_types[index] for index in kept]
-    new = _create(op, types, op.condition, branches[0], branches[1], rewriter)
+    new = _keep_results(op, kept, rewriter)
     for index, result in zip(kept, new.results, strict=True):
         rewriter.replace_all_uses(op.results[index], result)
     rewriter.erase(op)
     return True
+
+
+def _keep_results(op: IfOp, kept: Sequence[int], rewriter: Rewriter) -> Op:
+    branches: list[_Branch] = []
+    for region in op.regions:
+        values = _yielded(region)
+        branches.append(([_block(region)], [values[index] for index in kept]))
+    return _create(op, [op.result_types[index] for index in kept], op.condition, branches, rewriter)
 
 
 def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
@@ -116,13 +127,7 @@ def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
         operands = [op.condition, then_value, else_value]
         select = rewriter.create(SelectOp, operands, [then_value.type], before=op, location=op.location)
         results[index] = select.results[0]
-    branches = [
-        _branch([_block(region)], [_yielded(region)[index] for index in inner], rewriter)
-        for region in op.regions
-    ]
-    types = [op.result_types[index] for index in inner]
-    new = _create(op, types, op.condition, branches[0], branches[1], rewriter)
-    results.update(zip(inner, new.results, strict=True))
+    results.update(zip(inner, _keep_results(op, inner, rewriter).results, strict=True))
     rewriter.replace(op, [results[index] for index in range(len(op.results))])
     return True
 
@@ -137,7 +142,13 @@ def _propagate_condition(op: IfOp, rewriter: Rewriter) -> bool:
     if constant_value(op.condition.defining_op) is not None:
         return False
     constants: dict[int, Value] = {}
-    for use in list(op.condition.uses):
+    # Most uses of a condition are those by other ifs beside this one; they are passed quickly.
+    use, block, nested = op.condition.first_use, op.parent, []
+    while use is not None:
+        if use.owner.parent is not block:
+            nested.append(use)
+        use = use.next_use
+    for use in nested:
         region = use.owner.parent_region
         value = 1 if op.then_region.is_ancestor(region) else 0 if op.else_region.is_ancestor(region) else None
         if value is not None:
@@ -151,8 +162,7 @@ def _drop_empty_else(op: IfOp, rewriter: Rewriter) -> bool:
     block = _block(op.else_region)
     if op.results or block is None or block.first is not block.last:
         return False
-    branch = _branch([_block(op.then_region)], (), rewriter)
-    _create(op, (), op.condition, branch, Region(), rewriter)
+    _create(op, (), op.condition, [([_block(op.then_region)], ()), ((), ())], rewriter)
     rewriter.erase(op)
     return True
 
@@ -201,12 +211,12 @@ def _merge_with_previous(op: IfOp, rewriter: Rewriter) -> bool:
     new_then = [] if then_block is None or then_block.last is None else then_block.last.operands
     new_else = [] if else_block is None or else_block.last is None else else_block.last.operands
     condition = previous.condition
-    branches = (
-        _branch([_block(previous.then_region), then_block], [*old_then, *new_then], rewriter),
-        _branch([_block(previous.else_region), else_block], [*old_else, *new_else], rewriter),
-    )
+    branches: list[_Branch] = [
+        ([_block(previous.then_region), then_block], [*old_then, *new_then]),
+        ([_block(previous.else_region), else_block], [*old_else, *new_else]),
+    ]
     types = [*previous.result_types, *op.result_types]
-    merged = _create(op, types, condition, *branches, rewriter)
+    merged = _create(op, types, condition, branches, rewriter)
     count = len(previous.results)
     rewriter.replace(op, list(merged.results[count:]))
     rewriter.replace(previous, list(merged.results[:count]))
@@ -243,12 +253,13 @@ def _merge_nested(op: IfOp, rewriter: Rewriter) -> bool:
         operands = [op.condition, then_values[index], else_values[index]]
         select = rewriter.create(SelectOp, operands, [operands[1].type], before=op, location=op.location)
         selects[index] = select.results[0]
-    then_branch = _branch([_block(nested.then_region)], then_values, rewriter)
-    else_branch = Region()
-    if else_values:
-        block = else_branch.add_block()
-        rewriter.create(YieldOp, else_values, (), at_end_of=block, location=op.location)
-    merged = _create(op, op.result_types, both, then_branch, else_branch, rewriter)
+    branches: list[_Branch] = [
+        ([_block(nested.then_region)], then_values),
+        ([else_block] if else_values else (), else_values),
+    ]
+    merged = _create(op, op.result_types, both, branches, rewriter)
+    for else_yield in [block.last for block in merged.regions[1].blocks if block.last is not None]:
+        rewriter.set_location(else_yield, op.location)
     rewriter.replace(op, [selects.get(index, result) for index, result in enumerate(merged.results)])
     return True
 
@@ -260,8 +271,8 @@ def _swap_branches(op: IfOp, rewriter: Rewriter) -> bool:
         return False
     if not _is_negation_of(op.condition, negation.lhs):
         return False
-    branches = [_branch([_block(region)], _yielded(region), rewriter) for region in op.regions]
-    new = _create(op, op.result_types, negation.lhs, branches[1], branches[0], rewriter)
+    branches: list[_Branch] = [([_block(region)], _yielded(region)) for region in reversed(op.regions)]
+    new = _create(op, op.result_types, negation.lhs, branches, rewriter)
     rewriter.replace(op, new)
     return True
 

@@ -17,7 +17,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I1
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 Flow = list[dict[Value, tuple[Value, ...]]]
 
@@ -45,21 +45,25 @@ def _forward_single_source(op: ForOp | WhileOp, rewriter: Rewriter) -> bool:
     """Replaces what always has the same value from outside the loop with that value."""
     flow = _flow(op)
     sources = {target: values for targets in flow for target, values in targets.items()}
+    targets_of: dict[Value, list[Value]] = {}
+    for target, values in sources.items():
+        for value in values:
+            targets_of.setdefault(value, []).append(target)
+    # The one value from which each target comes, or None if there are several.
+    origins: dict[Value, Value | None] = {value: value for value in targets_of if value not in sources}
+    worklist = list(origins)
+    while worklist:
+        value = worklist.pop()
+        for target in targets_of.get(value, ()):
+            origin = origins[value] if origins.get(target, origins[value]) is origins[value] else None
+            if target not in origins or origins[target] is not origin:
+                origins[target] = origin
+                worklist.append(target)
     has_changed = False
     for target in sources:
-        if not target.has_uses:
-            continue
-        origins: dict[Value, None] = {}
-        worklist, visited = [target], {target}
-        while worklist:
-            for value in sources[worklist.pop()]:
-                if value not in sources:
-                    origins[value] = None
-                elif value not in visited:
-                    visited.add(value)
-                    worklist.append(value)
-        if len(origins) == 1 and _is_outside(origin := next(iter(origins)), op):
-            rewriter.replace_all_uses(target, origin)
+        single = origins.get(target)
+        if single is not None and target.has_uses and _is_outside(single, op):
+            rewriter.replace_all_uses(target, single)
             has_changed = True
     return has_changed
 
@@ -96,10 +100,12 @@ def _drop_unused(op: WhileOp, rewriter: Rewriter) -> bool:
     # The initial values of what does not change: by argument of the first region, and by position after it.
     unchanged: dict[Value, Value] = {}
     invariant: dict[int, Value] = {}
+    carried = dict(zip(before.arguments, zip(op.inits, yielded, strict=True), strict=True))
     for position, value in enumerate(forwarded):
-        for argument, init, next_value in zip(before.arguments, op.inits, yielded, strict=True):
-            if value is argument and next_value is after.arguments[position]:
-                unchanged[argument] = init
+        if isinstance(value, BlockArgument) and value in carried:
+            init, next_value = carried[value]
+            if next_value is after.arguments[position]:
+                unchanged[value] = init
                 invariant[position] = init
     kept_arguments = [
         number
@@ -111,6 +117,7 @@ def _drop_unused(op: WhileOp, rewriter: Rewriter) -> bool:
         for position, (argument, result) in enumerate(zip(after.arguments, op.results, strict=True))
         if position not in invariant and (argument.has_uses or result.has_uses)
     ]
+    kept_positions = set(kept_results)
     if len(kept_arguments) == len(before.arguments) and len(kept_results) == len(op.results):
         return False
     new_before, new_after = Region(), Region()
@@ -127,7 +134,7 @@ def _drop_unused(op: WhileOp, rewriter: Rewriter) -> bool:
     for position, argument in enumerate(after.arguments):
         if position in invariant:
             mapping[argument] = invariant[position]
-        elif position in kept_results:
+        elif position in kept_positions:
             mapping[argument] = rewriter.add_argument(block, argument.type, argument.location)
     clone_body(after, block, mapping, rewriter)
     operands = [mapping.get(yielded[number], yielded[number]) for number in kept_arguments]
@@ -160,7 +167,8 @@ def _align_arguments(op: WhileOp, rewriter: Rewriter) -> bool:
         return False
     if set(condition.values) != set(arguments):
         return False
-    order = [arguments.index(value) for value in condition.values]
+    numbers = {argument: number for number, argument in enumerate(arguments)}
+    order = [numbers[value] for value in condition.values]
     for targets in (after.arguments, op.results):
         # All uses change at the same time.
         uses = [
