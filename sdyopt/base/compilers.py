@@ -75,6 +75,11 @@ class CompilerBehavior(Enum):
         "a reduce-scatter over all devices of a square or a cube of more than 4 devices is an all-reduce",
         "report/compilers.mlir",
     )
+    SCATTERS_DIMENSIONS = (
+        (TPU, GPU),
+        "a reduce-scatter of several dimensions is an all-reduce",
+        "report/compilers.mlir",
+    )
     SCATTERS_TILES = (
         (TPU,),
         "a reduce-scatter of the minor dimension into shards that are not whole tiles, of 128 elements of "

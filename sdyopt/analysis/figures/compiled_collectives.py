@@ -225,7 +225,7 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
             return None
     elif isinstance(op, ReduceScatterOp):
         product = op.tensor.defining_op
-        if not isinstance(product, DotGeneralOp) or size * 2 < _LEAST_RING:
+        if not isinstance(product, DotGeneralOp) or size * 2 < _LEAST_RING or _scattered_dims(op) > 1:
             return None
         if not _contracts_rows(product) or _covered(product, op) != devices:
             return None
@@ -246,7 +246,7 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
     is_square = len([size for size in shape if size > 1]) > 1 and len(set(shape)) == 1
     if not isinstance(op, (ReduceScatterOp, stablehlo.ReduceScatterOp)) or not is_square:
         return None
-    if _RING in collective.compiled:
+    if not _is_scattered(collective):
         return None
     if collective.group_size != prod(shape) or prod(shape) < _LEAST_SQUARE or collective.wire_bytes is None:
         return None
@@ -258,13 +258,35 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
     )
 
 
+def _along_dimensions(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A reduce-scatter of several dimensions."""
+    is_along_one = not isinstance(op, ReduceScatterOp) or _scattered_dims(op) == 1
+    if is_along_one or collective.wire_bytes is None:
+        return None
+    return replace(
+        collective,
+        kind="all_reduce",
+        wire_bytes=collective.wire_bytes * 2,
+        compiled="all-reduced: a reduce-scatter is of one dimension",
+    )
+
+
+def _is_scattered(collective: Collective) -> bool:
+    """Whether nothing has taken the place of a reduce-scatter yet."""
+    return collective.kind == "reduce_scatter" and _RING not in collective.compiled
+
+
+def _scattered_dims(scatter: ReduceScatterOp) -> int:
+    return sum(bool(axes.axes) for axes in scatter.reduce_scatter_axes)
+
+
 def _in_tiles(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A reduce-scatter of parts of tiles.
 
     The two last dimensions are in tiles, in the order that pads less. A shard of the minor one must
     be of whole tiles, else each device sums up the whole and takes its shard.
     """
-    if not isinstance(op, ReduceScatterOp) or not collective.wire_bytes or _RING in collective.compiled:
+    if not isinstance(op, ReduceScatterOp) or not collective.wire_bytes or not _is_scattered(collective):
         return None
     element, mesh = element_of(op.result.type), find_mesh(op.out_sharding.mesh_or_ref, op)
     if not isinstance(element, FloatType) or mesh is None or op.out_sharding.rank < 2:
@@ -485,6 +507,7 @@ _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
+    (CompilerBehavior.SCATTERS_DIMENSIONS, _along_dimensions),
     (CompilerBehavior.SCATTERS_TILES, _in_tiles),
     (CompilerBehavior.SCATTERS_ON_LINES, _on_square),
     (CompilerBehavior.SPLIT_SCANS, _of_totals),

@@ -113,6 +113,22 @@ func.func @gathered_weight(%x: tensor<8192x1024xbf16> {sdy.sharding = #sdy.shard
 
 // -----
 
+sdy.mesh @mesh = <["d"=4, "m"=2]>
+
+// Two dimensions are scattered.
+// CHECK: communication: 28.0 MiB on the wire per device, 1 collective
+// CHECK: all_reduce {"d", "m"}
+// CHECK: all-reduced: a reduce-scatter is of one dimension
+// TPU: communication: 28.0 MiB on the wire per device, 1 collective
+// GPU: communication: 28.0 MiB on the wire per device, 1 collective
+// CPU: communication: 14.0 MiB on the wire per device, 1 collective
+func.func @gradient(%x: tensor<8x512x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}, {}]>}, %y: tensor<8x512x4096xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}, {}]>}) -> (tensor<2048x4096xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [0, 1] x [0, 1] : (tensor<8x512x2048xbf16>, tensor<8x512x4096xbf16>) -> tensor<2048x4096xbf16>
+  return %0 : tensor<2048x4096xbf16>
+}
+
+// -----
+
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
 // Shards of 64 elements in the minor dimension are half a tile.
