@@ -280,7 +280,7 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
     is_known = largest.location.line and set(place.phases) != {Phase.UNKNOWN}
     phases = " and ".join(PHASES[phase] for phase in place.phases) if is_known else ""
     sent, total, estimated = place.total.high, check.wire.high, ""
-    compiled = compiled_bytes(check, place) if has_share(check, place) else None
+    compiled = compiled_bytes(check, place.parts) if has_share(check, place) else None
     if compiled is not None:
         sent, total = compiled, wire_total(check.report.best_known).high
         is_same = bytes_text(compiled) == total_text(place.total)

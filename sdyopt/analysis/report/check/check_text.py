@@ -103,7 +103,7 @@ _SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 def check_text(check: CheckResult, width: int) -> str:
     """The text of a check, in lines of at most `width` columns.
 
-    Lines are folded, not cut; reasons have short names if they have more than 100 columns.
+    Lines are folded, not cut: places say the same in 80 columns as in 100.
     """
     full = max(width, FULL_WIDTH)
     changed, others = split_places(check)
@@ -114,7 +114,7 @@ def check_text(check: CheckResult, width: int) -> str:
 
     def add(places: Sequence[CostlyPlace], number: int) -> None:
         for place in places:
-            lines.append(f"{number}. {title_of(check, place, width - len(_INDENT))}")
+            lines.append(f"{number}. {title_of(check, place, full - len(_INDENT))}")
             lines.append(f"{_INDENT}{why(place, full - len(_INDENT))}")
             if place in changed:
                 lines.append(f"{_INDENT}{change_of(check, place)}")
@@ -126,7 +126,7 @@ def check_text(check: CheckResult, width: int) -> str:
     if check.together is not None:
         lines.append(together_text(check))
     if others:
-        others.sort(key=lambda place: -(compiled_bytes(check, place) or 0))
+        others.sort(key=lambda place: -(compiled_bytes(check, place.parts) or 0))
         lines.append(f"{none_text(check)}:")
         add(others, len(changed) + 1 + (check.memory_place is not None))
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
@@ -174,11 +174,11 @@ def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlac
     return changed, [place for place in check.places if place not in changed]
 
 
-def compiled_bytes(check: CheckResult, place: CostlyPlace) -> Fraction | None:
-    """What the program of the compiler sends at a place; None without a compiler."""
+def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fraction | None:
+    """What the program of the compiler sends for parts of a place; None without a compiler."""
     if (compiled := check.report.compiled) is None:
         return None
-    numbers = [item.number for part in place.parts for item in part.collectives]
+    numbers = [item.number for part in parts for item in part.collectives]
     return sum((compiled.sent.get(number, Fraction(0)) for number in numbers), Fraction(0))
 
 
@@ -322,21 +322,21 @@ def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
     has_phase = place.largest.location.line and set(place.phases) not in untold
     comma = ", " if len(place.parts) == 1 else "; "
     end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
-    kinds = [_part_text(part, len(place.parts) > 1) for part in place.parts]
+    kinds = [_part_text(check, part, len(place.parts) > 1) for part in place.parts]
     for shown in range(len(kinds), 0, -1):
         others = sum(part.total.count for part in place.parts[shown:])
         text = start + ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "")
         if len(text + end) <= width:
             return text + end
     # Rather the bytes of the first kind are left out than cut.
-    return text if len(text) <= width else start + _part_text(place.parts[0], False)
+    return text if len(text) <= width else start + _part_text(check, place.parts[0], False)
 
 
 def amount_of(check: CheckResult, place: CostlyPlace) -> str:
     """`9.00 MiB (31%)`: what a device sends at a place, and the share of all."""
     if not has_share(check, place):
         return total_text(place.total)
-    if (sent := compiled_bytes(check, place)) is None:
+    if (sent := compiled_bytes(check, place.parts)) is None:
         return f"{total_text(place.total)} ({share_text(place.total.high / check.wire.high)})"
     total = wire_total(check.report.best_known).high
     share = f" ({share_text(sent / total)})" if total else ""
@@ -355,10 +355,12 @@ def message_of(check: CheckResult, place: CostlyPlace) -> str:
     return f"{amount_of(check, place)} sent, {kinds}: {why(place)}"
 
 
-def _part_text(part: PlaceCollectives, is_one_of_several: bool) -> str:
+def _part_text(check: CheckResult, part: PlaceCollectives, is_one_of_several: bool) -> str:
     """`2 all_gather along x`, and what they send if others are at the same line."""
     count = f"{part.total.count} " if part.total.count > 1 else ""
-    return f"{count}{_unquoted(part.kind)}{f' {total_text(part.total)}' if is_one_of_several else ''}"
+    sent = compiled_bytes(check, [part])
+    size = total_text(part.total) if sent is None else bytes_text(sent)
+    return f"{count}{_unquoted(part.kind)}{f' {size}' if is_one_of_several else ''}"
 
 
 def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
@@ -369,7 +371,7 @@ def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
             total_text(place.total),
             share_text(place.total.high / check.wire.high) if has_share(check, place) else "",
             place.name,
-            ", ".join(_part_text(part, len(place.parts) > 1) for part in place.parts),
+            ", ".join(_part_text(check, part, len(place.parts) > 1) for part in place.parts),
             why(place),
             *((change_of(check, place),) if is_tried else ()),
         )
