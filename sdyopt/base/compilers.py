@@ -193,6 +193,11 @@ class CompilerBehavior(Enum):
         "temporaries of up to 108 MiB are in on-chip memory, not in the device's memory",
         "report/memory_by_compiler.mlir",
     )
+    GAPS_BETWEEN_BUFFERS = (
+        (TPU,),
+        "temporaries share an allocation, in which there are gaps between them: 3% of their bytes",
+        "report/memory_by_compiler.mlir",
+    )
     PADS_TO_TILES = (
         (TPU,),
         "the two minor dimensions are padded to multiples of 128 and 8 elements in memory",

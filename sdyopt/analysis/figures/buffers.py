@@ -24,7 +24,7 @@ from sdyopt.analysis.figures.fusion import (
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
@@ -75,6 +75,7 @@ class BlockBuffers:
         bytes_of: Callable[[Value], int],
         shape_of: Callable[[Value], tuple[int, ...] | None],
         behaviors: frozenset[CompilerBehavior],
+        is_late: Callable[[ReduceScatterOp], bool],
     ) -> None:
         self._ops = ops
         self._bytes = bytes_of
@@ -84,7 +85,7 @@ class BlockBuffers:
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
         self._fusion = fusion = Fusion(
-            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, behaviors
+            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, behaviors, is_late
         )
         self._free, self._fused, self._last = fusion.free, fusion.fused, fusion.last
         for argument in block.arguments:

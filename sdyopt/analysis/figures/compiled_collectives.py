@@ -83,6 +83,12 @@ class Machine(NamedTuple):
     shape: tuple[int, ...] = ()
     ring: int = 0
 
+    @property
+    def square(self) -> int:
+        """The number of all devices of a square or a cube; 0 for another shape, or a small one."""
+        is_square = len([size for size in self.shape if size > 1]) > 1 and len(set(self.shape)) == 1
+        return prod(self.shape) if is_square and prod(self.shape) >= _LEAST_SQUARE else 0
+
 
 class MachineProgram(NamedTuple):
     """What a change looks at: the runs of operations, the machine, and what has been gathered so far."""
@@ -242,13 +248,12 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
 
 def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A reduce-scatter over all devices of a square or a cube."""
-    shape = program.machine.shape
-    is_square = len([size for size in shape if size > 1]) > 1 and len(set(shape)) == 1
-    if not isinstance(op, (ReduceScatterOp, stablehlo.ReduceScatterOp)) or not is_square:
+    square = program.machine.square
+    if not isinstance(op, (ReduceScatterOp, stablehlo.ReduceScatterOp)) or not square:
         return None
     if not _is_scattered(collective):
         return None
-    if collective.group_size != prod(shape) or prod(shape) < _LEAST_SQUARE or collective.wire_bytes is None:
+    if collective.group_size != square or collective.wire_bytes is None:
         return None
     return replace(
         collective,

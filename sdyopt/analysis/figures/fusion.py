@@ -94,7 +94,8 @@ FEW_UPDATES = 64
 class Fusion:
     """What becomes of the values of a block, by the positions of its operations `ops`.
 
-    `is_held` says whether an argument is live to the end of the block.
+    `is_held` says whether an argument is live to the end of the block, `is_late` whether a reduce-scatter
+    ends when its result is read.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Fusion:
         shape_of: Callable[[Value], tuple[int, ...] | None],
         is_held: Callable[[BlockArgument], bool],
         behaviors: frozenset[CompilerBehavior],
+        is_late: Callable[[ReduceScatterOp], bool],
     ) -> None:
         self._ops = ops
         self._positions = {op: position for position, op in enumerate(ops)}
@@ -114,7 +116,7 @@ class Fusion:
         self._sinks = _SINKS_WITH_PRODUCTS if fuses_all else _SINKS
         self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS in behaviors
         self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS in behaviors
-        self._overlaps_scatters = CompilerBehavior.OVERLAPS_SCATTERS in behaviors
+        self._is_late = is_late
         self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX in behaviors
         self._sums_in_products = CompilerBehavior.SUMS_IN_PRODUCTS in behaviors
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS in behaviors
@@ -348,7 +350,7 @@ class Fusion:
                 users.add(user)
                 readers.add(user)
                 first = -1
-            if self._overlaps_scatters and isinstance(user, ReduceScatterOp):
+            if isinstance(user, ReduceScatterOp) and self._is_late(user):
                 here = final = max(here, self._first_use(user.results[0]))
             last = max(last, here)
             if first >= 0:

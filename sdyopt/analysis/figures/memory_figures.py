@@ -205,14 +205,15 @@ def memory_figures(
     counts: ExecutionCounts,
     texts: ValueTexts,
     compiler: str,
+    square: int,
 ) -> tuple[Memory, Callable[[int], Timeline]]:
     """The memory of the entry function with the highest peak, and the constants that may run.
 
-    `compiler` is that of the machine; "" if it is unknown. The second result finds what is live at up to a
-    number of points.
+    `compiler` is that of the machine; "" if it is unknown. Nothing is reduce-scattered over as many devices
+    as `square`. The second result finds what is live at up to a number of points.
     """
     dead = DeadResults(module, counts)
-    live = LiveMemory(shapes, dead, memory_behaviors(compiler))
+    live = LiveMemory(shapes, dead, memory_behaviors(compiler), square)
     memory, highest = Memory(), Peak()
     functions = [
         entry_function

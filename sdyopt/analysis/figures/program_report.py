@@ -248,8 +248,9 @@ class _Collector:
         )
         report.boundary = lambda: boundary_of(self._module, self._names, values)
         report.carried = list(carried_state(self._module, self._shapes, self._names))
+        square = machine_of(self._topology, report.mesh).square
         report.memory, report.timeline = memory_figures(
-            self._module, self._shapes, self._counts, values, report.compiler
+            self._module, self._shapes, self._counts, values, report.compiler, square
         )
         report.is_sharded = report.devices == 1 or self._shapes.has_shardings or self._has_manual
 
