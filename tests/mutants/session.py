@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import takewhile
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from tests.mutants import equivalent, results
@@ -48,18 +48,27 @@ class Session:
         self._table = equivalent.read_table()
 
     def run(self, mutants: Sequence[Mutant]) -> None:
-        """Runs the mutants that have no result yet, and survivors with tests that they have not passed."""
-        with closing(Worker(self._tree, forks=self._forks)) as worker:
-            for number, mutant in enumerate(mutants, start=1):
-                old = self.results.get(mutant.name)
-                if reason := equivalent.reason_of(mutant, self._table):
-                    result = Result(mutant.name, State.EQUIVALENT, reason)
-                elif (old is not None and old.is_killed) or (result := self._run(mutant, worker, old)) == old:
-                    continue
-                else:
-                    print(f"{number} of {len(mutants)}: {result.state}: {mutant.diff()}", flush=True)
-                self.results[mutant.name] = result
-                results.append(self._output, result)
+        """Runs the mutants that have no result yet, and survivors with tests that they have not passed.
+
+        Those of a file run one after another, in children of one worker.
+        """
+        numbered = sorted(enumerate(mutants, start=1), key=lambda each: each[1].path)
+        for path, of_file in groupby(numbered, key=lambda each: each[1].path):
+            with closing(Worker(self._tree, path, forks=self._forks)) as worker:
+                for number, mutant in of_file:
+                    self._add(f"{number} of {len(mutants)}", mutant, worker)
+
+    def _add(self, number: str, mutant: Mutant, worker: Worker) -> None:
+        """Adds the result of a mutant."""
+        old = self.results.get(mutant.name)
+        if reason := equivalent.reason_of(mutant, self._table):
+            result = Result(mutant.name, State.EQUIVALENT, reason)
+        elif (old is not None and old.is_killed) or (result := self._run(mutant, worker, old)) == old:
+            return
+        else:
+            print(f"{number}: {result.state}: {mutant.diff()}", flush=True)
+        self.results[mutant.name] = result
+        results.append(self._output, result)
 
     def _run(self, mutant: Mutant, worker: Worker, old: Result | None) -> Result:
         every = self._reach.tests_of(mutant, self._tree)

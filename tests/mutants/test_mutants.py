@@ -94,8 +94,8 @@ def test_a_mutant_is_restored(tmp_path: Path) -> None:
 
 
 def test_a_worker_stops_at_the_first_failure() -> None:
-    with closing(Worker(Tree(ROOT, ROOT), grace=0.2)) as worker:
-        assert worker.run({f"{TOYS}passes": 0}) == Verdict()
+    with closing(Worker(Tree(ROOT, ROOT), "sdyopt/analysis/figures/figures.py", grace=0.2)) as worker:
+        assert worker.run({f"{TOYS}finds_all_imported_but_figures": 0}) == Verdict()
         assert worker.run({f"{TOYS}passes": 0, f"{TOYS}fails": 0}) == Verdict(f"{TOYS}fails")
         assert worker.run({f"{TOYS}hangs": 0}) == Verdict(f"{TOYS}hangs", hangs=True)
         assert worker.run({f"{TOYS}ends_the_process": 0}) == Verdict(f"{TOYS}ends_the_process")
@@ -108,7 +108,7 @@ WRONG = {"checks sums": "a - b", "checks limits": "a <= b", "always fails": ""}
 class Toys:
     """A worker that runs the tests of `WRONG`."""
 
-    def __init__(self, tree: Tree, forks: bool) -> None:
+    def __init__(self, tree: Tree, mutated: str, forks: bool) -> None:
         self._tree = tree
 
     def run(self, tests: dict[str, float]) -> Verdict:

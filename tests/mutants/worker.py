@@ -1,12 +1,13 @@
 """Runs selected tests on the copy of the project, each request in a forked child.
 
-`serve` runs in the copy: it imports the libraries that tests use, but no code of the project, so each child
-imports the mutant. A request is a line of JSON with tests and the processor time that each may take, and the
-response is one with the tests that failed.
+`serve` runs in the copy: it imports the libraries that tests use, and the code of the project that does not
+import the file that is mutated, so each child imports the mutant. A request is a line of JSON with tests and
+the processor time that each may take, and the response is one with the tests that failed.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -47,13 +48,15 @@ class Verdict:
 class Worker:
     """A process that serves requests in a tree. Each test may take `grace` seconds more than its limit.
 
+    `mutated` is the file that may differ between requests.
+
     With `forks`, each tool of a lit test is a process of its own, as in `make test`.
     """
 
-    def __init__(self, tree: Tree, grace: float = 5, forks: bool = False) -> None:
+    def __init__(self, tree: Tree, mutated: str, grace: float = 5, forks: bool = False) -> None:
         self._grace = grace
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, *(["--forks"] if forks else [])],
+            [sys.executable, "-m", __name__, mutated, *(["--forks"] if forks else [])],
             cwd=tree.folder,
             env=tree.environment(forks),
             stdin=subprocess.PIPE,
@@ -77,10 +80,38 @@ class Worker:
 # --- The process ----------------------------------------------------------------------------------
 
 
-def serve() -> None:
+class _Block:
+    """Stops the imports of a module, and so those of the modules that import it."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        if name == self._module:
+            raise ImportError(f"{name} may change")
+
+
+def import_all_but(mutated: str) -> None:
+    """Imports the modules of the project that do not import a file."""
+    block = _Block(_module_of(Path(mutated)))
+    sys.meta_path.insert(0, block)
+    for path in sorted(path for folder in ("sdyopt", "passes") for path in Path(folder).rglob("*.py")):
+        if path.stem != "__main__":
+            with suppress(ImportError):
+                import_module(_module_of(path))
+    sys.meta_path.remove(block)
+
+
+def _module_of(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def serve(mutated: str) -> None:
     """Answers requests until stdin ends."""
     for library in _LIBRARIES:
         import_module(library)
+    import_all_but(mutated)
+    gc.freeze()  # children do not copy what the collector would visit
     for line in sys.stdin:
         print(json.dumps(asdict(_run_in_child(dict(json.loads(line))))), flush=True)
 
@@ -176,4 +207,4 @@ class Selection:
 
 if __name__ == "__main__":
     assert Path("sdyopt").is_dir()
-    serve()
+    serve(sys.argv[1])
