@@ -361,7 +361,7 @@ def _memory(report: Report) -> Section:
         "live at the peak",
         ("bytes", "copies", "value", "where", "type"),
         2,
-        [_live_row(live, report.devices) for live in memory.live_at_peak],
+        _live_rows(memory.live_at_peak, report.devices),
     )
     return section
 
@@ -407,10 +407,20 @@ def _fit_text(needed: int, memory: int) -> str:
     )
 
 
-def _live_row(live: LiveValue, devices: int) -> Row:
-    copies = "" if live.replicas is None else f"{live.replicas} of {devices}"
-    where = "" if live.location.file_text == live.name else live.location.file_text
-    return bytes_text(live.bytes), copies, live.described, where, jax_type(live.type)
+def _live_rows(values: Iterable[LiveValue], devices: int) -> list[Row]:
+    """A row for each value; those of one line and type, such as of all layers, are one row with their sum."""
+    alike: dict[Row, list[int]] = {}
+    for live in values:
+        copies = "" if live.replicas is None else f"{live.replicas} of {devices}"
+        where = "" if live.location.file_text == live.name else live.location.file_text
+        # Values without a line may be any.
+        row = copies, live.described, where, jax_type(live.type), "" if where else str(len(alike))
+        alike.setdefault(row, []).append(live.bytes)
+    order = sorted(alike.items(), key=lambda item: -sum(item[1]))
+    return [
+        (bytes_text(sum(sizes)), copies, f"{len(sizes)} × {value}" if len(sizes) > 1 else value, where, type)
+        for (copies, value, where, type, _), sizes in order
+    ]
 
 
 # --- Compute ------------------------------------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from sdyopt.analysis.figures.figures import LiveValue, Memory, Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.interface.pages.section import without_empty
 from sdyopt.analysis.report.json_report import json_report
-from sdyopt.analysis.report.sections import most_repeated
+from sdyopt.analysis.report.sections import most_repeated, sections_of
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -85,3 +87,16 @@ def test_text_has_no_escape_sequences_in_ci(monkeypatch: pytest.MonkeyPatch) -> 
     """rich would write them wherever FORCE_COLOR is set."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b" not in text_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
+
+
+def test_live_values_of_a_line_are_one_row() -> None:
+    at = SourceLocation("model.py", 3, 0, "jit(f)/dot_general")
+    layers = [LiveValue(f"%{number}", "tensor<8x8xf32>", "", 256, 1, at) for number in range(2)]
+    other = LiveValue("%a", "tensor<8x8xf32>", "", 300, 1, NO_LOCATION)
+    report = Report(devices=4, memory=Memory(live_at_peak=[other, *layers, other]))
+    [table] = next(section.tables for section in sections_of(report) if section.heading.startswith("memory"))
+    assert table.rows == [
+        ("512 B", "1 of 4", "2 × temporary (dot_general)", "model.py:3", "f32[8,8]"),
+        ("300 B", "1 of 4", "temporary (%a)", "", "f32[8,8]"),
+        ("300 B", "1 of 4", "temporary (%a)", "", "f32[8,8]"),
+    ]

@@ -322,14 +322,15 @@ def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
     has_phase = place.largest.location.line and set(place.phases) not in untold
     comma = ", " if len(place.parts) == 1 else "; "
     end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
-    kinds = [_part_text(check, part, len(place.parts) > 1) for part in place.parts]
+    parts = sorted(place.parts, key=lambda part: -(compiled_bytes(check, [part]) or 0))
+    kinds = [_part_text(check, part, len(parts) > 1) for part in parts]
     for shown in range(len(kinds), 0, -1):
-        others = sum(part.total.count for part in place.parts[shown:])
+        others = sum(part.total.count for part in parts[shown:])
         text = start + ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "")
         if len(text + end) <= width:
             return text + end
     # Rather the bytes of the first kind are left out than cut.
-    return text if len(text) <= width else start + _part_text(check, place.parts[0], False)
+    return text if len(text) <= width else start + _part_text(check, parts[0], False)
 
 
 def amount_of(check: CheckResult, place: CostlyPlace) -> str:
