@@ -227,6 +227,12 @@ class _Term(NamedTuple):
         """The sharding of the term for one of the operand or result of the collective."""
         return sharding.with_dims(self.permuted(sharding.dims))
 
+    def axes_of(self, mesh: Mesh) -> Axes:
+        """The axes along which the collective of a term combines partial results."""
+        if isinstance(self.collective, AllReduceOp):
+            return sorted_and_merged(self.collective.reduction_axes.axes, mesh)
+        return sorted_and_merged(self.collective.reduce_scatter_axes.axes, mesh)
+
 
 class _Sum:
     """Merges the collectives of the terms of a sum; with `mixed`, only if all terms have the same.
@@ -255,7 +261,7 @@ class _Sum:
             sharding = _sharding(self._root.result, term.collective)
             if not term.after(term.collective.out_sharding).shards_like(sharding):
                 continue
-            partial, axes = _sharding(term.collective.tensor, term.collective), _axes_of(term, mesh)
+            partial, axes = _sharding(term.collective.tensor, term.collective), term.axes_of(mesh)
             if not _may_be_declared(term.collective.tensor, axes, term.collective):
                 continue
             key = type(term.collective), axes, term.after(partial).dims, partial.mesh_or_ref
@@ -314,7 +320,7 @@ class _Sum:
         first = terms[0]
         mesh = self._types.mesh(first.collective.out_sharding)
         assert mesh is not None
-        axes = _axes_of(first, mesh)
+        axes = first.axes_of(mesh)
         values: list[Value] = []
         for term in terms:
             value = term.collective.tensor
@@ -388,13 +394,6 @@ def _declare(value: Value, axes: Axes, mesh: Mesh, collective: CollectiveOp, rew
     if isinstance(op, _BETWEEN):
         _declare(op.operands[0], axes, mesh, collective, rewriter)
     set_sharding(value, sharding.with_unreduced_axes(sorted_and_merged(axes, mesh)), rewriter)
-
-
-def _axes_of(term: _Term, mesh: Mesh) -> Axes:
-    """The axes along which the collective of a term combines partial results."""
-    if isinstance(term.collective, AllReduceOp):
-        return sorted_and_merged(term.collective.reduction_axes.axes, mesh)
-    return sorted_and_merged(term.collective.reduce_scatter_axes.axes, mesh)
 
 
 def _group_of(value: Value, groups: dict[Hashable, list[Value]]) -> Sequence[Value]:

@@ -90,6 +90,32 @@ class _Key(NamedTuple):
             f"fn_args=[{types}])"
         )
 
+    def replace_constant_arguments(self) -> None:
+        """Replaces the arguments of a function that are constant in its calls, and erases them."""
+        rewriter, function = Rewriter(), self.function
+        first = function.entry.first
+        assert first is not None
+        erased = range(self.tokens, self.tokens + len(self.constants))
+        for argument, number in zip(function.entry.arguments[self.tokens :], self.constants, strict=False):
+            type = argument.type
+            if not isinstance(type, RankedTensor):
+                raise function.op_error("expected global constant argument to be shaped")
+            value = _splat(number, type)
+            constant = rewriter.create(
+                ConstantOp, (), [type], {"value": value}, before=first, location=argument.lazy_location
+            )
+            rewriter.replace_all_uses(argument, constant.results[0])
+        if not erased:
+            return
+        types = [type for index, type in enumerate(function.function_type.inputs) if index not in erased]
+        attributes = [
+            attribute for index, attribute in enumerate(function.argument_attributes) if index not in erased
+        ]
+        for index in reversed(erased):
+            rewriter.erase_argument(function.entry.arguments[index])
+        set_function_type(function, types, function.function_type.results, rewriter)
+        function.argument_attributes = attributes
+
 
 class _Refinement:
     """The refinement of a module, function by function in the order of calls."""
@@ -115,7 +141,7 @@ class _Refinement:
         self._keys[function] = key
         self._active.append(function)
         check_one_block(function)
-        _replace_constant_arguments(key)
+        key.replace_constant_arguments()
         refine_arguments(function, key.kept_types)
         options = GreedyOptions(
             top_down=True, max_iterations=2, region_simplification=RegionSimplification.AGGRESSIVE
@@ -221,33 +247,6 @@ def _constant_results(function: FuncOp) -> list[DenseElements | None]:
         value if isinstance(value, DenseElements) and isinstance(value.type.element, IntegerType) else None
         for value in returned
     ]
-
-
-def _replace_constant_arguments(key: _Key) -> None:
-    """Replaces the arguments of a function that are constant in its calls, and erases them."""
-    rewriter, function = Rewriter(), key.function
-    first = function.entry.first
-    assert first is not None
-    erased = range(key.tokens, key.tokens + len(key.constants))
-    for argument, number in zip(function.entry.arguments[key.tokens :], key.constants, strict=False):
-        type = argument.type
-        if not isinstance(type, RankedTensor):
-            raise function.op_error("expected global constant argument to be shaped")
-        value = _splat(number, type)
-        constant = rewriter.create(
-            ConstantOp, (), [type], {"value": value}, before=first, location=argument.lazy_location
-        )
-        rewriter.replace_all_uses(argument, constant.results[0])
-    if not erased:
-        return
-    types = [type for index, type in enumerate(function.function_type.inputs) if index not in erased]
-    attributes = [
-        attribute for index, attribute in enumerate(function.argument_attributes) if index not in erased
-    ]
-    for index in reversed(erased):
-        rewriter.erase_argument(function.entry.arguments[index])
-    set_function_type(function, types, function.function_type.results, rewriter)
-    function.argument_attributes = attributes
 
 
 def _splat(number: int, type: RankedTensor) -> DenseElements:

@@ -56,6 +56,38 @@ class PlanInput(NamedTuple):
         sharding = next(iter(self.shardings[len(self.rule.operands) :]), None)
         return () if sharding is None else sharding.unreduced_axes
 
+    def keeps_places_of_axes(self, mesh: Mesh) -> bool:
+        """Whether axes of a reshape's operand divide it at the same elements as those of its result."""
+        operand, result = self.shardings
+        return (
+            Behavior.RESHAPES_KEEPING_AXES.active
+            and operand is not None
+            and result is not None
+            and operand.mesh_or_ref is result.mesh_or_ref
+            and operand.replicated_axes == result.replicated_axes
+            and axis_places(operand, self.signature.operand_types[0], mesh)
+            == axis_places(result, self.signature.result_types[0], mesh)
+        )
+
+    def unreduced_and_dot_changes(self, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
+        rule = self.rule
+        is_dot, is_unreduced = (
+            issubclass(self.signature.op_class, DOTS),
+            bool(self.first_result_unreduced_axes),
+        )
+        if not is_dot and not is_unreduced:
+            return _ShardingChanges()
+        tensors = project(rule, self.shardings, mesh, closed_if_missing=True)
+        changes = []
+        new_axes = better_dot_result_axes(rule, tensors, element_counts(self.signature)) if is_dot else None
+        if new_axes is not None:
+            factor, axes = new_axes
+            result = tensors[2].copy()
+            result.set_axes(factor, axes)
+            changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
+        reduction_axes = _common_reduction_axes(rule, tensors) if is_unreduced else ()
+        return _ShardingChanges(changes, reduction_axes)
+
 
 class ReshardPlan(NamedTuple):
     """The changes at one operation: new shardings by operand and by result, and axes to all-reduce along.
@@ -98,7 +130,7 @@ class ReshardPlanner:
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
             return None
-        find_changes = self._full_changes if full else _unreduced_and_dot_changes
+        find_changes = self._full_changes if full else PlanInput.unreduced_and_dot_changes
         changes, reduction_axes = find_changes(op, mesh_or_ref, mesh)
         count = len(op.rule.operands)
         reduction_axes = difference(reduction_axes, op.first_result_unreduced_axes, mesh)
@@ -123,7 +155,7 @@ class ReshardPlanner:
         is_overflowing_reshape = issubclass(op.signature.op_class, ReshapeOp) and any(
             map(has_overflow, tensors)
         )
-        if is_overflowing_reshape and _keeps_places_of_axes(op, mesh):
+        if is_overflowing_reshape and op.keeps_places_of_axes(mesh):
             return _ShardingChanges()
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
@@ -158,43 +190,12 @@ class ReshardPlanner:
         return other is not None and other.device_ids != mesh.device_ids
 
 
-def _keeps_places_of_axes(op: PlanInput, mesh: Mesh) -> bool:
-    """Whether the axes of the operand of a reshape divide it at the same elements as those of the result."""
-    operand, result = op.shardings
-    return (
-        Behavior.RESHAPES_KEEPING_AXES.active
-        and operand is not None
-        and result is not None
-        and operand.mesh_or_ref is result.mesh_or_ref
-        and operand.replicated_axes == result.replicated_axes
-        and axis_places(operand, op.signature.operand_types[0], mesh)
-        == axis_places(result, op.signature.result_types[0], mesh)
-    )
-
-
 def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
     """A new sharding, without unreduced axes that shard a dimension, too."""
     sharded = [axis for dim in sharding.dims for axis in dim.axes]
     if not overlap(sharding.unreduced_axes, sharded):
         return sharding
     return sharding.with_unreduced_axes(difference(sharding.unreduced_axes, sharded, mesh))
-
-
-def _unreduced_and_dot_changes(op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
-    rule = op.rule
-    is_dot, is_unreduced = issubclass(op.signature.op_class, DOTS), bool(op.first_result_unreduced_axes)
-    if not is_dot and not is_unreduced:
-        return _ShardingChanges()
-    tensors = project(rule, op.shardings, mesh, closed_if_missing=True)
-    changes = []
-    new_axes = better_dot_result_axes(rule, tensors, element_counts(op.signature)) if is_dot else None
-    if new_axes is not None:
-        factor, axes = new_axes
-        result = tensors[2].copy()
-        result.set_axes(factor, axes)
-        changes.append((2, unproject(result, rule.results[0], rule.factor_sizes, mesh_or_ref, mesh)))
-    reduction_axes = _common_reduction_axes(rule, tensors) if is_unreduced else ()
-    return _ShardingChanges(changes, reduction_axes)
 
 
 def _common_reduction_axes(rule: OpShardingRule, tensors: Sequence[TensorProjection]) -> Axes:

@@ -129,6 +129,16 @@ class ReshardingBuilder:
         if "after" in self.insertion_point or "at_start_of" in self.insertion_point:
             self.insertion_point = directly_after_definition(self.shard)
 
+    def reshard_per_dimension(self, target: MeshSharding, rank: int) -> None:
+        """Gathers each dimension to its common prefix with the target, then slices to the target."""
+        for dimension in range(rank):
+            target_axes = target.axes_of(dimension)
+            while (axes := self.sharding.axes_of(dimension)) != target_axes[: len(axes)]:
+                UnsplitLastAxis(dimension).apply(self)
+        for dimension in range(rank):
+            for axis in target.axes_of(dimension)[len(self.sharding.axes_of(dimension)) :]:
+                SplitLastAxis(dimension, axis).apply(self)
+
 
 # --- Steps ------------------------------------------------------------------------------------
 
@@ -303,7 +313,7 @@ def reshard(
         if step is not None:
             step.apply(builder)
         else:
-            _reshard_per_dimension(builder, target, global_type.rank)
+            builder.reshard_per_dimension(target, global_type.rank)
     return builder.shard
 
 
@@ -318,17 +328,6 @@ def _single_step(source: MeshSharding, target: MeshSharding) -> ReshardingStep |
         if step is not None:
             return step if step.result(source).is_equivalent_to(target) else None
     return None
-
-
-def _reshard_per_dimension(builder: ReshardingBuilder, target: MeshSharding, rank: int) -> None:
-    """Gathers each dimension to its common prefix with the target, then slices to the target."""
-    for dimension in range(rank):
-        target_axes = target.axes_of(dimension)
-        while (axes := builder.sharding.axes_of(dimension)) != target_axes[: len(axes)]:
-            UnsplitLastAxis(dimension).apply(builder)
-    for dimension in range(rank):
-        for axis in target.axes_of(dimension)[len(builder.sharding.axes_of(dimension)) :]:
-            SplitLastAxis(dimension, axis).apply(builder)
 
 
 def reshard_halos(

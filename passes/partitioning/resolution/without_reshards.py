@@ -57,7 +57,7 @@ def exchange_top_k(op: Op, context: HaloContext) -> bool:
     axes, mesh = sharding.dims[-1].axes, context.types.mesh(sharding)
     if mesh is None or not may_exchange(mesh):
         return False
-    if not top_k.is_worth_exchanging(context.types.shard_count(axes, source), _is_gathered(top_k, context)):
+    if not top_k.is_worth_exchanging(context.types.shard_count(axes, source), top_k.is_gathered(context)):
         return False
     rewriter, last = context.rewriter, sharding.rank - 1
     rewriter.set_operand(op.operand_uses[0], source)
@@ -72,14 +72,6 @@ def exchange_top_k(op: Op, context: HaloContext) -> bool:
     if isinstance(reshard, ReshardOp):
         erase_unused([reshard], rewriter)
     return True
-
-
-def _is_gathered(top_k: TopK, context: HaloContext) -> bool:
-    """Whether the operand is or would be gathered for the operation, not sharded along other dimensions."""
-    reshard = top_k.operand.defining_op
-    if not isinstance(reshard, ReshardOp):
-        return True
-    return _shards(reshard.result, context) < _shards(reshard.input, context)
 
 
 def _shards(value: Value, context: HaloContext) -> int:
@@ -212,6 +204,13 @@ class TopK(NamedTuple):
         own = attributes[_ATTRIBUTES]
         assert isinstance(own, DictAttr)
         return {**attributes, _ATTRIBUTES: dictionary({**dict(own.entries), "k": integer(k, I64)})}
+
+    def is_gathered(self, context: HaloContext) -> bool:
+        """Whether the operand is or would be gathered for the operation, not sharded along others."""
+        reshard = self.operand.defining_op
+        if not isinstance(reshard, ReshardOp):
+            return True
+        return _shards(reshard.result, context) < _shards(reshard.input, context)
 
 
 def top_k_of(op: Op) -> TopK | None:

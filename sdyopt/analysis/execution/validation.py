@@ -83,6 +83,22 @@ class ResultComparison:
     devices: Sequence[int]
     sample: dict[str, Any]
 
+    def difference(self, validation: FunctionValidation, before: ModuleOp) -> Diagnostic:
+        sample = self.sample
+        devices = _devices(self.devices, validation.devices)
+        message = (
+            f"result #{self.index} of @{validation.name} differs on {devices}"
+            f": by {self.error:.2g} times its largest element"
+        )
+        index = ", ".join(map(str, sample["element"]))
+        detail = (
+            f"element [{index}] of the shard on device {sample['device']} is {sample['actual']} instead of "
+            f"{sample['expected']}; {sample['share']:.0%} of this shard differ (input {sample['seed']})"
+        )
+        location = _result_location(before, validation.name, self.index)
+        notes = [Diagnostic(Severity.NOTE, location, detail)]
+        return Diagnostic(Severity.ERROR, location, message, notes, id=VALIDATION_DIFFERENCE)
+
 
 @dataclass(frozen=True)
 class FunctionValidation:
@@ -345,7 +361,7 @@ def findings(
             )
             yield Diagnostic(Severity.WARNING, location, message, id=NOT_VALIDATED)
         elif not result.is_equal:
-            yield _difference(result, validation, before)
+            yield result.difference(validation, before)
         elif result.not_finite > _MANY:
             message = (
                 f"result #{result.index} of @{validation.name} is NaN or infinite in "
@@ -367,23 +383,6 @@ def summary(validation: FunctionValidation, seeds: int) -> str:
     figures = f"largest relative error {error:.1g}, limit {limit:.0e}" if error else "without any difference"
     reason = f"; not in f64, because {validation.not_promoted}" if validation.not_promoted else ""
     return f"@{validation.name}: {verb} equal{where} for {counted(seeds, 'random input')}, {figures}{reason}"
-
-
-def _difference(result: ResultComparison, validation: FunctionValidation, before: ModuleOp) -> Diagnostic:
-    sample = result.sample
-    devices = _devices(result.devices, validation.devices)
-    message = (
-        f"result #{result.index} of @{validation.name} differs on {devices}"
-        f": by {result.error:.2g} times its largest element"
-    )
-    index = ", ".join(map(str, sample["element"]))
-    detail = (
-        f"element [{index}] of the shard on device {sample['device']} is {sample['actual']} instead of "
-        f"{sample['expected']}; {sample['share']:.0%} of this shard differ (input {sample['seed']})"
-    )
-    location = _result_location(before, validation.name, result.index)
-    notes = [Diagnostic(Severity.NOTE, location, detail)]
-    return Diagnostic(Severity.ERROR, location, message, notes, id=VALIDATION_DIFFERENCE)
 
 
 def _devices(devices: Sequence[int], total: int) -> str:

@@ -93,6 +93,19 @@ class Instruction:
         """The number of elements; of the first array of a tuple."""
         return prod(self.shape)
 
+    def identity(self) -> tuple[str, str, str]:
+        """What copies of a collective in several fusions have in common: the channel, and what it does."""
+        channel, shape = _CHANNEL.search(self.attributes), _DIMS.search(self.type)
+        return self.opcode, "" if shape is None else shape[0], "" if channel is None else channel[1]
+
+    def inlined_callee(self) -> str:
+        """The computation that could take the place of an instruction; "" if none could."""
+        is_start = self.opcode.endswith("-start") and self.opcode not in _COLLECTIVE_STARTS
+        if self.opcode not in _INLINED and not is_start:
+            return ""
+        calleeses = (callees for role, callees in called_by(self) if role in _ROLES)
+        return next((callees[0] for callees in calleeses if len(callees) == 1), "")
+
 
 def sizes_of(text: str) -> tuple[int, ...]:
     """The sizes of dimensions, `8,16`. Raises OverflowError if no memory has as many elements."""
@@ -180,7 +193,7 @@ class HloGraph:
                 current.append(line)
         self._text = {name: _Text(lines) for name, lines in text.items()}
         self._started = {
-            _identity(op)
+            op.identity()
             for text in self._text.values()
             if text.starts
             for op in text.ops
@@ -211,7 +224,7 @@ class HloGraph:
         sites: dict[str, list[tuple[str, Instruction]]] = {}
         for name, text in self._text.items():
             for op in text.ops:
-                callee = _inlined_callee(op)
+                callee = op.inlined_callee()
                 # A computation is printed before those that call it.
                 if order.get(callee, len(order)) < order[name]:
                     sites.setdefault(callee, []).append((name, op))
@@ -334,7 +347,7 @@ class _Expansion:
                 if self._text[callee].has_collective:
                     result = self._of_collective(parsed, result, start)
                 return result
-        elif opcode in COLLECTIVES and arguments is not None and _identity(op) in self._started:
+        elif opcode in COLLECTIVES and arguments is not None and op.identity() in self._started:
             return self._of_start(text, op)
         elif opcode == "custom-call" and (_ASYNC_START in op.attributes or _ASYNC_DONE in op.attributes):
             same = next((operand for operand in operands if operand.op.opcode in COLLECTIVES), None)
@@ -350,7 +363,7 @@ class _Expansion:
 
     def _of_start(self, text: _Text, op: Instruction) -> HloValue:
         """The collective of which an instruction of a fusion is a part: itself if it is the start."""
-        identity, value = _identity(op), HloValue(op)
+        identity, value = op.identity(), HloValue(op)
         if text.starts:
             self._starts[identity] = value
         elif identity in self._starts:
@@ -394,25 +407,10 @@ class _Expansion:
         return result
 
 
-def _identity(op: Instruction) -> tuple[str, str, str]:
-    """What the copies of a collective in several fusions have in common: the channel, and what it does."""
-    channel, shape = _CHANNEL.search(op.attributes), _DIMS.search(op.type)
-    return op.opcode, "" if shape is None else shape[0], "" if channel is None else channel[1]
-
-
 def called_by(op: Instruction) -> Iterator[tuple[str, list[str]]]:
     """The computations that an instruction calls, by the attribute that says so."""
     for role, callees in _CALLED.findall(op.attributes):
         yield role, re.findall(r"[\w.-]+", callees)
-
-
-def _inlined_callee(op: Instruction) -> str:
-    """The computation that could take the place of an instruction; "" if none could."""
-    is_start = op.opcode.endswith("-start") and op.opcode not in _COLLECTIVE_STARTS
-    if op.opcode not in _INLINED and not is_start:
-        return ""
-    calleeses = (callees for role, callees in called_by(op) if role in _ROLES)
-    return next((callees[0] for callees in calleeses if len(callees) == 1), "")
 
 
 def without_rearranging(value: HloValue, also: tuple[str, ...] = ()) -> HloValue:

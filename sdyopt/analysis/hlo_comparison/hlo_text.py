@@ -285,7 +285,7 @@ class _Reader:
             for number, shape in enumerate(shapes)
         ]
         if kind == "all_reduce" and len(arrays) == 1:
-            arrays = _joined_arrays(arrays[0])
+            arrays = arrays[0].joined_arrays()
         for number, array in enumerate(arrays):
             elements, type, text = array.shape
             bits = bits_of(type)
@@ -445,27 +445,26 @@ class _Array(NamedTuple):
     result: HloValue
     attributes: str
 
-
-def _joined_arrays(whole: _Array) -> list[_Array]:
-    """The arrays that GPU joins to one flat array, sums up together, and takes apart; else the whole one."""
-    joined = without_rearranging(whole.operand).op
-    elements, type, _ = whole.shape
-    if joined.opcode != "concatenate" or len(joined.shape) != 1:
-        return [whole]
-    parts = {}
-    for user, _ in uses_of(whole.result):
-        limits = _SLICE.search(user.attributes)
-        if user.opcode != "slice" or limits is None:
-            return [whole]
-        parts[int(limits[1])] = user
-    result, start = [], 0
-    for operand in joined.operands:
-        part, source = parts.get(start), without_rearranging(operand)
-        size = 0 if part is None else part.elements
-        if part is None or not size:
-            return [whole]
-        attributes = source.op.parts.get(source.part, source.op.attributes)
-        place = attributes if "metadata={" in attributes else whole.attributes
-        result.append(_Array((size, type, f"{type}[{size}]"), operand, HloValue(part), place))
-        start += size
-    return result if start == elements and len(result) > 1 else [whole]
+    def joined_arrays(self) -> list[_Array]:
+        """The arrays that GPU joins to a flat one, sums up together, and takes apart; else the whole one."""
+        joined = without_rearranging(self.operand).op
+        elements, type, _ = self.shape
+        if joined.opcode != "concatenate" or len(joined.shape) != 1:
+            return [self]
+        parts = {}
+        for user, _ in uses_of(self.result):
+            limits = _SLICE.search(user.attributes)
+            if user.opcode != "slice" or limits is None:
+                return [self]
+            parts[int(limits[1])] = user
+        result, start = [], 0
+        for operand in joined.operands:
+            part, source = parts.get(start), without_rearranging(operand)
+            size = 0 if part is None else part.elements
+            if part is None or not size:
+                return [self]
+            attributes = source.op.parts.get(source.part, source.op.attributes)
+            place = attributes if "metadata={" in attributes else self.attributes
+            result.append(_Array((size, type, f"{type}[{size}]"), operand, HloValue(part), place))
+            start += size
+        return result if start == elements and len(result) > 1 else [self]

@@ -60,6 +60,9 @@ class Values:
         """Whether they are not the same on all devices."""
         return any(array != self.arrays[0] for array in self.arrays)
 
+    def repeated(self, count: int) -> Sequence[tuple[int, ...]]:
+        return self.arrays if len(self.arrays) == count else [self.arrays[0]] * count
+
 
 class IndexValues:
     """The values of the integer arrays of a program on `devices` devices, and trip counts of loops."""
@@ -202,7 +205,7 @@ class IndexValues:
         if size > _MAX_ELEMENTS or self._total + size > _MAX_TOTAL:
             return None
         self._total += size
-        arrays = self._arrays(op, [_repeated(values, count) for values in inputs])
+        arrays = self._arrays(op, [values.repeated(count) for values in inputs])
         if arrays is None or any(len(array) != op.elements for array in arrays[:1]):
             return None
         wrapped = _wrapping(type[1] == "s", int(type[2]))
@@ -235,10 +238,6 @@ class IndexValues:
             ]
         except (TypeError, ZeroDivisionError):
             return None
-
-
-def _repeated(values: Values, count: int) -> Sequence[tuple[int, ...]]:
-    return values.arrays if len(values.arrays) == count else [values.arrays[0]] * count
 
 
 def _wrapping(is_signed: bool, bits: int) -> Callable[[int], int]:

@@ -61,6 +61,53 @@ class Absence:
         """Whether there is a reason. There always should be one."""
         return bool(self.refusals) or self.obstacle is not None
 
+    def of_axis(
+        self, sharding: TensorSharding, refusals: StepRefusals, own_axes: Sequence[AxisRef], mesh: Mesh
+    ) -> Iterator[Absence]:
+        assert isinstance(self.site, Site)
+        rule, tensors, result = self.site.rule, self.site.tensors, refusals.result
+        neighbor_mapping = tensors[self.neighbor_position]
+        factors = neighbor_mapping.dims[self.neighbor_dim].factors
+        dim_of = {
+            factor: dim
+            for dim, mapping in enumerate(tensors[self.position].dims)
+            for factor in mapping.factors
+        }
+        neighbor_factors = project_tensor(neighbor_mapping, sharding, rule.factor_sizes, mesh).factors
+        remaining: Axes = (self.axis,)
+        for factor in factors:
+            projected = neighbor_factors.get(factor)
+            if projected is None:
+                continue
+            axes = [axis for axis in projected.axes if axis.overlaps(self.axis)]
+            remaining = difference(remaining, axes, mesh)
+            if factor not in dim_of:
+                for part in difference(axes, own_axes, mesh):
+                    yield replace(self, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
+                continue
+            # The dimension may have it for another of its factors, or beyond the size of all.
+            own = self.site.shardings[self.position]
+            has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
+            has_major_factor = tensors[self.position].dims[dim_of[factor]].factors[0] != factor
+            for part in difference(axes, has, mesh):
+                reasons = (
+                    refusals.refusals[:1]
+                    if result is None
+                    else _reasons(refusals, result, self, factor, part, has_major_factor)
+                )
+                yield replace(self, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
+        for part in difference(remaining, own_axes, mesh):
+            # Overflow axes shard no factor: the first factor that they would shard does not take them.
+            beyond = dropwhile(lambda factor: not neighbor_factors[factor].overflow_axes, factors)
+            shared = [factor for factor in beyond if factor in dim_of]
+            if not shared:
+                yield replace(self, axis=part, factor=factors[-1], obstacle=Obstacle.NO_DIMENSION)
+                continue
+            factor = shared[0]
+            overflow = Refusal(Reason.OVERFLOW, factor, (part,), self.position, self.neighbor_position)
+            reasons = refusals.refusals[:1] if result is None else (overflow,)
+            yield replace(self, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
+
 
 def absences(run: PropagationRun, subject: Subject) -> Iterator[Absence]:
     """The axes that a subject lacks, by operation in program order, those without a sharding rule last."""
@@ -117,53 +164,7 @@ def _at(
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, refusals=refusals.refusals[:1])
             else:
-                yield from _of_axis(base, sharding, refusals, own_axes, mesh)
-
-
-def _of_axis(
-    base: Absence, sharding: TensorSharding, refusals: StepRefusals, own_axes: Sequence[AxisRef], mesh: Mesh
-) -> Iterator[Absence]:
-    assert isinstance(base.site, Site)
-    rule, tensors, result = base.site.rule, base.site.tensors, refusals.result
-    neighbor_mapping = tensors[base.neighbor_position]
-    factors = neighbor_mapping.dims[base.neighbor_dim].factors
-    dim_of = {
-        factor: dim for dim, mapping in enumerate(tensors[base.position].dims) for factor in mapping.factors
-    }
-    neighbor_factors = project_tensor(neighbor_mapping, sharding, rule.factor_sizes, mesh).factors
-    remaining: Axes = (base.axis,)
-    for factor in factors:
-        projected = neighbor_factors.get(factor)
-        if projected is None:
-            continue
-        axes = [axis for axis in projected.axes if axis.overlaps(base.axis)]
-        remaining = difference(remaining, axes, mesh)
-        if factor not in dim_of:
-            for part in difference(axes, own_axes, mesh):
-                yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
-            continue
-        # The dimension may have it for another of its factors, or beyond the size of all.
-        own = base.site.shardings[base.position]
-        has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
-        has_major_factor = tensors[base.position].dims[dim_of[factor]].factors[0] != factor
-        for part in difference(axes, has, mesh):
-            reasons = (
-                refusals.refusals[:1]
-                if result is None
-                else _reasons(refusals, result, base, factor, part, has_major_factor)
-            )
-            yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
-    for part in difference(remaining, own_axes, mesh):
-        # Overflow axes shard no factor: the first factor that they would shard does not take them.
-        beyond = dropwhile(lambda factor: not neighbor_factors[factor].overflow_axes, factors)
-        shared = [factor for factor in beyond if factor in dim_of]
-        if not shared:
-            yield replace(base, axis=part, factor=factors[-1], obstacle=Obstacle.NO_DIMENSION)
-            continue
-        factor = shared[0]
-        overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbor_position)
-        reasons = refusals.refusals[:1] if result is None else (overflow,)
-        yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
+                yield from base.of_axis(sharding, refusals, own_axes, mesh)
 
 
 def _reasons(

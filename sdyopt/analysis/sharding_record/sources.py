@@ -49,7 +49,7 @@ def sources(
     for current, value in pending:
         for source in _annotations(record, current, value, axis):
             _add(result, value, source)
-        neighbors = [(current, neighbor) for neighbor in _givers(steps, current, value, axis)]
+        neighbors = [(current, neighbor) for neighbor in steps.givers(current, value, axis)]
         neighbors += [(earlier, value) for earlier in _earlier_runs(record, current, value, axis)]
         for neighbor in neighbors:
             if neighbor not in seen and len(pending) < MAX_VALUES:
@@ -118,35 +118,34 @@ class _Steps:
             self._updated[key] = {} if result is None else dict(result.updates)
         return self._updated[key]
 
-
-def _givers(steps: _Steps, run: PropagationRun, subject: Subject, axis: AxisRef) -> Iterator[Subject]:
-    """The subjects from each of which alone the subject, or its sharding group, gets the axis."""
-    for change in run.history.get(subject, ()):
-        if change.position is None or len(run.changes_of[change.cause]) > 1:
-            yield from (
-                item.subject
-                for item in run.changes_of[change.cause]
-                if item.after is change.after and (item.position is None or change.position is None)
-            )
-    for site in run.sites_of.get(subject, ()):
-        if site.runner is None:
-            continue
-        own = [position for position, value in enumerate(site.subjects) if value == subject]
-        bare = [_without(sharding, axis) for sharding in site.shardings]
-        for position in own:
-            if (sharding := bare[position]) is not None:
-                bare[position] = sharding.with_dims(tuple([dim.opened() for dim in sharding.dims]))
-        for position, neighbor in enumerate(site.subjects):
-            if neighbor is None or position in own or not _has(site.shardings[position], axis):
+    def givers(self, run: PropagationRun, subject: Subject, axis: AxisRef) -> Iterator[Subject]:
+        """The subjects from each of which alone the subject, or its sharding group, gets the axis."""
+        for change in run.history.get(subject, ()):
+            if change.position is None or len(run.changes_of[change.cause]) > 1:
+                yield from (
+                    item.subject
+                    for item in run.changes_of[change.cause]
+                    if item.after is change.after and (item.position is None or change.position is None)
+                )
+        for site in run.sites_of.get(subject, ()):
+            if site.runner is None:
                 continue
-            # The annotations that give the axis may give the axes as well that are in its way.
-            for kept in (bare, _emptied(bare, own)):
-                shardings = list(kept)
-                shardings[position] = site.shardings[position]
-                updates = steps.updates(site, tuple(shardings))
-                if any(_is_where(updates.get(number), site.shardings[number], axis) for number in own):
-                    yield neighbor
-                    break
+            own = [position for position, value in enumerate(site.subjects) if value == subject]
+            bare = [_without(sharding, axis) for sharding in site.shardings]
+            for position in own:
+                if (sharding := bare[position]) is not None:
+                    bare[position] = sharding.with_dims(tuple([dim.opened() for dim in sharding.dims]))
+            for position, neighbor in enumerate(site.subjects):
+                if neighbor is None or position in own or not _has(site.shardings[position], axis):
+                    continue
+                # The annotations that give the axis may give the axes as well that are in its way.
+                for kept in (bare, _emptied(bare, own)):
+                    shardings = list(kept)
+                    shardings[position] = site.shardings[position]
+                    updates = self.updates(site, tuple(shardings))
+                    if any(_is_where(updates.get(number), site.shardings[number], axis) for number in own):
+                        yield neighbor
+                        break
 
 
 def _emptied(shardings: Sequence[TensorSharding | None], positions: Sequence[int]) -> Shardings:

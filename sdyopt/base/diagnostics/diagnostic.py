@@ -82,6 +82,10 @@ class Diagnostic:
     source: Source | None = None
     trace: str = field(default_factory=current_trace)
 
+    def raise_error(self) -> None:
+        if self.severity is Severity.ERROR:
+            raise DiagnosticError(self)
+
 
 class DiagnosticError(Exception):
     """An error in the input that ends the current parse, verification or pass."""
@@ -120,12 +124,7 @@ class DiagnosticError(Exception):
 Handler = Callable[[Diagnostic], None]
 
 
-def _raise_error(diagnostic: Diagnostic) -> None:
-    if diagnostic.severity is Severity.ERROR:
-        raise DiagnosticError(diagnostic)
-
-
-_HANDLER = ContextPart[Handler](_raise_error)
+_HANDLER = ContextPart[Handler](Diagnostic.raise_error)
 
 
 def emit(diagnostic: Diagnostic) -> None:

@@ -50,6 +50,32 @@ class Position:
     end_column: int | None = None
     characters: tuple[int, int | None] | None = None
 
+    def properties_of(self, run: RunSummary) -> dict[str, str]:
+        properties = {"file": run.shown(self.file)}
+        if self.line:
+            properties["line"] = str(self.line)
+        if self.line and self.column:
+            properties["col"] = str(self.characters[0] if self.characters else self.column)
+        return properties
+
+    def physical_location(self, run: RunSummary, logical: Sequence[Json] = ()) -> Json:
+        physical: Json = {"artifactLocation": _artifact(run.shown(self.file))}
+        if self.line:
+            physical["region"] = self._region()
+        location: Json = {"physicalLocation": physical}
+        if logical:
+            location["logicalLocations"] = list(logical)
+        return location
+
+    def _region(self) -> Json:
+        region: Json = {"startLine": self.line}
+        column, end_column = self.characters or (self.column, self.end_column)
+        if column:
+            region["startColumn"] = column
+        if self.end_line is not None and end_column is not None and column:
+            region["endLine"], region["endColumn"] = self.end_line, end_column
+        return region
+
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
@@ -58,6 +84,13 @@ class NoteRecord:
     message: str
     location: Position | None
     input_location: Position | None
+
+    def note(self) -> Json:
+        return {
+            "message": self.message,
+            "location": _position(self.location),
+            "input_location": _position(self.input_location),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +113,21 @@ class Record:
     notes: tuple[NoteRecord, ...] = ()
     help: str = ""
     is_promoted: bool = False
+
+    def diagnostic(self) -> Json:
+        return {
+            "id": self.id,
+            "severity": self.severity.value,
+            "promoted": self.is_promoted,
+            "message": self.message,
+            "location": _position(self.location),
+            "input_location": _position(self.input_location),
+            "name": self.name or None,
+            "pass": self.pass_flag or None,
+            "operation": self.operation or None,
+            "notes": [note.note() for note in self.notes],
+            "help": self.help or None,
+        }
 
 
 def record(diagnostic: Diagnostic, source: Source | None = None, is_promoted: bool = False) -> Record:
@@ -198,7 +246,7 @@ def to_json(records: Sequence[Record], run: RunSummary) -> str:
         "tool": {"name": "sdy-opt", "version": run.version},
         "input": run.input or None,
         "exit_code": run.exit_code,
-        "diagnostics": [_diagnostic(record) for record in records],
+        "diagnostics": [record.diagnostic() for record in records],
     }
     return dump(document)
 
@@ -219,30 +267,6 @@ def _without_surrogates(value: object) -> object:
         case list():
             return [_without_surrogates(inner) for inner in value]
     return value
-
-
-def _diagnostic(record: Record) -> Json:
-    return {
-        "id": record.id,
-        "severity": record.severity.value,
-        "promoted": record.is_promoted,
-        "message": record.message,
-        "location": _position(record.location),
-        "input_location": _position(record.input_location),
-        "name": record.name or None,
-        "pass": record.pass_flag or None,
-        "operation": record.operation or None,
-        "notes": [_note(note) for note in record.notes],
-        "help": record.help or None,
-    }
-
-
-def _note(note: NoteRecord) -> Json:
-    return {
-        "message": note.message,
-        "location": _position(note.location),
-        "input_location": _position(note.input_location),
-    }
 
 
 def _position(position: Position | None) -> Json | None:
@@ -272,19 +296,10 @@ def to_github(records: Sequence[Record], run: RunSummary) -> str:
 
 def _command(record: Record, run: RunSummary) -> str:
     position = primary_position(record, run)
-    properties = {} if position is None else _properties_of(position, run)
+    properties = {} if position is None else position.properties_of(run)
     properties["title"] = record.id
     listed = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
     return f"::{_COMMANDS[record.severity]} {listed}::{_escape(_body(record, run))}\n"
-
-
-def _properties_of(position: Position, run: RunSummary) -> dict[str, str]:
-    properties = {"file": run.shown(position.file)}
-    if position.line:
-        properties["line"] = str(position.line)
-    if position.line and position.column:
-        properties["col"] = str(position.characters[0] if position.characters else position.column)
-    return properties
 
 
 def _body(record: Record, run: RunSummary) -> str:
@@ -366,7 +381,7 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
     }
     if (first := primary_position(record, run)) is not None:
         result["locations"] = [
-            _physical_location(first, run, [{"fullyQualifiedName": record.name}] if record.name else [])
+            first.physical_location(run, [{"fullyQualifiedName": record.name}] if record.name else [])
         ]
     related = [_related("the same operation", secondary_position(record, run), run)]
     related += [_related(note.message, primary_position(note, run), run) for note in record.notes]
@@ -384,17 +399,7 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
 
 
 def _related(message: str, position: Position | None, run: RunSummary) -> Json | None:
-    return None if position is None else {**_physical_location(position, run), "message": {"text": message}}
-
-
-def _physical_location(position: Position, run: RunSummary, logical: Sequence[Json] = ()) -> Json:
-    physical: Json = {"artifactLocation": _artifact(run.shown(position.file))}
-    if position.line:
-        physical["region"] = _region(position)
-    location: Json = {"physicalLocation": physical}
-    if logical:
-        location["logicalLocations"] = list(logical)
-    return location
+    return None if position is None else {**position.physical_location(run), "message": {"text": message}}
 
 
 def _artifact(file: str) -> Json:
@@ -402,16 +407,6 @@ def _artifact(file: str) -> Json:
     if PurePath(file).is_absolute():
         return {"uri": f"file://{uri}"}
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}
-
-
-def _region(position: Position) -> Json:
-    region: Json = {"startLine": position.line}
-    column, end_column = position.characters or (position.column, position.end_column)
-    if column:
-        region["startColumn"] = column
-    if position.end_line is not None and end_column is not None and column:
-        region["endLine"], region["endColumn"] = position.end_line, end_column
-    return region
 
 
 # The text of the diagnostics of a run, by the name of the format.

@@ -32,6 +32,18 @@ class Location(Interned):
     def __str__(self) -> str:
         return f"loc({describe(self)})"
 
+    def call_site(self) -> CallSite | None:
+        """The first call site in a location, through names and fused locations."""
+        pending, visited = [self], set[Location]()
+        while pending:
+            part = pending.pop()
+            if isinstance(part, CallSite):
+                return part
+            if isinstance(part, (NameLoc, FusedLoc)) and part not in visited:
+                visited.add(part)
+                pending.extend(reversed(part.children))
+        return None
+
 
 class UnknownLoc(Location):
     """`loc(unknown)`."""
@@ -120,24 +132,11 @@ def resolve_file_location(location: Location) -> FileLoc | FileRange | None:
 def call_stack(location: Location) -> list[Location]:
     """The locations of the inlined calls that contain this location, innermost first."""
     callers: list[Location] = []
-    site = _call_site(location)
+    site = location.call_site()
     while site is not None and len(callers) < CALL_STACK_LIMIT:
         callers.append(site.caller)
-        site = _call_site(site.caller)
+        site = site.caller.call_site()
     return callers
-
-
-def _call_site(location: Location) -> CallSite | None:
-    """The first call site in a location, through names and fused locations."""
-    pending, visited = [location], set[Location]()
-    while pending:
-        part = pending.pop()
-        if isinstance(part, CallSite):
-            return part
-        if isinstance(part, (NameLoc, FusedLoc)) and part not in visited:
-            visited.add(part)
-            pending.extend(reversed(part.children))
-    return None
 
 
 # The maximum length of the text of a location in a diagnostic; nested ones may be exponentially long.

@@ -70,6 +70,9 @@ class EntryReader(ByteReader):
     def string(self) -> str:
         return self.table.string(self.varint(), self)
 
+    def read_location(self) -> Location:
+        return self.table.location(self.varint(), self)
+
 
 class EntryWriter(Protocol):
     """Writes the encoding of an attribute, a type or properties.
@@ -214,11 +217,7 @@ def enumerated(cases: Sequence[T]) -> Codec[T]:
     return Codec(read, write)
 
 
-def _read_location(reader: EntryReader) -> Location:
-    return reader.table.location(reader.varint(), reader)
-
-
-LOCATION = Codec(_read_location, lambda writer, value: writer.attribute(LocationAttr(value)))
+LOCATION = Codec(EntryReader.read_location, lambda writer, value: writer.attribute(LocationAttr(value)))
 
 
 class Encoding:

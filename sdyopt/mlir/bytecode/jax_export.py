@@ -82,8 +82,8 @@ def exported_function(data: bytes) -> ExportedFunction | None:
         name=table.string(1),
         in_tree=_tree(table.table(2)),
         out_tree=_tree(table.table(4)),
-        in_avals=_avals(table, 3, 22, avals),
-        out_avals=_avals(table, 5, 23, avals),
+        in_avals=table.avals(3, 22, avals),
+        out_avals=table.avals(5, 23, avals),
         in_shardings=_shardings(table, 7, 24, shardings),
         out_shardings=_shardings(table, 8, 25, shardings),
         nr_devices=table.number(18, 4) or table.number(6, 2),
@@ -129,32 +129,12 @@ def _tree(table: _Table | None, depth: int = 0) -> str:
     return f"{table.string(3)}({', '.join(children)})"
 
 
-def _avals(table: _Table, field: int, numbers: int, unique: Sequence[_Table]) -> tuple[str, ...]:
-    """The types of arguments or results, in newer files numbers of those in `unique`."""
-    items = [unique[number] for number in table.numbers(numbers, 4) if number < len(unique)]
-    return tuple(map(_aval, items or table.tables(field)))
-
-
-def _aval(table: _Table) -> str:
-    dtype = table.number(2, 1)
-    name = _DTYPES[dtype] if dtype < len(_DTYPES) else f"dtype {dtype}"
-    return f"{name}[{','.join(table.strings(1))}]"
-
-
 def _shardings(table: _Table, field: int, numbers: int, unique: Sequence[_Table]) -> tuple[str | None, ...]:
     """The shardings of arguments or results, in newer files numbers of those in `unique`, from 1."""
     known = [number for number in table.numbers(numbers, 4) if number <= len(unique)]
     if known:
         return tuple(_sharding(unique[number - 1]) if number else None for number in known)
-    return tuple(map(_sharding_of_older_file, table.tables(field)))
-
-
-def _sharding_of_older_file(table: _Table) -> str | None:
-    named = table.table(2)
-    if named is not None:
-        return _sharding(named)
-    # An OpSharding of HLO, which has no text here.
-    return "a sharding of HLO" if table.blob(1) else None
+    return tuple(map(_Table.sharding_of_older_file, table.tables(field)))
 
 
 def _sharding(table: _Table) -> str:
@@ -253,6 +233,23 @@ class _Table:
         vector = field + _number(self._data, field, 4)
         size = _number(self._data, vector, 4)
         return self._data[vector + 4 : vector + 4 + size] if vector + 4 + size <= len(self._data) else b""
+
+    def avals(self, field: int, numbers: int, unique: Sequence[_Table]) -> tuple[str, ...]:
+        """The types of arguments or results, in newer files numbers of those in `unique`."""
+        items = [unique[number] for number in self.numbers(numbers, 4) if number < len(unique)]
+        return tuple(map(_Table._aval, items or self.tables(field)))
+
+    def _aval(self) -> str:
+        dtype = self.number(2, 1)
+        name = _DTYPES[dtype] if dtype < len(_DTYPES) else f"dtype {dtype}"
+        return f"{name}[{','.join(self.strings(1))}]"
+
+    def sharding_of_older_file(self) -> str | None:
+        named = self.table(2)
+        if named is not None:
+            return _sharding(named)
+        # An OpSharding of HLO, which has no text here.
+        return "a sharding of HLO" if self.blob(1) else None
 
 
 def _number(data: bytes, offset: int, size: int, signed: bool = False) -> int:

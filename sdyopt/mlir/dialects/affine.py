@@ -71,6 +71,48 @@ class AppliedMap:
     map: AffineMapAttr
     operands: tuple[Value, ...]
 
+    def compose(self) -> AppliedMap | None:
+        """Substitutes the maps of affine.apply operands.
+
+        None if no affine.apply defines an operand, or if the composed map would be too large.
+        """
+        map, operands = self.map, self.operands
+        if not any(_applied_map(value) for value in operands):
+            return None
+        dims: list[Value] = []
+        symbols: list[Value] = []
+        replacements: dict[AffineExpr, AffineExpr] = {}
+        inner: list[tuple[AffineExpr, AppliedMap]] = []
+        for kind, position, value in _operands_of(map, operands):
+            inner_map = _applied_map(value)
+            if inner_map is not None:
+                inner.append((kind(position), inner_map))
+            elif kind is AffineDim:
+                replacements[kind(position)] = AffineDim(len(dims))
+                dims.append(value)
+            else:
+                replacements[kind(position)] = AffineSymbol(len(symbols))
+                symbols.append(value)
+        for old, inner_map in inner:
+            renumbered: dict[AffineExpr, AffineExpr] = {}
+            for kind, position, value in _operands_of(inner_map.map, inner_map.operands):
+                # The operands of a map that replaces a symbol are all symbols.
+                if kind is AffineDim and isinstance(old, AffineDim):
+                    renumbered[kind(position)] = AffineDim(len(dims))
+                    dims.append(value)
+                else:
+                    renumbered[kind(position)] = AffineSymbol(len(symbols))
+                    symbols.append(value)
+            replacements[old] = substitute(inner_map.map.results[0], renumbered.__getitem__)
+        expression = substitute(map.results[0], replacements.__getitem__)
+        if (
+            expression.size > _MAX_SIZE
+            or expression.depth > MAX_DEPTH
+            or len(dims) + len(symbols) > _MAX_OPERANDS
+        ):
+            return None
+        return AppliedMap(AffineMapAttr(len(dims), len(symbols), (expression,)), (*dims, *symbols))
+
 
 def substitute(expression: AffineExpr, replace: Callable[[AffineExpr], AffineExpr]) -> AffineExpr:
     """Replaces the dimensions and symbols of an expression; visits a shared subexpression once."""
@@ -132,7 +174,7 @@ def canonicalize(applied: AppliedMap) -> AppliedMap:
 
     Unused and duplicate operands are removed.
     """
-    while (composed := _compose(applied)) is not None:
+    while (composed := applied.compose()) is not None:
         applied = composed
     map, operands = applied.map, applied.operands
     dims: list[Value] = []
@@ -188,49 +230,6 @@ def _used(expression: AffineExpr) -> set[AffineExpr]:
             pending.extend(operands)
             visited |= operands
     return {expr for expr in visited if isinstance(expr, AffineDim | AffineSymbol)}
-
-
-def _compose(applied: AppliedMap) -> AppliedMap | None:
-    """Substitutes the maps of affine.apply operands.
-
-    None if no affine.apply defines an operand, or if the composed map would be too large.
-    """
-    map, operands = applied.map, applied.operands
-    if not any(_applied_map(value) for value in operands):
-        return None
-    dims: list[Value] = []
-    symbols: list[Value] = []
-    replacements: dict[AffineExpr, AffineExpr] = {}
-    inner: list[tuple[AffineExpr, AppliedMap]] = []
-    for kind, position, value in _operands_of(map, operands):
-        inner_map = _applied_map(value)
-        if inner_map is not None:
-            inner.append((kind(position), inner_map))
-        elif kind is AffineDim:
-            replacements[kind(position)] = AffineDim(len(dims))
-            dims.append(value)
-        else:
-            replacements[kind(position)] = AffineSymbol(len(symbols))
-            symbols.append(value)
-    for old, inner_map in inner:
-        renumbered: dict[AffineExpr, AffineExpr] = {}
-        for kind, position, value in _operands_of(inner_map.map, inner_map.operands):
-            # The operands of a map that replaces a symbol are all symbols.
-            if kind is AffineDim and isinstance(old, AffineDim):
-                renumbered[kind(position)] = AffineDim(len(dims))
-                dims.append(value)
-            else:
-                renumbered[kind(position)] = AffineSymbol(len(symbols))
-                symbols.append(value)
-        replacements[old] = substitute(inner_map.map.results[0], renumbered.__getitem__)
-    expression = substitute(map.results[0], replacements.__getitem__)
-    if (
-        expression.size > _MAX_SIZE
-        or expression.depth > MAX_DEPTH
-        or len(dims) + len(symbols) > _MAX_OPERANDS
-    ):
-        return None
-    return AppliedMap(AffineMapAttr(len(dims), len(symbols), (expression,)), (*dims, *symbols))
 
 
 def _applied_map(value: Value) -> AppliedMap | None:
@@ -316,19 +315,6 @@ def _write_operands(out: Template, indices: range) -> None:
         out.parts.append(index)
 
 
-def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
-    """Composes the map with the maps of affine.apply operands, folds constants, and drops unused operands."""
-    old = AppliedMap(op.map, tuple(op.map_operands))
-    new = canonicalize(old)
-    if new.map is old.map and new.operands == old.operands:
-        return False
-    new_op = rewriter.create(
-        ApplyOp, new.operands, [INDEX], {"map": new.map}, before=op, location=op.location
-    )
-    rewriter.replace(op, new_op)
-    return True
-
-
 @affine.op("apply", PURE)
 class ApplyOp(AffineApply):
     """Applies an affine map with one result to dimension and symbol operands: `(%dims)[%symbols]`."""
@@ -336,6 +322,19 @@ class ApplyOp(AffineApply):
     out = result(INDEX_VALUE)
 
     assembly = assembly("custom<apply>($map) attr-dict", apply=custom(_parse_apply, _write_apply))
+
+    def _simplify(self, rewriter: Rewriter) -> bool:
+        """Composes the map with those of affine.apply operands, folds constants, drops unused operands."""
+        old = AppliedMap(self.map, tuple(self.map_operands))
+        new = canonicalize(old)
+        if new.map is old.map and new.operands == old.operands:
+            return False
+        new_op = rewriter.create(
+            ApplyOp, new.operands, [INDEX], {"map": new.map}, before=self, location=self.location
+        )
+        rewriter.replace(self, new_op)
+        return True
+
     canonicalizations = (Pattern(_simplify),)
 
     @staticmethod
@@ -400,49 +399,6 @@ affine21.is_inlinable = True
 affine21.materialize_constant = make_constant
 
 
-def _fold_basis(op: DelinearizeIndex21Op, rewriter: Rewriter) -> bool:
-    """Makes constant sizes static; an index that is constant, or the only one, is folded."""
-    if len(op.results) == 1:
-        rewriter.replace(op, [op.linear_index])
-        return True
-    sizes, dynamic = list(op.static_basis), list(op.dynamic_basis)
-    positions = [position for position, size in enumerate(sizes) if size == DYNAMIC]
-    for position, value in zip(positions, op.dynamic_basis, strict=True):
-        size = constant_value(value.defining_op)
-        if isinstance(size, IntegerAttr):
-            sizes[position] = size.value
-            dynamic.remove(value)
-    index = constant_value(op.linear_index.defining_op)
-    if not dynamic and isinstance(index, IntegerAttr) and all(size > 0 for size in sizes):
-        inner_sizes = sizes[len(sizes) - len(op.results) + 1 :]
-        rewriter.replace(op, _constants(_multi_index(index.value, inner_sizes), op, rewriter))
-        return True
-    if len(dynamic) == len(positions):
-        return False
-    attributes = {"static_basis": DenseArray(I64, tuple(sizes))}
-    folded = rewriter.create(
-        type(op), [op.linear_index, *dynamic], op.result_types, attributes, before=op, location=op.location
-    )
-    rewriter.replace(op, folded)
-    return True
-
-
-def _drop_unit_sizes(op: DelinearizeIndex21Op, rewriter: Rewriter) -> bool:
-    """The index along a size of 1 is 0."""
-    kept = [position for position, size in enumerate(op.static_basis) if size != 1]
-    if len(kept) == len(op.static_basis) or len(op.results) != len(op.static_basis):
-        return False
-    (zero,) = _constants([0], op, rewriter)
-    indices = dict.fromkeys(range(len(op.results)), zero)
-    if kept:
-        attributes = {"static_basis": DenseArray(I64, tuple(op.static_basis[position] for position in kept))}
-        operands, types = op.operands, [INDEX] * len(kept)
-        rest = rewriter.create(type(op), operands, types, attributes, before=op, location=op.location)
-        indices.update(zip(kept, rest.results, strict=True))
-    rewriter.replace(op, [indices[position] for position in range(len(op.static_basis))])
-    return True
-
-
 def _multi_index(index: int, sizes: Sequence[int]) -> list[int]:
     """The row-major multi-index; no size bounds its first index."""
     indices = []
@@ -480,7 +436,59 @@ class DelinearizeIndex21Op(Op):
         basis=lambda operands, numbers: DynamicIndexList(operands, numbers, "()"),
     )
     # The first is a fold, which all passes with patterns do.
+
+    def _fold_basis(self, rewriter: Rewriter) -> bool:
+        """Makes constant sizes static; an index that is constant, or the only one, is folded."""
+        if len(self.results) == 1:
+            rewriter.replace(self, [self.linear_index])
+            return True
+        sizes, dynamic = list(self.static_basis), list(self.dynamic_basis)
+        positions = [position for position, size in enumerate(sizes) if size == DYNAMIC]
+        for position, value in zip(positions, self.dynamic_basis, strict=True):
+            size = constant_value(value.defining_op)
+            if isinstance(size, IntegerAttr):
+                sizes[position] = size.value
+                dynamic.remove(value)
+        index = constant_value(self.linear_index.defining_op)
+        if not dynamic and isinstance(index, IntegerAttr) and all(size > 0 for size in sizes):
+            inner_sizes = sizes[len(sizes) - len(self.results) + 1 :]
+            rewriter.replace(self, _constants(_multi_index(index.value, inner_sizes), self, rewriter))
+            return True
+        if len(dynamic) == len(positions):
+            return False
+        attributes = {"static_basis": DenseArray(I64, tuple(sizes))}
+        folded = rewriter.create(
+            type(self),
+            [self.linear_index, *dynamic],
+            self.result_types,
+            attributes,
+            before=self,
+            location=self.location,
+        )
+        rewriter.replace(self, folded)
+        return True
+
     folding = Pattern(_fold_basis)
+
+    def _drop_unit_sizes(self, rewriter: Rewriter) -> bool:
+        """The index along a size of 1 is 0."""
+        kept = [position for position, size in enumerate(self.static_basis) if size != 1]
+        if len(kept) == len(self.static_basis) or len(self.results) != len(self.static_basis):
+            return False
+        (zero,) = _constants([0], self, rewriter)
+        indices = dict.fromkeys(range(len(self.results)), zero)
+        if kept:
+            attributes = {
+                "static_basis": DenseArray(I64, tuple(self.static_basis[position] for position in kept))
+            }
+            operands, types = self.operands, [INDEX] * len(kept)
+            rest = rewriter.create(
+                type(self), operands, types, attributes, before=self, location=self.location
+            )
+            indices.update(zip(kept, rest.results, strict=True))
+        rewriter.replace(self, [indices[position] for position in range(len(self.static_basis))])
+        return True
+
     canonicalizations = (folding, Pattern(_drop_unit_sizes))
 
     @classmethod

@@ -369,18 +369,6 @@ def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAt
     out.types(signature.operand_types[:1])
 
 
-def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
-    """Replaces an indirect call of a constant with a direct call."""
-    callee = constant_value(op.callee.defining_op)
-    if not isinstance(callee, SymbolRef):
-        return False
-    types = op.signature.result_types
-    attributes = {"callee": callee}
-    call = rewriter.create(CallOp, op.inputs, types, attributes, before=op, location=op.location)
-    rewriter.replace(op, call)
-    return True
-
-
 @func.op("call_indirect")
 class CallIndirectOp(Op):
     """Calls a function value."""
@@ -390,6 +378,17 @@ class CallIndirectOp(Op):
     outputs = results(ANY_TYPE)
     arg_attrs = optional_attr(DICT_ARRAY_ATTR)
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
+
+    def _call_directly(self, rewriter: Rewriter) -> bool:
+        """Replaces an indirect call of a constant with a direct call."""
+        callee = constant_value(self.callee.defining_op)
+        if not isinstance(callee, SymbolRef):
+            return False
+        types = self.signature.result_types
+        attributes = {"callee": callee}
+        call = rewriter.create(CallOp, self.inputs, types, attributes, before=self, location=self.location)
+        rewriter.replace(self, call)
+        return True
 
     canonicalizations = (Pattern(_call_directly),)
     assembly = assembly(

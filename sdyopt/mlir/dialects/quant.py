@@ -45,6 +45,16 @@ class QuantizedType(Type):
         """The zero points; none if the type has no quantization parameters."""
         return ()
 
+    def storage_text(self, attribute_printer: AttributePrinter) -> str:
+        storage = self.storage
+        if isinstance(storage, IntegerType) and storage.is_signless and not self.is_signed:
+            name = f"u{storage.width}"
+        else:
+            name = attribute_printer.type(storage)
+        if (self.minimum, self.maximum) == default_range(storage, self.is_signed):
+            return name
+        return f"{name}<{self.minimum}:{self.maximum}>"
+
 
 class AnyQuantized(QuantizedType):
     """`!quant.any<i8<-8:7>:f32>`: storage without quantization parameters."""
@@ -156,17 +166,6 @@ def default_range(type: Type, is_signed: bool) -> tuple[int, int]:
     return 0, (1 << type.width) - 1
 
 
-def _storage_text(type: QuantizedType, attribute_printer: AttributePrinter) -> str:
-    storage = type.storage
-    if isinstance(storage, IntegerType) and storage.is_signless and not type.is_signed:
-        name = f"u{storage.width}"
-    else:
-        name = attribute_printer.type(storage)
-    if (type.minimum, type.maximum) == default_range(storage, type.is_signed):
-        return name
-    return f"{name}<{type.minimum}:{type.maximum}>"
-
-
 def _parameter_text(scale: int, zero: int, type: FloatType) -> str:
     text = float_text(scale, type.format)
     return f"{text}:{zero}" if zero else text
@@ -175,18 +174,18 @@ def _parameter_text(scale: int, zero: int, type: FloatType) -> str:
 @quant.printer(AnyQuantized)
 def _print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
     expressed = "" if type.expressed is None else f":{attribute_printer.type(type.expressed)}"
-    return f"any<{_storage_text(type, attribute_printer)}{expressed}>"
+    return f"any<{type.storage_text(attribute_printer)}{expressed}>"
 
 
 @quant.printer(UniformQuantized)
 def _print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
-    prefix = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}"
+    prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}"
     return f"uniform<{prefix}, {_parameter_text(type.scale, type.zero_point, F64)}>"
 
 
 @quant.printer(UniformQuantizedPerAxis)
 def _print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributePrinter) -> str:
-    prefix = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{type.axis}"
+    prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}:{type.axis}"
     pairs = zip(type.scales, type.zero_points, strict=True)
     return f"uniform<{prefix}, {{{','.join(_parameter_text(*pair, F64) for pair in pairs)}}}>"
 
@@ -194,7 +193,7 @@ def _print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributeP
 @quant.printer(UniformQuantizedSubChannel)
 def _print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: AttributePrinter) -> str:
     blocks = ", ".join(f"{axis}:{size}" for axis, size in type.blocks)
-    prefix = f"{_storage_text(type, attribute_printer)}:{attribute_printer.type(type.expressed)}:{{{blocks}}}"
+    prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}:{{{blocks}}}"
     pairs = zip(type.scales, type.zero_points, strict=True)
     texts = [_parameter_text(*pair, type.expressed) for pair in pairs]
     for size in reversed(type.shape):

@@ -88,18 +88,17 @@ def _parse_sizes(op_parser: OpAsmParser) -> None:
     op_parser.types["out"] = [op_parser.type()]
 
 
-def _print_sizes(op: ConstShapeOp, printer: OpAsmPrinter) -> None:
-    printer.write(" ")
-    printer.attribute_dictionary(op, "shape")
-    printer.write(f"[{', '.join(map(str, op.shape.values))}] : {printer.type(op.out.type)}")
-
-
 @shape.op("const_shape", CONSTANT_LIKE, PURE)
 class ConstShapeOp(Op):
     """A constant shape."""
 
     shape = attr(_SIZES)
     out = result(SHAPE)
+
+    def _print_sizes(self, printer: OpAsmPrinter) -> None:
+        printer.write(" ")
+        printer.attribute_dictionary(self, "shape")
+        printer.write(f"[{', '.join(map(str, self.shape.values))}] : {printer.type(self.out.type)}")
 
     assembly = assembly("custom<sizes>", sizes=custom(_parse_sizes, print=_print_sizes))
 
@@ -190,13 +189,6 @@ def _parse_assuming(op_parser: OpAsmParser) -> None:
         block.append(build(OpSignature(AssumingYieldOp, AssumingYieldOp.name, EMPTY_DICT, (), ()), ()))
 
 
-def _print_assuming(op: AssumingOp, printer: OpAsmPrinter) -> None:
-    if op.results:
-        printer.write(f" -> ({printer.types(op.result_types)})")
-    printer.write(" ")
-    printer.region(op.do_region, print_terminator=bool(op.results))
-
-
 @shape.op("assuming", RECURSIVE_EFFECTS, ends_with("shape.assuming_yield", is_implied=True))
 class AssumingOp(Op):
     """Executes its region, which may rely on the constraint that the witness is of."""
@@ -204,6 +196,12 @@ class AssumingOp(Op):
     witness = operand(WITNESS)
     results_ = results(ANY_TYPE)
     do_region = region(ONE_BLOCK)
+
+    def _print_assuming(self, printer: OpAsmPrinter) -> None:
+        if self.results:
+            printer.write(f" -> ({printer.types(self.result_types)})")
+        printer.write(" ")
+        printer.region(self.do_region, print_terminator=bool(self.results))
 
     assembly = assembly(
         "$witness custom<body> attr-dict", body=custom(_parse_assuming, print=_print_assuming)

@@ -194,6 +194,14 @@ class _WrittenOp(NamedTuple):
     offset: int
     number: int
 
+    def resemblance(self, op: Op) -> tuple[bool, ...]:
+        """A tuple that is greater the more the two operations have in common."""
+        return (
+            self.signature.name == op.signature.name,
+            self.signature is op.signature,
+            self.attributes is op.attributes,
+        )
+
 
 class OpOffsets:
     """The offsets of the operations of a source, by their locations."""
@@ -217,23 +225,14 @@ class OpOffsets:
         candidates = self._by_location.get(location, [])
         if op is None or not candidates:
             return candidates[0].offset if candidates else None
-        best = max(_resemblance(candidate, op) for candidate in candidates)
-        similar = [candidate for candidate in candidates if _resemblance(candidate, op) == best]
+        best = max(candidate.resemblance(op) for candidate in candidates)
+        similar = [candidate for candidate in candidates if candidate.resemblance(op) == best]
         if isinstance(location, UnknownLoc) and not all(best):
             return None
         if len(similar) > 1:
             number = _number(op)
             similar = [candidate for candidate in similar if candidate.number == number] or similar
         return similar[0].offset
-
-
-def _resemblance(candidate: _WrittenOp, op: Op) -> tuple[bool, ...]:
-    """A tuple that is greater the more the two operations have in common."""
-    return (
-        candidate.signature.name == op.signature.name,
-        candidate.signature is op.signature,
-        candidate.attributes is op.attributes,
-    )
 
 
 def _number(op: Op) -> int:

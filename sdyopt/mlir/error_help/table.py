@@ -294,6 +294,25 @@ class Case:
     def __getitem__(self, name: str) -> str:
         return str(self.values.get(name, ""))
 
+    def value(self) -> list[Narrowing]:
+        """The step to the sharding of the value that a message is about; none if it is about no value."""
+        side = self["side"]
+        if not side or "index" not in self.values:
+            return []
+        index = int(self["index"])
+        if self.op is not None and FUNCTION in self.op.traits:
+            return [within(argument(index) if side == "arg" else result(index), attribute("sdy.sharding"))]
+        return [first_of(item_of(self.list_of(), index), item_of(_PER_VALUE, index))]
+
+    def list_of(self) -> str:
+        """The name of the list that has the shardings of the values that a message is about."""
+        return "in_shardings" if self["side"] in ("operand", "in_shardings") else "out_shardings"
+
+    def in_value(self, *steps: Narrowing) -> list[Narrowing]:
+        """Steps within the sharding of the value that a message is about, or within the whole statement."""
+        value = self.value()
+        return [first_of(within(*value, *steps), *value)]
+
 
 # Gives the help, with steps if those of the kind do not find the culprit.
 Explain = Callable[[Case], str | ErrorExplanation]
@@ -340,28 +359,6 @@ def _step(case: Case, written: str) -> list[Narrowing]:
     return [] if not word else STEPS[word](case, rest)
 
 
-def _value(case: Case) -> list[Narrowing]:
-    """The step to the sharding of the value that a message is about; none if it is about no value."""
-    side = case["side"]
-    if not side or "index" not in case.values:
-        return []
-    index = int(case["index"])
-    if case.op is not None and FUNCTION in case.op.traits:
-        return [within(argument(index) if side == "arg" else result(index), attribute("sdy.sharding"))]
-    return [first_of(item_of(_list_of(case), index), item_of(_PER_VALUE, index))]
-
-
-def _list_of(case: Case) -> str:
-    """The name of the list that has the shardings of the values that a message is about."""
-    return "in_shardings" if case["side"] in ("operand", "in_shardings") else "out_shardings"
-
-
-def _in_value(case: Case, *steps: Narrowing) -> list[Narrowing]:
-    """Steps within the sharding of the value that a message is about, or within the whole statement."""
-    value = _value(case)
-    return [first_of(within(*value, *steps), *value)]
-
-
 # The list of dimension shardings: the first list in square brackets; in a collective, which lists axes first,
 # that after `out_sharding`.
 _DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
@@ -369,16 +366,16 @@ _DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
 STEPS: dict[str, Callable[[Case, str], list[Narrowing]]] = {
     "text": lambda _, wanted: [text(wanted)],
     "last": lambda _, wanted: [text(wanted, nth=-1)],
-    "second": lambda case, wanted: _in_value(case, first_of(text(wanted, 1), text(wanted))),
+    "second": lambda case, wanted: case.in_value(first_of(text(wanted, 1), text(wanted))),
     "attribute": lambda _, name: [attribute(name)],
     "operand_type": lambda _, index: [operand_type(int(index))],
     "result_type": lambda _, index: [result_type(int(index))],
     "types": lambda _, __: [trailing_types],
-    "value": lambda case, _: _value(case),
-    "value_attribute": lambda case, name: _in_value(case, attribute(name)),
-    "dimensions": lambda case, _: _in_value(case, _DIMENSIONS),
-    "dimension": lambda case, index: _in_value(case, _DIMENSIONS, item(int(index))),
-    "shardings": lambda case, _: [first_of(*map(list_after, (_PER_VALUE, _list_of(case), "out_shardings")))],
+    "value": lambda case, _: case.value(),
+    "value_attribute": lambda case, name: case.in_value(attribute(name)),
+    "dimensions": lambda case, _: case.in_value(_DIMENSIONS),
+    "dimension": lambda case, index: case.in_value(_DIMENSIONS, item(int(index))),
+    "shardings": lambda case, _: [first_of(*map(list_after, (_PER_VALUE, case.list_of(), "out_shardings")))],
     "axes": lambda _, index: [within(brackets("["), item(int(index)))],
 }
 

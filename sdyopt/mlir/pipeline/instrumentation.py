@@ -168,6 +168,13 @@ class Timer:
             self.children[key] = Timer(name)
         return self.children[key]
 
+    def list_rows(self) -> list[Row]:
+        """One row per name, longest time first."""
+        seconds: dict[str, float] = {}
+        for _, name, time in [(0, self.name, self.seconds), *_tree_rows(self.children.values(), 0)]:
+            seconds[name] = seconds.get(name, 0.0) + time
+        return sorted(((0, name, time) for name, time in seconds.items()), key=lambda row: -row[2])
+
 
 class TimingRecorder(Instrument):
     """Times phases and, as an instrument, nested pipelines and passes."""
@@ -225,7 +232,7 @@ def header(title: str) -> str:
 
 def timing_report(root: Timer, as_list: bool = False, as_json: bool = False) -> str:
     """The report of a tree of timers; with `as_list`, one row with the total time per name."""
-    rows = _list_rows(root) if as_list else list(_tree_rows(root.children.values(), 0))
+    rows = root.list_rows() if as_list else list(_tree_rows(root.children.values(), 0))
     rest = root.seconds - sum(child.seconds for child in root.children.values())
     totals = [(0, "Rest", rest), (0, "Total", root.seconds)]
     if as_json:
@@ -250,14 +257,6 @@ def _tree_rows(timers: Iterable[Timer], depth: int) -> Iterator[Row]:
     for timer in timers:
         yield depth, timer.name, timer.seconds
         yield from _tree_rows(timer.children.values(), depth + 1)
-
-
-def _list_rows(root: Timer) -> list[Row]:
-    """One row per name, longest time first."""
-    seconds: dict[str, float] = {}
-    for _, name, time in [(0, root.name, root.seconds), *_tree_rows(root.children.values(), 0)]:
-        seconds[name] = seconds.get(name, 0.0) + time
-    return sorted(((0, name, time) for name, time in seconds.items()), key=lambda row: -row[2])
 
 
 def _percentage(seconds: float, total: float) -> float:

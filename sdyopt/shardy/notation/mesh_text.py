@@ -52,11 +52,11 @@ def parse_mesh(source: Source) -> Mesh:
     if opening is not None:
         parser.position = opening.end()
         parser.expect("[", _HELP)
-        axes = parser.items(partial(_parse_axis, parser), "]", _HELP)
-        ids = _parse_device_ids(parser) if parser.accept(",") else []
+        axes = parser.items(partial(TextParser.parse_axis, parser), "]", _HELP)
+        ids = parser.parse_device_ids() if parser.accept(",") else []
         parser.expect(">")
     else:
-        axes, ids = _parse_bare(parser)
+        axes, ids = parser.parse_bare()
     parser.finish(_HELP)
     size = 1
     for axis in axes:
@@ -68,38 +68,6 @@ def parse_mesh(source: Source) -> Mesh:
     if problem is not None:
         raise parser.error_since(0, problem if len(problem) < 200 else problem[:200] + "…")
     return parsed
-
-
-def _parse_bare(parser: TextParser) -> tuple[list[MeshAxis], list[int]]:
-    axes: list[MeshAxis] = []
-    if parser.at_end:
-        raise parser.error("expected the axes of the mesh", _HELP)
-    while True:
-        if parser.looking_at("device_ids"):
-            return axes, _parse_device_ids(parser)
-        axes.append(_parse_axis(parser))
-        if not parser.accept(","):
-            return axes, []
-
-
-def _parse_axis(parser: TextParser) -> MeshAxis:
-    name = parser.accept_name()
-    if name is None:
-        raise parser.error("expected an axis name", _HELP)
-    if not parser.accept("=") and not parser.accept(":"):
-        raise parser.error("expected '=' and the size of the axis", _HELP)
-    start = parser.skip_space()
-    size = parser.number("the size of the axis")
-    if size == 0:
-        raise parser.error_since(start, AXIS_SIZE(size=0))
-    return MeshAxis(name, size)
-
-
-def _parse_device_ids(parser: TextParser) -> list[int]:
-    parser.expect("device_ids")
-    parser.expect("=")
-    parser.expect("[")
-    return parser.items(partial(parser.number, "a device id"), "]")
 
 
 # --- Shapes ---------------------------------------------------------------------------------------
@@ -120,7 +88,7 @@ def parse_shape(source: Source) -> Shape:
         if match is not None:
             parser.position = match.end()
             break
-        sizes.append(_parse_size(parser))
+        sizes.append(parser.parse_size())
         if not parser.looking_at("x"):
             break
         parser.position += 1
@@ -130,13 +98,6 @@ def parse_shape(source: Source) -> Shape:
         parser.expect(">")
     parser.finish(_SHAPE_HELP)
     return tuple(sizes)
-
-
-def _parse_size(parser: TextParser) -> int | None:
-    if parser.accept("?"):
-        return None
-    # The number in `4x8` ends before the `x`.
-    return parser.number("a size, or '?' for a dynamic one")
 
 
 # Shardings of the sdy dialect as text on the command line.
@@ -311,3 +272,38 @@ class TextParser:
             return None
         self.position = match.end()
         return next((group for group in match.groups() if group is not None), match[0])
+
+    def parse_bare(self) -> tuple[list[MeshAxis], list[int]]:
+        axes: list[MeshAxis] = []
+        if self.at_end:
+            raise self.error("expected the axes of the mesh", _HELP)
+        while True:
+            if self.looking_at("device_ids"):
+                return axes, self.parse_device_ids()
+            axes.append(self.parse_axis())
+            if not self.accept(","):
+                return axes, []
+
+    def parse_axis(self) -> MeshAxis:
+        name = self.accept_name()
+        if name is None:
+            raise self.error("expected an axis name", _HELP)
+        if not self.accept("=") and not self.accept(":"):
+            raise self.error("expected '=' and the size of the axis", _HELP)
+        start = self.skip_space()
+        size = self.number("the size of the axis")
+        if size == 0:
+            raise self.error_since(start, AXIS_SIZE(size=0))
+        return MeshAxis(name, size)
+
+    def parse_device_ids(self) -> list[int]:
+        self.expect("device_ids")
+        self.expect("=")
+        self.expect("[")
+        return self.items(partial(self.number, "a device id"), "]")
+
+    def parse_size(self) -> int | None:
+        if self.accept("?"):
+            return None
+        # The number in `4x8` ends before the `x`.
+        return self.number("a size, or '?' for a dynamic one")

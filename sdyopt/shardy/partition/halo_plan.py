@@ -83,6 +83,14 @@ class Piece(NamedTuple):
     end: int
     receivers: tuple[int, ...]
 
+    def from_border(self, reads: Reads) -> Piece:
+        """A piece from a neighbor, extended to the border between them, and received by all shards."""
+        if self.hop < 0:
+            return Piece(self.hop, self.start, reads.size // reads.shards, tuple(range(1, reads.shards)))
+        if self.hop > 0:
+            return Piece(self.hop, 0, self.end, tuple(range(reads.shards - 1)))
+        return self
+
 
 class HaloPlan(NamedTuple):
     """The sources of the elements that a shard reads.
@@ -139,7 +147,7 @@ def plan_halo(reads: Reads, from_borders: bool = False) -> HaloPlan | None:
     if pieces is None or count <= 0:
         return None
     if from_borders and all(abs(piece.hop) <= 1 for piece in pieces):
-        extended = [_from_border(piece, reads) for piece in pieces]
+        extended = [piece.from_border(reads) for piece in pieces]
         if all(not piece.hop or piece.end - piece.start <= 2 * reads.length for piece in extended):
             pieces = extended
     buffer = _Buffer(pieces, 1 if reads.is_replicated else reads.shards, reads.size)
@@ -198,15 +206,6 @@ def _pieces(needed: Sequence[tuple[int, int] | None], reads: Reads) -> Sequence[
     if not ranges:
         return [Piece(0, 0, size, ())]
     return [Piece(hop, *ranges[hop], tuple(receivers[hop])) for hop in sorted(ranges)]
-
-
-def _from_border(piece: Piece, reads: Reads) -> Piece:
-    """A piece from a neighbor, extended to the border between them, and received by all shards."""
-    if piece.hop < 0:
-        return Piece(piece.hop, piece.start, reads.size // reads.shards, tuple(range(1, reads.shards)))
-    if piece.hop > 0:
-        return Piece(piece.hop, 0, piece.end, tuple(range(reads.shards - 1)))
-    return piece
 
 
 class _Buffer:

@@ -211,6 +211,11 @@ class Scan(NamedTuple):
     # The operations that combine the elements of each input.
     combiners: Sequence[type[Op]]
 
+    def body_of(self, body: ShardedBody) -> Region:
+        region = Region()
+        body.rewriter.copy_region(self.op.body, region)
+        return region
+
 
 def scan_of(op: ReduceWindowOp, windows: Sequence[WindowDimension], axes: Sequence[Axes]) -> Scan | None:
     """The scan along a sharded dimension that an operation is; None if it is something else.
@@ -264,7 +269,7 @@ def _scan_shards(
         "padding": dense_integers(tensor((len(shape), 2), I64), pairs),
     }
     types = [shard.type for shard in shards]
-    return body.create(ReduceWindowOp, [*shards, *inits], types, attributes, [_body_of(scan, body)]).results
+    return body.create(ReduceWindowOp, [*shards, *inits], types, attributes, [scan.body_of(body)]).results
 
 
 def _totals_of_others(
@@ -283,10 +288,4 @@ def _totals_of_others(
     shape = [size for other, size in enumerate(shape_of(masked[0])) if other != dim]
     types = [tensor(tuple(shape), ranked(value).element) for value in masked]
     attributes = {"dimensions": dense_array(I64, [dim])}
-    return body.create(ReduceOp, [*masked, *inits], types, attributes, [_body_of(scan, body)]).results
-
-
-def _body_of(scan: Scan, body: ShardedBody) -> Region:
-    region = Region()
-    body.rewriter.copy_region(scan.op.body, region)
-    return region
+    return body.create(ReduceOp, [*masked, *inits], types, attributes, [scan.body_of(body)]).results

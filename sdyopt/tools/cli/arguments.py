@@ -38,6 +38,13 @@ class Arguments:
         flag = FLAGS[name]
         return self.values.get(name, () if flag.is_list or flag.repeats else flag.default)
 
+    def flag_as_value(self) -> str:
+        """Help if a flag without a value has taken the next flag for it, as in `--budget -o FILE`."""
+        for name, value in self.values.items():
+            if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
+                return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
+        return ""
+
 
 @dataclass(frozen=True, slots=True)
 class PassFlag:
@@ -92,7 +99,7 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     if len(inputs) > 1:
         raise UsageError(
             "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
-            _flag_as_value(arguments)
+            arguments.flag_as_value()
             or _flag_as_input(argv, inputs)
             or f"remove the second input '{inputs[1]}'",
         )
@@ -132,14 +139,6 @@ def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]
     if arguments[LOAD_ANALYSIS] and load_analyses(arguments[LOAD_ANALYSIS]):
         return read_arguments_and_inputs(argv)
     return arguments, inputs
-
-
-def _flag_as_value(arguments: Arguments) -> str:
-    """Help if a flag without a value has taken the next flag for it, as in `--budget -o FILE`."""
-    for name, value in arguments.values.items():
-        if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
-            return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
-    return ""
 
 
 def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:

@@ -52,6 +52,20 @@ class DumpedProgram(NamedTuple):
         """The number of the module: `0001` for `module_0001.jit_f`."""
         return self.name.partition(".")[0].rpartition("_")[2]
 
+    def stage(self, stage: str) -> Path:
+        if not stage:
+            return next(iter(self.stages.values()))
+        number = stage.zfill(2)
+        for name, path in self.stages.items():
+            if (
+                name in (stage, f"{stage}.mlir")
+                or name.partition(".")[0] == number
+                or name.partition(".")[2] == stage
+            ):
+                return path
+        help = nearest_or_all(stage, [name.partition(".")[2] for name in self.stages])
+        raise DumpError(f"program '{self.name}' has no stage '{stage}'", help)
+
 
 def is_dump(path: str) -> bool:
     """Whether a path names a folder, perhaps with a program in it."""
@@ -90,7 +104,7 @@ def dumped_file(path: str) -> str:
     folder, choice = parts
     name, _, stage = choice.partition(":")
     program = _program(folder, name)
-    return from_native(str(_stage(program, stage)))
+    return from_native(str(program.stage(stage)))
 
 
 def table_text(folder: str) -> str:
@@ -158,18 +172,3 @@ def _names(programs: Sequence[DumpedProgram]) -> list[str]:
     """The shortest name of each program that no other has."""
     counts = Counter(program.short_name for program in programs)
     return [program.short_name if counts[program.short_name] == 1 else program.number for program in programs]
-
-
-def _stage(program: DumpedProgram, stage: str) -> Path:
-    if not stage:
-        return next(iter(program.stages.values()))
-    number = stage.zfill(2)
-    for name, path in program.stages.items():
-        if (
-            name in (stage, f"{stage}.mlir")
-            or name.partition(".")[0] == number
-            or name.partition(".")[2] == stage
-        ):
-            return path
-    help = nearest_or_all(stage, [name.partition(".")[2] for name in program.stages])
-    raise DumpError(f"program '{program.name}' has no stage '{stage}'", help)

@@ -35,12 +35,6 @@ def _parse_types(op_parser: OpAsmParser) -> None:
         op_parser.types[name] = [type]
 
 
-def _print_types(op: SelectOp, printer: OpAsmPrinter) -> None:
-    condition = op.condition.type
-    prefix = f"{printer.type(condition)}, " if isinstance(condition, ShapedType) else ""
-    printer.write(f" : {prefix}{printer.type(op.out.type)}")
-
-
 def _check_condition(signature: OpSignature) -> None:
     condition, type, *_ = signature.operand_types
     if condition is not I1 and not are_compatible_shapes([condition, type]):
@@ -51,18 +45,6 @@ def _check_values(signature: OpSignature) -> None:
     _, true_type, false_type = signature.operand_types
     if true_type is not false_type or true_type is not signature.result_types[0]:
         raise signature.op_error(NOT_THE_SAME(names="true_value, false_value, result", what="type"))
-
-
-def _negate(op: SelectOp, rewriter: Rewriter) -> bool:
-    """`select(c, false, true)` becomes `xori(c, true)`."""
-    if op.out.type is not I1:
-        return False
-    values = [splat_of(constant_value(value.defining_op)) for value in op.operands[1:]]
-    if values != [0, 1]:
-        return False
-    operands = [op.condition, op.false_value]
-    rewriter.replace(op, rewriter.create(XOrIOp, operands, [I1], before=op, location=op.location))
-    return True
 
 
 _MATCHING_CONDITION = Trait("condition-has-shape-of-values", _check_condition)
@@ -78,10 +60,27 @@ class SelectOp(Op):
     false_value = operand(ANY_TYPE)
     out = result(ANY_TYPE)
 
+    def _print_types(self, printer: OpAsmPrinter) -> None:
+        condition = self.condition.type
+        prefix = f"{printer.type(condition)}, " if isinstance(condition, ShapedType) else ""
+        printer.write(f" : {prefix}{printer.type(self.out.type)}")
+
     assembly = assembly(
         "$condition `,` $true_value `,` $false_value attr-dict custom<types>",
         types=custom(_parse_types, print=_print_types),
     )
+
+    def _negate(self, rewriter: Rewriter) -> bool:
+        """`select(c, false, true)` becomes `xori(c, true)`."""
+        if self.out.type is not I1:
+            return False
+        values = [splat_of(constant_value(value.defining_op)) for value in self.operands[1:]]
+        if values != [0, 1]:
+            return False
+        operands = [self.condition, self.false_value]
+        rewriter.replace(self, rewriter.create(XOrIOp, operands, [I1], before=self, location=self.location))
+        return True
+
     canonicalizations = (Pattern(_negate),)
 
     @staticmethod

@@ -24,22 +24,6 @@ cf.is_inlinable = True
 cf.materialize_constant = make_constant
 
 
-def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
-    """Merges a block into its only predecessor."""
-    target, block = op.dest, op.parent
-    if target is block or target.uses > 1:
-        return False
-    values = list(op.dest_operands)
-    for argument, value in zip(target.arguments, values, strict=True):
-        rewriter.replace_all_uses(argument, value)
-    assert block is not None
-    rewriter.erase(op)
-    for inner in list(target.ops):
-        rewriter.move(inner, at_end_of=block)
-    rewriter.erase_block(target)
-    return True
-
-
 def collapsed(block: Block, values: list[Value]) -> tuple[Block, list[Value]] | None:
     """Where a branch to a block goes that only branches on; None if it does not, or if that is a cycle.
 
@@ -73,23 +57,10 @@ def _only_branch(block: Block) -> BranchOp | None:
     return first
 
 
-def _skip_block(op: BranchOp, rewriter: Rewriter) -> bool:
-    """Branches to where the destination branches."""
-    target = None if op.dest is op.parent else collapsed(op.dest, op.dest_operands)
-    if target is None:
-        return False
-    branch(rewriter, op, *target)
-    return True
-
-
 def branch(rewriter: Rewriter, op: Op, dest: Block, values: list[Value]) -> None:
     """Replaces a terminator with a branch."""
     rewriter.create(BranchOp, values, before=op, location=op.location, successors=[dest])
     rewriter.erase(op)
-
-
-def _simplify_branch(op: BranchOp, rewriter: Rewriter) -> bool:
-    return _merge_block(op, rewriter) or _skip_block(op, rewriter)
 
 
 @cf.op("br", PURE, TERMINATOR)
@@ -100,95 +71,34 @@ class BranchOp(Op):
     dest = successor(dest_operands)
 
     assembly = assembly("$dest (`(` $dest_operands^ `:` type($dest_operands) `)`)? attr-dict")
+
+    def _simplify_branch(self, rewriter: Rewriter) -> bool:
+        return self._merge_block(rewriter) or self._skip_block(rewriter)
+
     canonicalizations = (Pattern(_simplify_branch),)
 
+    def _merge_block(self, rewriter: Rewriter) -> bool:
+        """Merges a block into its only predecessor."""
+        target, block = self.dest, self.parent
+        if target is block or target.uses > 1:
+            return False
+        values = list(self.dest_operands)
+        for argument, value in zip(target.arguments, values, strict=True):
+            rewriter.replace_all_uses(argument, value)
+        assert block is not None
+        rewriter.erase(self)
+        for inner in list(target.ops):
+            rewriter.move(inner, at_end_of=block)
+        rewriter.erase_block(target)
+        return True
 
-def _fold_constant_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Replaces a conditional branch on a constant with a branch."""
-    condition = constant_value(op.condition.defining_op)
-    if not isinstance(condition, IntegerAttr):
-        return False
-    target = op.true_dest if condition.value else op.false_dest
-    values = op.true_dest_operands if condition.value else op.false_dest_operands
-    branch(rewriter, op, target, values)
-    return True
-
-
-def _skip_blocks(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Branches to where the destinations branch."""
-    true_target = collapsed(op.true_dest, op.true_dest_operands)
-    false_target = collapsed(op.false_dest, op.false_dest_operands)
-    if true_target is None and false_target is None:
-        return False
-    true_dest, true_values = true_target or (op.true_dest, op.true_dest_operands)
-    false_dest, false_values = false_target or (op.false_dest, op.false_dest_operands)
-    weights = {} if op.branch_weights is None else {"branch_weights": DenseArray(I32, op.branch_weights)}
-    rewriter.create(
-        ConditionalBranchOp,
-        [op.condition, *true_values, *false_values],
-        (),
-        {**weights, "operandSegmentSizes": DenseArray(I32, (1, len(true_values), len(false_values)))},
-        before=op,
-        location=op.location,
-        successors=[true_dest, false_dest],
-    )
-    rewriter.erase(op)
-    return True
-
-
-def _merge_destinations(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Branches unconditionally if both destinations are one block; arguments that differ are selected."""
-    dest, true_values, false_values = op.true_dest, op.true_dest_operands, op.false_dest_operands
-    if dest is not op.false_dest:
-        return False
-    if true_values != false_values and any(block is not op.parent for block in dest.predecessors):
-        return False
-    values = [
-        true_value
-        if true_value is false_value
-        else rewriter.create(
-            SelectOp,
-            [op.condition, true_value, false_value],
-            [true_value.type],
-            before=op,
-            location=op.location,
-        ).results[0]
-        for true_value, false_value in zip(true_values, false_values, strict=True)
-    ]
-    branch(rewriter, op, dest, values)
-    return True
-
-
-def _reuse_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Branches unconditionally if the only predecessor has branched on the same condition."""
-    block = op.parent
-    assert block is not None
-    if block.uses != 1 or op.condition.has_one_use:
-        return False
-    before = block.predecessors[0].last
-    if not isinstance(before, ConditionalBranchOp) or before.condition is not op.condition:
-        return False
-    if before.true_dest is block:
-        branch(rewriter, op, op.true_dest, op.true_dest_operands)
-    else:
-        branch(rewriter, op, op.false_dest, op.false_dest_operands)
-    return True
-
-
-def _propagate_condition(op: ConditionalBranchOp, rewriter: Rewriter) -> bool:
-    """Replaces the condition in a destination that has no other predecessor with a constant."""
-    has_changed = False
-    for dest, value in ((op.true_dest, 1), (op.false_dest, 0)):
-        uses = [use for use in op.condition.uses if use.owner.parent is dest] if dest.uses == 1 else []
-        if not uses:
-            continue
-        constant = make_constant(integer(value, I1), I1, op.location)
-        assert constant is not None
-        rewriter.insert(constant, before=op)
-        for use in uses:
-            rewriter.set_operand(use, constant.results[0])
-        has_changed = True
-    return has_changed
+    def _skip_block(self, rewriter: Rewriter) -> bool:
+        """Branches to where the destination branches."""
+        target = None if self.dest is self.parent else collapsed(self.dest, self.dest_operands)
+        if target is None:
+            return False
+        branch(rewriter, self, *target)
+        return True
 
 
 @cf.op("cond_br", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
@@ -207,6 +117,92 @@ class ConditionalBranchOp(Op):
         "$true_dest (`(` $true_dest_operands^ `:` type($true_dest_operands) `)`)? `,` "
         "$false_dest (`(` $false_dest_operands^ `:` type($false_dest_operands) `)`)? attr-dict"
     )
+
+    def _fold_constant_condition(self, rewriter: Rewriter) -> bool:
+        """Replaces a conditional branch on a constant with a branch."""
+        condition = constant_value(self.condition.defining_op)
+        if not isinstance(condition, IntegerAttr):
+            return False
+        target = self.true_dest if condition.value else self.false_dest
+        values = self.true_dest_operands if condition.value else self.false_dest_operands
+        branch(rewriter, self, target, values)
+        return True
+
+    def _skip_blocks(self, rewriter: Rewriter) -> bool:
+        """Branches to where the destinations branch."""
+        true_target = collapsed(self.true_dest, self.true_dest_operands)
+        false_target = collapsed(self.false_dest, self.false_dest_operands)
+        if true_target is None and false_target is None:
+            return False
+        true_dest, true_values = true_target or (self.true_dest, self.true_dest_operands)
+        false_dest, false_values = false_target or (self.false_dest, self.false_dest_operands)
+        weights = (
+            {} if self.branch_weights is None else {"branch_weights": DenseArray(I32, self.branch_weights)}
+        )
+        rewriter.create(
+            ConditionalBranchOp,
+            [self.condition, *true_values, *false_values],
+            (),
+            {**weights, "operandSegmentSizes": DenseArray(I32, (1, len(true_values), len(false_values)))},
+            before=self,
+            location=self.location,
+            successors=[true_dest, false_dest],
+        )
+        rewriter.erase(self)
+        return True
+
+    def _merge_destinations(self, rewriter: Rewriter) -> bool:
+        """Branches unconditionally if both destinations are one block; arguments that differ are selected."""
+        dest, true_values, false_values = self.true_dest, self.true_dest_operands, self.false_dest_operands
+        if dest is not self.false_dest:
+            return False
+        if true_values != false_values and any(block is not self.parent for block in dest.predecessors):
+            return False
+        values = [
+            true_value
+            if true_value is false_value
+            else rewriter.create(
+                SelectOp,
+                [self.condition, true_value, false_value],
+                [true_value.type],
+                before=self,
+                location=self.location,
+            ).results[0]
+            for true_value, false_value in zip(true_values, false_values, strict=True)
+        ]
+        branch(rewriter, self, dest, values)
+        return True
+
+    def _reuse_condition(self, rewriter: Rewriter) -> bool:
+        """Branches unconditionally if the only predecessor has branched on the same condition."""
+        block = self.parent
+        assert block is not None
+        if block.uses != 1 or self.condition.has_one_use:
+            return False
+        before = block.predecessors[0].last
+        if not isinstance(before, ConditionalBranchOp) or before.condition is not self.condition:
+            return False
+        if before.true_dest is block:
+            branch(rewriter, self, self.true_dest, self.true_dest_operands)
+        else:
+            branch(rewriter, self, self.false_dest, self.false_dest_operands)
+        return True
+
+    def _propagate_condition(self, rewriter: Rewriter) -> bool:
+        """Replaces the condition in a destination that has no other predecessor with a constant."""
+        has_changed = False
+        for dest, value in ((self.true_dest, 1), (self.false_dest, 0)):
+            uses = [use for use in self.condition.uses if use.owner.parent is dest] if dest.uses == 1 else []
+            if not uses:
+                continue
+            constant = make_constant(integer(value, I1), I1, self.location)
+            assert constant is not None
+            rewriter.insert(constant, before=self)
+            for use in uses:
+                rewriter.set_operand(use, constant.results[0])
+            has_changed = True
+        return has_changed
+
     canonicalizations = (
         Pattern(_fold_constant_condition),
         Pattern(_skip_blocks),
@@ -228,15 +224,6 @@ class ConditionalBranchOp(Op):
             raise signature.error("branch weights cannot all be zero")
 
 
-def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
-    """Erases an assertion whose condition is constant and true."""
-    condition = constant_value(op.condition.defining_op)
-    if not isinstance(condition, IntegerAttr) or not condition.value:
-        return False
-    rewriter.erase(op)
-    return True
-
-
 @cf.op("assert")
 class AssertOp(Op):
     """Aborts the program with a message if the condition is false."""
@@ -245,4 +232,13 @@ class AssertOp(Op):
     msg = attr(STRING_ATTR)
 
     assembly = assembly("$condition `,` $msg attr-dict")
+
+    def _erase_if_true(self, rewriter: Rewriter) -> bool:
+        """Erases an assertion whose condition is constant and true."""
+        condition = constant_value(self.condition.defining_op)
+        if not isinstance(condition, IntegerAttr) or not condition.value:
+            return False
+        rewriter.erase(self)
+        return True
+
     canonicalizations = (Pattern(_erase_if_true),)

@@ -94,117 +94,6 @@ def _signed(value: int, type: Type) -> int:
     return value - (1 << type.width) if 0 < 1 << type.width >> 1 <= value else value
 
 
-def _print_cases(op: SwitchOp, printer: OpAsmPrinter) -> None:
-    printer.newline()
-    labels = ["default", *map(str, op.values)]
-    for index, (label, block) in enumerate(zip(labels, op.successors, strict=True)):
-        if index:
-            printer.write(",")
-            printer.newline()
-        printer.write(f"  {label}: {printer.label(block)}")
-        values = successor_operand_values(op, index)
-        if values:
-            types = printer.types([value.type for value in values])
-            printer.write(f"({printer.name_list(values)} : {types})")
-    if op.case_dests:
-        printer.newline()
-
-
-def _make(
-    op: SwitchOp, rewriter: Rewriter, default: Destination, cases: Sequence[tuple[int, Destination]]
-) -> None:
-    """Replaces a switch with one of these destinations."""
-    values = [value for _, (_, operands) in cases for value in operands]
-    segments = tuple([len(operands) for _, (_, operands) in cases])
-    attributes: dict[str, Attribute] = {
-        "case_operand_segments": DenseArray(I32, segments),
-        "operandSegmentSizes": DenseArray(I32, (1, len(default[1]), len(values))),
-    }
-    if cases:
-        type = op.flag.type
-        assert isinstance(type, IntegerType)
-        attributes["case_values"] = _case_values([value for value, _ in cases], type)
-    rewriter.create(
-        SwitchOp,
-        [op.flag, *default[1], *values],
-        (),
-        attributes,
-        before=op,
-        location=op.location,
-        successors=[default[0], *(block for _, (block, _) in cases)],
-    )
-    rewriter.erase(op)
-
-
-def _drop_switch_without_cases(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Branches to the default if there is no case."""
-    if op.case_dests:
-        return False
-    branch(rewriter, op, *op.default)
-    return True
-
-
-def _drop_default_cases(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Drops the cases that branch as the default does."""
-    kept = [case for case in op.cases if case[1] != op.default]
-    if len(kept) == len(op.cases):
-        return False
-    _make(op, rewriter, op.default, kept)
-    return True
-
-
-def _fold_constant_flag(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Replaces a switch on a constant with a branch."""
-    constant = constant_value(op.flag.defining_op)
-    if not isinstance(constant, IntegerAttr):
-        return False
-    branch(rewriter, op, *op.destination_of(constant.value))
-    return True
-
-
-def _skip_blocks(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Branches to where the destinations branch."""
-    default = collapsed(*op.default)
-    cases = [(value, collapsed(*destination)) for value, destination in op.cases]
-    if default is None and all(destination is None for _, destination in cases):
-        return False
-    new_cases = [(value, new or old) for (value, new), (_, old) in zip(cases, op.cases, strict=True)]
-    _make(op, rewriter, default or op.default, new_cases)
-    return True
-
-
-def _reuse_case(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Branches to the destination of the case by which the only predecessor has switched on the same flag."""
-    before = _switch_before(op)
-    if before is None or op.parent is before.default_dest:
-        return False
-    (value,) = [value for value, (block, _) in before.cases if block is op.parent]
-    branch(rewriter, op, *op.destination_of(value))
-    return True
-
-
-def _drop_cases_before(op: SwitchOp, rewriter: Rewriter) -> bool:
-    """Drops the cases of the only predecessor from the switch on the same flag that is its default."""
-    before = _switch_before(op)
-    if before is None or op.parent is not before.default_dest:
-        return False
-    known = {value for value, _ in before.cases}
-    kept = [case for case in op.cases if case[0] not in known]
-    if len(kept) == len(op.cases):
-        return False
-    _make(op, rewriter, op.default, kept)
-    return True
-
-
-def _switch_before(op: SwitchOp) -> SwitchOp | None:
-    """The switch on the same flag that has the block of this one as its only successor of that kind."""
-    block = op.parent
-    if block is None or block.uses != 1:
-        return None
-    before = block.predecessors[0].last
-    return before if isinstance(before, SwitchOp) and before.flag is op.flag else None
-
-
 @cf.op("switch", PURE, TERMINATOR, ATTR_SIZED_OPERANDS)
 class SwitchOp(Op):
     """Branches to the block of a case, or to the default if no case has the value of the flag."""
@@ -217,11 +106,81 @@ class SwitchOp(Op):
     default_dest = successor(default_operands)
     case_dests = successors(case_operands, "case_operand_segments")
 
+    def _print_cases(self, printer: OpAsmPrinter) -> None:
+        printer.newline()
+        labels = ["default", *map(str, self.values)]
+        for index, (label, block) in enumerate(zip(labels, self.successors, strict=True)):
+            if index:
+                printer.write(",")
+                printer.newline()
+            printer.write(f"  {label}: {printer.label(block)}")
+            values = successor_operand_values(self, index)
+            if values:
+                types = printer.types([value.type for value in values])
+                printer.write(f"({printer.name_list(values)} : {types})")
+        if self.case_dests:
+            printer.newline()
+
     assembly = assembly(
         "$flag `:` custom<IntegerType>($flag) `,` `[` "
         "custom<cases>($case_values, $case_operand_segments) `]` attr-dict",
         cases=custom(_parse_cases, print=_print_cases),
     )
+
+    def _drop_switch_without_cases(self, rewriter: Rewriter) -> bool:
+        """Branches to the default if there is no case."""
+        if self.case_dests:
+            return False
+        branch(rewriter, self, *self.default)
+        return True
+
+    def _drop_default_cases(self, rewriter: Rewriter) -> bool:
+        """Drops the cases that branch as the default does."""
+        kept = [case for case in self.cases if case[1] != self.default]
+        if len(kept) == len(self.cases):
+            return False
+        self._make(rewriter, self.default, kept)
+        return True
+
+    def _fold_constant_flag(self, rewriter: Rewriter) -> bool:
+        """Replaces a switch on a constant with a branch."""
+        constant = constant_value(self.flag.defining_op)
+        if not isinstance(constant, IntegerAttr):
+            return False
+        branch(rewriter, self, *self.destination_of(constant.value))
+        return True
+
+    def _skip_blocks(self, rewriter: Rewriter) -> bool:
+        """Branches to where the destinations branch."""
+        default = collapsed(*self.default)
+        cases = [(value, collapsed(*destination)) for value, destination in self.cases]
+        if default is None and all(destination is None for _, destination in cases):
+            return False
+        new_cases = [(value, new or old) for (value, new), (_, old) in zip(cases, self.cases, strict=True)]
+        self._make(rewriter, default or self.default, new_cases)
+        return True
+
+    def _reuse_case(self, rewriter: Rewriter) -> bool:
+        """Branches to the destination of the case by which the only predecessor switched on the flag."""
+        before = self._switch_before()
+        if before is None or self.parent is before.default_dest:
+            return False
+        (value,) = [value for value, (block, _) in before.cases if block is self.parent]
+        branch(rewriter, self, *self.destination_of(value))
+        return True
+
+    def _drop_cases_before(self, rewriter: Rewriter) -> bool:
+        """Drops the cases of the only predecessor from the switch on the same flag that is its default."""
+        before = self._switch_before()
+        if before is None or self.parent is not before.default_dest:
+            return False
+        known = {value for value, _ in before.cases}
+        kept = [case for case in self.cases if case[0] not in known]
+        if len(kept) == len(self.cases):
+            return False
+        self._make(rewriter, self.default, kept)
+        return True
+
     canonicalizations = (
         Pattern(_drop_switch_without_cases),
         Pattern(_drop_default_cases),
@@ -277,3 +236,36 @@ class SwitchOp(Op):
                 f"number of case values ({count}) should match number of case destinations "
                 f"({len(self.case_dests)})"
             )
+
+    def _make(
+        self, rewriter: Rewriter, default: Destination, cases: Sequence[tuple[int, Destination]]
+    ) -> None:
+        """Replaces a switch with one of these destinations."""
+        values = [value for _, (_, operands) in cases for value in operands]
+        segments = tuple([len(operands) for _, (_, operands) in cases])
+        attributes: dict[str, Attribute] = {
+            "case_operand_segments": DenseArray(I32, segments),
+            "operandSegmentSizes": DenseArray(I32, (1, len(default[1]), len(values))),
+        }
+        if cases:
+            type = self.flag.type
+            assert isinstance(type, IntegerType)
+            attributes["case_values"] = _case_values([value for value, _ in cases], type)
+        rewriter.create(
+            SwitchOp,
+            [self.flag, *default[1], *values],
+            (),
+            attributes,
+            before=self,
+            location=self.location,
+            successors=[default[0], *(block for _, (block, _) in cases)],
+        )
+        rewriter.erase(self)
+
+    def _switch_before(self) -> SwitchOp | None:
+        """The switch on the same flag that has the block of this one as its only successor of that kind."""
+        block = self.parent
+        if block is None or block.uses != 1:
+            return None
+        before = block.predecessors[0].last
+        return before if isinstance(before, SwitchOp) and before.flag is self.flag else None

@@ -170,17 +170,6 @@ def _parse(op_parser: OpAsmParser) -> None:
     op_parser.attributes[RESULT_SEGMENTS] = segments([outputs, len(inits)])
 
 
-def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
-    printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
-    printer.write(f"dimension={op.dimension} ")
-    # Unlike declarative formats, this one prints default values.
-    entries = [entry for entry in op.signature.attributes if entry[0] not in _ELIDED]
-    printer.dictionary(dictionary([*entries, *op.attributes]), with_keyword=True)
-    printer.write(" ")
-    printer.region(op.body, print_arguments=True)
-    printer.write(" : " + printer.function_type(op.operand_types, op.result_types))
-
-
 @chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)
 class ScanOp(RegionVerifyingOp):
     """Applies the body to consecutive slices of the inputs along `dimension`, with carried values."""
@@ -194,6 +183,16 @@ class ScanOp(RegionVerifyingOp):
     outputs = op_fields.results(ANY_TENSOR)
     carries = op_fields.results(ANY_TENSOR)
     body = op_fields.region(ONE_BLOCK)
+
+    def _print(self, printer: OpAsmPrinter) -> None:
+        printer.write(f"({printer.name_list(self.inputs)}) inits ({printer.name_list(self.inits)}) ")
+        printer.write(f"dimension={self.dimension} ")
+        # Unlike declarative formats, this one prints default values.
+        entries = [entry for entry in self.signature.attributes if entry[0] not in _ELIDED]
+        printer.dictionary(dictionary([*entries, *self.attributes]), with_keyword=True)
+        printer.write(" ")
+        printer.region(self.body, print_arguments=True)
+        printer.write(" : " + printer.function_type(self.operand_types, self.result_types))
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 

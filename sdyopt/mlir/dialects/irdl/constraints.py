@@ -139,20 +139,19 @@ def _parse_base(op_parser: OpAsmParser) -> None:
     op_parser.attribute_dictionary()
 
 
-def _print_base(op: BaseOp, printer: OpAsmPrinter) -> None:
-    for name in ("base_ref", "base_name"):
-        if (value := op.signature.attributes.get(name)) is not None:
-            printer.write(f" {printer.attribute(value)}")
-    printer.write(" ")
-    printer.attribute_dictionary(op, "base_ref", "base_name")
-
-
 @irdl.op("base", IN_DEFINITION)
 class BaseOp(Constraint):
     """An attribute or type of a definition, or of a name such as `!builtin.integer`."""
 
     base_ref = optional_attr(_SYMBOL)
     base_name = optional_attr(STRING_ATTR)
+
+    def _print_base(self, printer: OpAsmPrinter) -> None:
+        for name in ("base_ref", "base_name"):
+            if (value := self.signature.attributes.get(name)) is not None:
+                printer.write(f" {printer.attribute(value)}")
+        printer.write(" ")
+        printer.attribute_dictionary(self, "base_ref", "base_name")
 
     assembly = assembly("custom<base>", base=custom(_parse_base, print=_print_base))
 
@@ -225,14 +224,6 @@ def _parse_region(op_parser: OpAsmParser) -> None:
     op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(op_parser.operand_names["args"])
 
 
-def _print_region(op: RegionOp, printer: OpAsmPrinter) -> None:
-    if op.constrained:
-        printer.write(f"({printer.name_list(op.args)})")
-    if op.number_of_blocks is not None:
-        printer.write(f" with size {op.number_of_blocks}")
-    printer.attribute_dictionary(op, "constrainedArguments", "numberOfBlocks")
-
-
 @irdl.op("region", IN_OPERATION)
 class RegionOp(Op):
     """The arguments of a region's entry block, and the number of its blocks."""
@@ -241,6 +232,13 @@ class RegionOp(Op):
     number_of_blocks = optional_attr(I32_ATTR, name="numberOfBlocks")
     constrained = optional_attr(UNIT_ATTR, name="constrainedArguments")
     output = result(REGION)
+
+    def _print_region(self, printer: OpAsmPrinter) -> None:
+        if self.constrained:
+            printer.write(f"({printer.name_list(self.args)})")
+        if self.number_of_blocks is not None:
+            printer.write(f" with size {self.number_of_blocks}")
+        printer.attribute_dictionary(self, "constrainedArguments", "numberOfBlocks")
 
     assembly = assembly("custom<region>", region=custom(_parse_region, print=_print_region))
 

@@ -87,19 +87,18 @@ def _parse_definition(op_parser: OpAsmParser) -> None:
         body.add_block()
 
 
-def _print_definition(op: Definition, printer: OpAsmPrinter) -> None:
-    printer.write(f" @{name_text(op.sym_name)}")
-    printer.attribute_dictionary(op, "sym_name", with_keyword=True)
-    printer.write(" ")
-    if op.body.blocks[0].first is not None:
-        printer.region(op.body)
-
-
 class Definition(Op):
     """Base of the operations that define a symbol in a region without terminator."""
 
     sym_name = attr(STRING_ATTR)
     body = region(ONE_BLOCK)
+
+    def _print_definition(self, printer: OpAsmPrinter) -> None:
+        printer.write(f" @{name_text(self.sym_name)}")
+        printer.attribute_dictionary(self, "sym_name", with_keyword=True)
+        printer.write(" ")
+        if self.body.blocks[0].first is not None:
+            printer.region(self.body)
 
     assembly = assembly("custom<definition>", definition=custom(_parse_definition, print=_print_definition))
 
@@ -194,17 +193,6 @@ def _parse_named(op_parser: OpAsmParser) -> None:
     op_parser.types["args"] = [op_class.argument_type] * len(names)
 
 
-def _print_named(op: NamedConstraints, printer: OpAsmPrinter) -> None:
-    kinds = op.signature.attributes.get("variadicity")
-    words = kinds.kinds if isinstance(kinds, Variadicities) else (SINGLE,) * len(op.operands)
-    entries = [
-        f"{name}: {'' if word == SINGLE else f'{word} '}{printer.name(value)}"
-        for name, word, value in zip(names_of(op), words, op.operands, strict=True)
-    ]
-    printer.write(f"({', '.join(entries)})")
-    printer.attribute_dictionary(op, "names", "variadicity")
-
-
 class NamedConstraints(Op):
     """Base of the operations that give names to constraints: `irdl.operands(x: %0, y: variadic %1)`."""
 
@@ -214,6 +202,16 @@ class NamedConstraints(Op):
     plural: ClassVar[str]
     has_variadicity: ClassVar[bool] = False
     argument_type: ClassVar[Type] = ATTRIBUTE_TYPE
+
+    def _print_named(self, printer: OpAsmPrinter) -> None:
+        kinds = self.signature.attributes.get("variadicity")
+        words = kinds.kinds if isinstance(kinds, Variadicities) else (SINGLE,) * len(self.operands)
+        entries = [
+            f"{name}: {'' if word == SINGLE else f'{word} '}{printer.name(value)}"
+            for name, word, value in zip(names_of(self), words, self.operands, strict=True)
+        ]
+        printer.write(f"({', '.join(entries)})")
+        printer.attribute_dictionary(self, "names", "variadicity")
 
     assembly = assembly("custom<named>", named=custom(_parse_named, print=_print_named))
 
@@ -297,20 +295,19 @@ def _parse_attributes(op_parser: OpAsmParser) -> None:
     op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(names)
 
 
-def _print_attributes(op: AttributesOp, printer: OpAsmPrinter) -> None:
-    names = [name.value for name in op.value_names.elements if isinstance(name, StringAttr)]
-    if names:
-        entries = [f"{quote(n)} = {printer.name(v)}" for n, v in zip(names, op.operands, strict=True)]
-        printer.write(f" {{{', '.join(entries)}}}")
-    printer.attribute_dictionary(op, "attributeValueNames")
-
-
 @irdl.op("attributes", IN_OPERATION)
 class AttributesOp(Op):
     """The attributes that an operation must have."""
 
     args = operands(ATTRIBUTE)
     value_names = attr(ARRAY_ATTR, name="attributeValueNames")
+
+    def _print_attributes(self, printer: OpAsmPrinter) -> None:
+        names = [name.value for name in self.value_names.elements if isinstance(name, StringAttr)]
+        if names:
+            entries = [f"{quote(n)} = {printer.name(v)}" for n, v in zip(names, self.operands, strict=True)]
+            printer.write(f" {{{', '.join(entries)}}}")
+        printer.attribute_dictionary(self, "attributeValueNames")
 
     assembly = assembly("custom<attributes>", attributes=custom(_parse_attributes, print=_print_attributes))
 

@@ -102,25 +102,6 @@ def _parse_generic(op_parser: OpAsmParser) -> None:
     op_parser.types["results_"] = parse_result_types(op_parser)
 
 
-def _print_generic(op: GenericOp, printer: OpAsmPrinter) -> None:
-    shown: dict[str, Attribute] = {}
-    for name in _GENERIC_ATTRIBUTES:
-        value = op.signature.attributes.get(name)
-        if name == "iterator_types" and isinstance(value, ArrayAttr):
-            value = array([string(e.kind) if isinstance(e, IteratorType) else e for e in value.elements])
-        if value is not None:
-            shown[name] = value
-    printer.dictionary(dictionary(shown))
-    print_operands(op, printer)
-    if op.attributes.entries:
-        printer.write(" attrs = ")
-        printer.dictionary(op.attributes)
-    printer.write(" ")
-    printer.region(op.body, print_arguments=True)
-    if op.results:
-        printer.write(f" -> {result_types(op, printer)}")
-
-
 _GENERIC_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
 
 
@@ -132,6 +113,24 @@ class GenericOp(StructuredOp):
     iterator_types = attr(ARRAY_ATTR)
     doc = optional_attr(STRING_ATTR)
     library_call = optional_attr(STRING_ATTR)
+
+    def _print_generic(self, printer: OpAsmPrinter) -> None:
+        shown: dict[str, Attribute] = {}
+        for name in _GENERIC_ATTRIBUTES:
+            value = self.signature.attributes.get(name)
+            if name == "iterator_types" and isinstance(value, ArrayAttr):
+                value = array([string(e.kind) if isinstance(e, IteratorType) else e for e in value.elements])
+            if value is not None:
+                shown[name] = value
+        printer.dictionary(dictionary(shown))
+        print_operands(self, printer)
+        if self.attributes.entries:
+            printer.write(" attrs = ")
+            printer.dictionary(self.attributes)
+        printer.write(" ")
+        printer.region(self.body, print_arguments=True)
+        if self.results:
+            printer.write(f" -> {result_types(self, printer)}")
 
     assembly = assembly("custom<format>", format=custom(_parse_generic, print=_print_generic))
 

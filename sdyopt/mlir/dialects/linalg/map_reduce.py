@@ -58,6 +58,44 @@ class DestinationOp(LinalgOp):
         count = len(self.ins)
         return [(argument, "in" if index < count else "init") for index, argument in enumerate(arguments)]
 
+    def _payload(self) -> Op | None:
+        """The only operation of the body, if the short form can express it."""
+        block = self.body.blocks[0]
+        payload, last = block.first, block.last
+        if payload is None or payload.next is not last or not isinstance(last, YieldOp) or payload.regions:
+            return None
+        arguments: list[Value] = list(block.arguments)
+        first = len(self.ins)
+        expected = [*arguments[first:], *arguments[:first]] if self.takes_init_first else arguments[:first]
+        return payload if payload.operands == expected and last.operands == list(payload.results) else None
+
+    def print(self, printer: OpAsmPrinter) -> None:
+        payload = self._payload() if self.has_body else None
+        if payload is not None:
+            printer.write(f" {{ {payload.name}")
+            shown: dict[str, Attribute] = {
+                name: value
+                for name, value in (*payload.signature.attributes.entries, *payload.attributes.entries)
+                if value not in (NO_FAST_MATH, NO_OVERFLOW)
+            }
+            printer.dictionary(dictionary(shown))
+            printer.write(" }")
+        print_operands(self, printer)
+        if self.list_name:
+            listed = self.signature.attributes.get(self.list_name)
+            assert isinstance(listed, DenseArray)
+            printer.write(f" {self.list_name} = [{', '.join(map(str, listed.values))}] ")
+        printer.attribute_dictionary(self, self.list_name)
+        if self.has_body and payload is None:
+            with printer.indented():
+                printer.newline()
+                printer.write("(")
+                for index, argument in enumerate(self.body.blocks[0].arguments):
+                    printer.write(", " if index else "")
+                    printer.argument(argument)
+                printer.write(") ")
+                printer.region(self.body)
+
 
 # --- Parsing and printing ---------------------------------------------------------------------
 
@@ -134,46 +172,6 @@ def _short_body(
     return make_body(types, append)
 
 
-def _payload(op: DestinationOp) -> Op | None:
-    """The only operation of the body, if the short form can express it."""
-    block = op.body.blocks[0]
-    payload, last = block.first, block.last
-    if payload is None or payload.next is not last or not isinstance(last, YieldOp) or payload.regions:
-        return None
-    arguments: list[Value] = list(block.arguments)
-    first = len(op.ins)
-    expected = [*arguments[first:], *arguments[:first]] if op.takes_init_first else arguments[:first]
-    return payload if payload.operands == expected and last.operands == list(payload.results) else None
-
-
-def _print(op: DestinationOp, printer: OpAsmPrinter) -> None:
-    payload = _payload(op) if op.has_body else None
-    if payload is not None:
-        printer.write(f" {{ {payload.name}")
-        shown: dict[str, Attribute] = {
-            name: value
-            for name, value in (*payload.signature.attributes.entries, *payload.attributes.entries)
-            if value not in (NO_FAST_MATH, NO_OVERFLOW)
-        }
-        printer.dictionary(dictionary(shown))
-        printer.write(" }")
-    print_operands(op, printer)
-    if op.list_name:
-        listed = op.signature.attributes.get(op.list_name)
-        assert isinstance(listed, DenseArray)
-        printer.write(f" {op.list_name} = [{', '.join(map(str, listed.values))}] ")
-    printer.attribute_dictionary(op, op.list_name)
-    if op.has_body and payload is None:
-        with printer.indented():
-            printer.newline()
-            printer.write("(")
-            for index, argument in enumerate(op.body.blocks[0].arguments):
-                printer.write(", " if index else "")
-                printer.argument(argument)
-            printer.write(") ")
-            printer.region(op.body)
-
-
 # --- Operations -------------------------------------------------------------------------------
 
 
@@ -198,7 +196,7 @@ class MapOp(DestinationOp):
     inputs = operands(_TENSOR_OR_MEMREF)
     init = operand(_TENSOR_OR_MEMREF)
 
-    assembly = assembly("custom<format>", format=custom(_parse, print=_print))
+    assembly = assembly("custom<format>", format=custom(_parse, print=DestinationOp.print))
     has_body = True
     result_name = "mapped"
 
@@ -248,7 +246,7 @@ class ReduceOp(DestinationOp):
     inits = operands(_TENSOR_OR_MEMREF)
     dimensions = attr(_INCREASING)
 
-    assembly = assembly("custom<format>", format=custom(_parse, print=_print))
+    assembly = assembly("custom<format>", format=custom(_parse, print=DestinationOp.print))
     list_name = "dimensions"
     has_body = takes_init_first = True
     result_name = "reduced"
@@ -304,7 +302,7 @@ class _RelayoutOp(DestinationOp):
     input = operand(_TENSOR_OR_MEMREF)
     init = operand(_TENSOR_OR_MEMREF)
 
-    assembly = assembly("custom<format>", format=custom(_parse, print=_print))
+    assembly = assembly("custom<format>", format=custom(_parse, print=DestinationOp.print))
 
     @property
     def ins(self) -> list[Value]:

@@ -134,13 +134,6 @@ def parse_implied_body(op_parser: OpAsmParser, offset: int) -> None:
     op_class.add_indexing_maps(op_parser)
 
 
-def _print(op: NamedOp, printer: OpAsmPrinter) -> None:
-    printer.attribute_dictionary(op, INDEXING_MAPS)
-    print_operands(op, printer)
-    if op.results:
-        printer.write(f" -> {result_types(op, printer)}")
-
-
 def print_operands(op: LinalgOp, printer: OpAsmPrinter) -> None:
     for word, values in (("ins", op.ins), ("outs", op.outs)):
         if values:
@@ -201,6 +194,12 @@ class NamedOp(StructuredOp):
     printed_first: ClassVar[tuple[str, ...]] = ()
     # The error after that of a wrong number of operands.
     failed_to_parse: ClassVar[str] = ""
+
+    def _print(self, printer: OpAsmPrinter) -> None:
+        printer.attribute_dictionary(self, INDEXING_MAPS)
+        print_operands(self, printer)
+        if self.results:
+            printer.write(f" -> {result_types(self, printer)}")
 
     assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 

@@ -132,26 +132,6 @@ def _parse_if(op_parser: OpAsmParser) -> None:
         op_parser.regions.append(Region())
 
 
-def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
-    if op.results:
-        printer.write(f" -> ({printer.types(op.result_types)})")
-    printer.write(" ")
-    printer.region(op.then_region, print_terminator=bool(op.results))
-    if op.else_region.blocks:
-        printer.write(" else ")
-        printer.region(op.else_region, print_terminator=bool(op.results))
-
-
-def _fold_constant_condition(op: IfOp, rewriter: Rewriter) -> bool:
-    """Replaces the operation with the region that a constant selects."""
-    condition = constant_value(op.condition.defining_op)
-    if not isinstance(condition, IntegerAttr):
-        return False
-    chosen = op.then_region if condition.value else op.else_region
-    rewriter.replace(op, inline_region(chosen, op, rewriter) if chosen.blocks else [])
-    return True
-
-
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK, NO_REGION_ARGUMENTS)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
@@ -161,7 +141,26 @@ class IfOp(Op):
     then_region = region(ONE_BLOCK, name="thenRegion")
     else_region = region(name="elseRegion")
 
+    def _print_if(self, printer: OpAsmPrinter) -> None:
+        if self.results:
+            printer.write(f" -> ({printer.types(self.result_types)})")
+        printer.write(" ")
+        printer.region(self.then_region, print_terminator=bool(self.results))
+        if self.else_region.blocks:
+            printer.write(" else ")
+            printer.region(self.else_region, print_terminator=bool(self.results))
+
     assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
+
+    def _fold_constant_condition(self, rewriter: Rewriter) -> bool:
+        """Replaces the operation with the region that a constant selects."""
+        condition = constant_value(self.condition.defining_op)
+        if not isinstance(condition, IntegerAttr):
+            return False
+        chosen = self.then_region if condition.value else self.else_region
+        rewriter.replace(self, inline_region(chosen, self, rewriter) if chosen.blocks else [])
+        return True
+
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_fold_constant_condition),)
 
     def verify_regions(self) -> None:

@@ -67,36 +67,6 @@ def _parse_for(op_parser: OpAsmParser) -> None:
     op_parser.ensure_terminator(body, YieldOp)
 
 
-def _print_for(op: ForOp, printer: OpAsmPrinter) -> None:
-    index, *arguments = op.body.blocks[0].arguments
-    is_unsigned = "unsigned " if op.unsigned_comparison else ""
-    lower, upper, step = (printer.name(value) for value in op.operands[:3])
-    printer.write(f" {is_unsigned}{printer.name(index)} = {lower} to {upper} step {step}")
-    if op.inits:
-        pairs = assignments(arguments, op.inits, printer)
-        printer.write(f" iter_args{pairs} -> ({printer.types(op.result_types)})")
-    printer.write(" ")
-    if index.type is not INDEX:
-        printer.write(f" : {printer.type(index.type)} ")
-    printer.region(op.body, print_terminator=bool(op.inits))
-
-
-def _trip_count(op: ForOp) -> int | None:
-    """The number of iterations; None if it is not known."""
-    lower, upper, step = (constant_value(value.defining_op) for value in op.operands[:3])
-    # As in C++, a loop with step 0 does not run.
-    if op.operands[0] is op.operands[1] or (isinstance(step, IntegerAttr) and step.value == 0):
-        return 0
-    if not isinstance(lower, IntegerAttr) or not isinstance(upper, IntegerAttr):
-        return None
-    first, last = _number(op, lower), _number(op, upper)
-    if first >= last:
-        return 0
-    if not isinstance(step, IntegerAttr) or _number(op, step) < 0:
-        return None
-    return -(-(last - first) // _number(op, step))
-
-
 def _number(op: ForOp, attribute: IntegerAttr) -> int:
     """The value as the loop compares it."""
     if not op.unsigned_comparison or attribute.value >= 0:
@@ -105,69 +75,12 @@ def _number(op: ForOp, attribute: IntegerAttr) -> int:
     return attribute.value + (1 << width)
 
 
-def _fold_trips(op: ForOp, rewriter: Rewriter) -> bool:
-    """Replaces a loop that runs never or once, or whose only effect is to yield values from outside."""
-    count, block = _trip_count(op), op.body.blocks[0]
-    terminator = block.last
-    assert terminator is not None
-    if count == 0:
-        rewriter.replace(op, op.inits)
-        return True
-    if count is None or (count > 1 and not _yields_outer_values(block)):
-        return False
-    mapping: dict[Value, Value] = dict(zip(block.arguments, [op.operands[0], *op.inits], strict=True))
-    for inner in list(block.ops):
-        if inner is not terminator:
-            rewriter.insert(rewriter.clone(inner, mapping), before=op)
-    rewriter.replace(op, [mapping.get(value, value) for value in terminator.operands])
-    return True
-
-
 def _yields_outer_values(block: Block) -> bool:
     terminator = block.last
     return block.first is terminator and all(
         not (isinstance(value, BlockArgument) and value.block is block)
         for value in (() if terminator is None else terminator.operands)
     )
-
-
-def _drop_carried_values(op: ForOp, rewriter: Rewriter) -> bool:
-    """Removes loop-carried values that do not change, or that nothing uses."""
-    index, *arguments = op.body.blocks[0].arguments
-    terminator = op.body.blocks[0].last
-    assert terminator is not None
-    dropped = [
-        yielded is argument or yielded is init or not (argument.has_uses or result.has_uses)
-        for argument, init, yielded, result in zip(
-            arguments, op.inits, terminator.operands, op.results, strict=True
-        )
-    ]
-    if not any(dropped):
-        return False
-    kept = [position for position, is_dropped in enumerate(dropped) if not is_dropped]
-    body = Region()
-    block = body.add_block()
-    mapping: dict[Value, Value] = {index: rewriter.add_argument(block, index.type, index.location)}
-    for argument, init, is_dropped in zip(arguments, op.inits, dropped, strict=True):
-        mapping[argument] = (
-            init if is_dropped else rewriter.add_argument(block, argument.type, argument.location)
-        )
-    clone_body(op.body.blocks[0], block, mapping, rewriter)
-    yielded = [mapping.get(terminator.operand_at(p), terminator.operand_at(p)) for p in kept]
-    rewriter.create(YieldOp, yielded, (), at_end_of=block, location=terminator.location)
-    loop = rewriter.create(
-        type(op),
-        [*op.operands[:3], *(op.inits[position] for position in kept)],
-        [op.result_types[position] for position in kept],
-        {**dict(op.signature.attributes.entries), **dict(op.attributes.entries)},
-        before=op,
-        regions=[body],
-        location=op.location,
-    )
-    remaining = iter(loop.results)
-    pairs = zip(op.inits, dropped, strict=True)
-    rewriter.replace(op, [init if is_dropped else next(remaining) for init, is_dropped in pairs])
-    return True
 
 
 _YIELD, _CONDITION = "Operation scf.yield", "Operation scf.condition"
@@ -197,9 +110,78 @@ class ForOp(Op):
     results_ = results(ANY_TYPE)
     body = region(ONE_BLOCK)
 
+    def _print_for(self, printer: OpAsmPrinter) -> None:
+        index, *arguments = self.body.blocks[0].arguments
+        is_unsigned = "unsigned " if self.unsigned_comparison else ""
+        lower, upper, step = (printer.name(value) for value in self.operands[:3])
+        printer.write(f" {is_unsigned}{printer.name(index)} = {lower} to {upper} step {step}")
+        if self.inits:
+            pairs = assignments(arguments, self.inits, printer)
+            printer.write(f" iter_args{pairs} -> ({printer.types(self.result_types)})")
+        printer.write(" ")
+        if index.type is not INDEX:
+            printer.write(f" : {printer.type(index.type)} ")
+        printer.region(self.body, print_terminator=bool(self.inits))
+
     assembly = assembly(
         "custom<loop>($unsigned_comparison) attr-dict", loop=custom(_parse_for, print=_print_for)
     )
+
+    def _fold_trips(self, rewriter: Rewriter) -> bool:
+        """Replaces a loop that runs never or once, or whose only effect is to yield values from outside."""
+        count, block = self._trip_count(), self.body.blocks[0]
+        terminator = block.last
+        assert terminator is not None
+        if count == 0:
+            rewriter.replace(self, self.inits)
+            return True
+        if count is None or (count > 1 and not _yields_outer_values(block)):
+            return False
+        mapping: dict[Value, Value] = dict(zip(block.arguments, [self.operands[0], *self.inits], strict=True))
+        for inner in list(block.ops):
+            if inner is not terminator:
+                rewriter.insert(rewriter.clone(inner, mapping), before=self)
+        rewriter.replace(self, [mapping.get(value, value) for value in terminator.operands])
+        return True
+
+    def _drop_carried_values(self, rewriter: Rewriter) -> bool:
+        """Removes loop-carried values that do not change, or that nothing uses."""
+        index, *arguments = self.body.blocks[0].arguments
+        terminator = self.body.blocks[0].last
+        assert terminator is not None
+        dropped = [
+            yielded is argument or yielded is init or not (argument.has_uses or result.has_uses)
+            for argument, init, yielded, result in zip(
+                arguments, self.inits, terminator.operands, self.results, strict=True
+            )
+        ]
+        if not any(dropped):
+            return False
+        kept = [position for position, is_dropped in enumerate(dropped) if not is_dropped]
+        body = Region()
+        block = body.add_block()
+        mapping: dict[Value, Value] = {index: rewriter.add_argument(block, index.type, index.location)}
+        for argument, init, is_dropped in zip(arguments, self.inits, dropped, strict=True):
+            mapping[argument] = (
+                init if is_dropped else rewriter.add_argument(block, argument.type, argument.location)
+            )
+        clone_body(self.body.blocks[0], block, mapping, rewriter)
+        yielded = [mapping.get(terminator.operand_at(p), terminator.operand_at(p)) for p in kept]
+        rewriter.create(YieldOp, yielded, (), at_end_of=block, location=terminator.location)
+        loop = rewriter.create(
+            type(self),
+            [*self.operands[:3], *(self.inits[position] for position in kept)],
+            [self.result_types[position] for position in kept],
+            {**dict(self.signature.attributes.entries), **dict(self.attributes.entries)},
+            before=self,
+            regions=[body],
+            location=self.location,
+        )
+        remaining = iter(loop.results)
+        pairs = zip(self.inits, dropped, strict=True)
+        rewriter.replace(self, [init if is_dropped else next(remaining) for init, is_dropped in pairs])
+        return True
+
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (
         Pattern(_fold_trips),
         Pattern(_drop_carried_values),
@@ -248,6 +230,21 @@ class ForOp(Op):
                         f"'{plain_type(first_type)}' != '{plain_type(second_type)}'"
                     )
 
+    def _trip_count(self) -> int | None:
+        """The number of iterations; None if it is not known."""
+        lower, upper, step = (constant_value(value.defining_op) for value in self.operands[:3])
+        # As in C++, a loop with step 0 does not run.
+        if self.operands[0] is self.operands[1] or (isinstance(step, IntegerAttr) and step.value == 0):
+            return 0
+        if not isinstance(lower, IntegerAttr) or not isinstance(upper, IntegerAttr):
+            return None
+        first, last = _number(self, lower), _number(self, upper)
+        if first >= last:
+            return 0
+        if not isinstance(step, IntegerAttr) or _number(self, step) < 0:
+            return None
+        return -(-(last - first) // _number(self, step))
+
 
 @scf.op("condition", PURE, has_parent("scf.while"), TERMINATOR)
 class ConditionOp(Op):
@@ -283,17 +280,6 @@ def _parse_while(op_parser: OpAsmParser) -> None:
     op_parser.attribute_dictionary_with_keyword()
 
 
-def _print_while(op: WhileOp, printer: OpAsmPrinter) -> None:
-    if op.inits:
-        printer.write(f" {assignments(op.before.blocks[0].arguments, op.inits, printer)}")
-    types = printer.function_type(op.operand_types, op.result_types)
-    printer.write(f" : {types} ")
-    printer.region(op.before)
-    printer.write(" do ")
-    printer.region(op.after, print_arguments=True)
-    printer.attribute_dictionary(op, with_keyword=True)
-
-
 def clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewriter: Rewriter) -> None:
     """Clones the operations of a block, except its terminator, to the end of another."""
     for inner in list(source.ops):
@@ -317,6 +303,16 @@ class WhileOp(Op):
     results_ = results(ANY_TYPE)
     before = region(ONE_BLOCK)
     after = region(ONE_BLOCK)
+
+    def _print_while(self, printer: OpAsmPrinter) -> None:
+        if self.inits:
+            printer.write(f" {assignments(self.before.blocks[0].arguments, self.inits, printer)}")
+        types = printer.function_type(self.operand_types, self.result_types)
+        printer.write(f" : {types} ")
+        printer.region(self.before)
+        printer.write(" do ")
+        printer.region(self.after, print_arguments=True)
+        printer.attribute_dictionary(self, with_keyword=True)
 
     assembly = assembly("custom<loop>", loop=custom(_parse_while, print=_print_while))
 

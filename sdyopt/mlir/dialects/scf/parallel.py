@@ -75,21 +75,6 @@ def _parse_parallel(op_parser: OpAsmParser) -> None:
     op_parser.result_types = types
 
 
-def _print_parallel(op: ParallelOp, printer: OpAsmPrinter) -> None:
-    variables = op.body.blocks[0].arguments
-    lists: list[Sequence[Value]] = [variables, op.lower_bound, op.upper_bound, op.step]
-    for word, values in zip(("", " =", " to", " step"), lists, strict=True):
-        printer.write(f"{word} ({printer.name_list(values)})")
-    if op.inits:
-        printer.write(f" init ({printer.name_list(op.inits)})")
-    if op.results:
-        types = printer.types(op.result_types)
-        printer.write(f" -> ({types})" if len(op.results) > 1 else f" -> {types}")
-    printer.write(" ")
-    printer.region(op.body)
-    printer.attribute_dictionary(op)
-
-
 @scf.op("parallel", RECURSIVE_EFFECTS, ATTR_SIZED_OPERANDS, SINGLE_BLOCK, NO_TERMINATOR)
 class ParallelOp(Op):
     """A nest of loops whose iterations run in any order, perhaps with reductions of values of all of them.
@@ -110,6 +95,20 @@ class ParallelOp(Op):
     inits = operands(ANY_TYPE)
     results_ = results(ANY_TYPE)
     body = region(ONE_BLOCK, name="region")
+
+    def _print_parallel(self, printer: OpAsmPrinter) -> None:
+        variables = self.body.blocks[0].arguments
+        lists: list[Sequence[Value]] = [variables, self.lower_bound, self.upper_bound, self.step]
+        for word, values in zip(("", " =", " to", " step"), lists, strict=True):
+            printer.write(f"{word} ({printer.name_list(values)})")
+        if self.inits:
+            printer.write(f" init ({printer.name_list(self.inits)})")
+        if self.results:
+            types = printer.types(self.result_types)
+            printer.write(f" -> ({types})" if len(self.results) > 1 else f" -> {types}")
+        printer.write(" ")
+        printer.region(self.body)
+        printer.attribute_dictionary(self)
 
     assembly = assembly("custom<loops>", loops=custom(_parse_parallel, print=_print_parallel))
 
@@ -269,28 +268,6 @@ def _parse_forall(op_parser: OpAsmParser) -> None:
     op_parser.attribute_dictionary()
 
 
-def _print_forall(op: ForallOp, printer: OpAsmPrinter) -> None:
-    arguments = op.body.blocks[0].arguments
-    rank = len(op.static_lower_bound)
-    lower, upper, step = [
-        f"({', '.join(_bound(number, values, printer) for number in numbers)})"
-        for numbers, values in (
-            (op.static_lower_bound, iter(op.lower_bound)),
-            (op.static_upper_bound, iter(op.upper_bound)),
-            (op.static_step, iter(op.step)),
-        )
-    ]
-    printer.write(f" ({printer.name_list(arguments[:rank])}) ")
-    is_normalized = not any(op.static_lower_bound) and all(number == 1 for number in op.static_step)
-    printer.write(f"in {upper}" if is_normalized else f"= {lower} to {upper} step {step}")
-    if op.outputs:
-        pairs = assignments(arguments[rank:], op.outputs, printer)
-        printer.write(f" shared_outs{pairs} -> ({printer.types(op.result_types)})")
-    printer.write(" ")
-    printer.region(op.body, print_terminator=bool(op.results))
-    printer.attribute_dictionary(op, *[getattr(ForallOp, static).name for _, _, static in _BOUNDS])
-
-
 def _bound(number: int, values: Iterator[Value], printer: OpAsmPrinter) -> str:
     return printer.name(next(values)) if number == DYNAMIC else str(number)
 
@@ -299,11 +276,6 @@ def _parse_in_parallel(op_parser: OpAsmParser) -> None:
     region = op_parser.region()
     if not region.blocks:
         region.add_block()
-
-
-def _print_in_parallel(op: InParallelOp, printer: OpAsmPrinter) -> None:
-    printer.write(" ")
-    printer.region(op.region)
 
 
 @scf.op(
@@ -330,6 +302,27 @@ class ForallOp(Op):
     mapping = optional_attr(_MAPPING)
     results_ = results(ANY_TYPE)
     body = region(ONE_BLOCK, name="region")
+
+    def _print_forall(self, printer: OpAsmPrinter) -> None:
+        arguments = self.body.blocks[0].arguments
+        rank = len(self.static_lower_bound)
+        lower, upper, step = [
+            f"({', '.join(_bound(number, values, printer) for number in numbers)})"
+            for numbers, values in (
+                (self.static_lower_bound, iter(self.lower_bound)),
+                (self.static_upper_bound, iter(self.upper_bound)),
+                (self.static_step, iter(self.step)),
+            )
+        ]
+        printer.write(f" ({printer.name_list(arguments[:rank])}) ")
+        is_normalized = not any(self.static_lower_bound) and all(number == 1 for number in self.static_step)
+        printer.write(f"in {upper}" if is_normalized else f"= {lower} to {upper} step {step}")
+        if self.outputs:
+            pairs = assignments(arguments[rank:], self.outputs, printer)
+            printer.write(f" shared_outs{pairs} -> ({printer.types(self.result_types)})")
+        printer.write(" ")
+        printer.region(self.body, print_terminator=bool(self.results))
+        printer.attribute_dictionary(self, *[getattr(ForallOp, static).name for _, _, static in _BOUNDS])
 
     assembly = assembly("custom<loops>", loops=custom(_parse_forall, print=_print_forall))
 
@@ -383,6 +376,10 @@ class InParallelOp(Op):
     """Ends the body of scf.forall: updates of the outputs, which are its only operations."""
 
     region = region(ONE_BLOCK, name="region")
+
+    def _print_in_parallel(self, printer: OpAsmPrinter) -> None:
+        printer.write(" ")
+        printer.region(self.region)
 
     assembly = assembly(
         "custom<updates> attr-dict", updates=custom(_parse_in_parallel, print=_print_in_parallel)

@@ -37,25 +37,6 @@ def _parse_execute(op_parser: OpAsmParser) -> None:
     op_parser.attribute_dictionary()
 
 
-def _print_execute(op: ExecuteRegionOp, printer: OpAsmPrinter) -> None:
-    if op.results:
-        types = printer.types(op.result_types)
-        printer.write(f" -> ({types})" if len(op.results) > 1 else f" -> {types}")
-    printer.write(" no_inline " if op.no_inline else " ")
-    printer.region(op.body)
-    printer.attribute_dictionary(op, "no_inline")
-
-
-def _inline_single_block(op: ExecuteRegionOp, rewriter: Rewriter) -> bool:
-    """Replaces the operation with its only block."""
-    if op.no_inline or len(op.body.blocks) != 1:
-        return False
-    if not isinstance(op.body.blocks[0].last, YieldOp):
-        return False
-    rewriter.replace(op, inline_region(op.body, op, rewriter))
-    return True
-
-
 @scf.op("execute_region", RECURSIVE_EFFECTS)
 class ExecuteRegionOp(Op):
     """Runs its region, of any number of blocks, once."""
@@ -64,7 +45,25 @@ class ExecuteRegionOp(Op):
     results_ = results(ANY_TYPE)
     body = region(name="region")
 
+    def _print_execute(self, printer: OpAsmPrinter) -> None:
+        if self.results:
+            types = printer.types(self.result_types)
+            printer.write(f" -> ({types})" if len(self.results) > 1 else f" -> {types}")
+        printer.write(" no_inline " if self.no_inline else " ")
+        printer.region(self.body)
+        printer.attribute_dictionary(self, "no_inline")
+
     assembly = assembly("custom<body>", body=custom(_parse_execute, print=_print_execute))
+
+    def _inline_single_block(self, rewriter: Rewriter) -> bool:
+        """Replaces the operation with its only block."""
+        if self.no_inline or len(self.body.blocks) != 1:
+            return False
+        if not isinstance(self.body.blocks[0].last, YieldOp):
+            return False
+        rewriter.replace(self, inline_region(self.body, self, rewriter))
+        return True
+
     canonicalizations = (Pattern(_inline_single_block),)
 
     def verify_in_context(self) -> None:
@@ -97,28 +96,6 @@ def _parse_cases(op_parser: OpAsmParser) -> None:
     op_parser.regions.insert(0, op_parser.regions.pop())
 
 
-def _print_cases(op: IndexSwitchOp, printer: OpAsmPrinter) -> None:
-    printer.write(" ")
-    for value, case in zip(op.cases, op.case_regions, strict=True):
-        printer.newline()
-        printer.write(f"case {value} ")
-        printer.region(case)
-    printer.newline()
-    printer.write("default ")
-    last = op.default_region.blocks[0].last
-    printer.region(op.default_region, print_terminator=last is None or bool(last.operands))
-
-
-def _fold_constant_argument(op: IndexSwitchOp, rewriter: Rewriter) -> bool:
-    """Replaces the operation with the region that a constant selects."""
-    constant = constant_value(op.argument.defining_op)
-    if not isinstance(constant, IntegerAttr):
-        return False
-    cases = dict(zip(op.cases, op.case_regions, strict=True))
-    rewriter.replace(op, inline_region(cases.get(constant.value, op.default_region), op, rewriter))
-    return True
-
-
 @scf.op("index_switch", RECURSIVE_EFFECTS, SINGLE_BLOCK, NO_TERMINATOR)
 class IndexSwitchOp(Op):
     """Runs the region of the case with the value of the argument, or that of the default."""
@@ -129,10 +106,31 @@ class IndexSwitchOp(Op):
     default_region = region(ONE_BLOCK, name="defaultRegion")
     case_regions = regions(ONE_BLOCK, name="caseRegions")
 
+    def _print_cases(self, printer: OpAsmPrinter) -> None:
+        printer.write(" ")
+        for value, case in zip(self.cases, self.case_regions, strict=True):
+            printer.newline()
+            printer.write(f"case {value} ")
+            printer.region(case)
+        printer.newline()
+        printer.write("default ")
+        last = self.default_region.blocks[0].last
+        printer.region(self.default_region, print_terminator=last is None or bool(last.operands))
+
     assembly = assembly(
         "$argument attr-dict (`->` type($results_)^)? custom<cases>($cases)",
         cases=custom(_parse_cases, print=_print_cases),
     )
+
+    def _fold_constant_argument(self, rewriter: Rewriter) -> bool:
+        """Replaces the operation with the region that a constant selects."""
+        constant = constant_value(self.argument.defining_op)
+        if not isinstance(constant, IntegerAttr):
+            return False
+        cases = dict(zip(self.cases, self.case_regions, strict=True))
+        rewriter.replace(self, inline_region(cases.get(constant.value, self.default_region), self, rewriter))
+        return True
+
     canonicalizations = (Pattern(_fold_constant_argument),)
 
     def verify_in_context(self) -> None:

@@ -131,6 +131,74 @@ class CollectiveOp(ShardingOwner):
             f"operand mesh: {plain_attribute(operand_mesh)}", self.tensor.location
         )
 
+    def check_moves(self, params: AllToAllParams) -> None:
+        rank = rank_of(self.signature.result_types[0])
+        axis_uses, used_dims = AxisUses(self.mesh), set[int]()
+        previous = -1
+        for move in params:
+            self._raise_if(axis_uses.list_problem(move.axes))
+            for dim, word in ((move.source, "source"), (move.target, "target")):
+                if not 0 <= dim < rank:
+                    raise self.op_error(f"{word} dimension {dim} is out of range [0, {rank})")
+            self._check_unused_dims(move, used_dims)
+            if previous >= move.source:
+                raise self.op_error(
+                    f"source dimensions are not sorted in ascending order: {move.source} "
+                    f"appears after {previous}"
+                )
+            previous = move.source
+
+    def _check_unused_dims(self, move: AllToAllParam, used: set[int]) -> None:
+        for dim in (move.source, move.target):
+            if dim in used:
+                raise self.op_error(f"overlapping source/target dimensions in all-to-all params: {dim}")
+            used.add(dim)
+
+    def check_axes_per_dim(self, axes: AxesPerDim, result_axes: _ResultAxes) -> None:
+        out = self.out_sharding
+        operand = sharding_or_replicated(self.tensor, out.mesh_or_ref)
+        axis_uses = AxisUses(self.mesh)
+        for dim_axes in axes:
+            self._raise_if(axis_uses.list_problem(dim_axes))
+        if out.rank != len(axes):
+            raise self.op_error(
+                f"result sharding has rank {out.rank} but collective axes has rank {len(axes)}"
+            )
+        if operand.rank != out.rank:  # only if the operand has no sharding and the mesh is maximal
+            raise self.op_error(
+                f"result sharding has rank {out.rank} but operand sharding has rank {operand.rank}"
+            )
+        for index, (dim, dim_axes) in enumerate(zip(operand.dims, axes, strict=True)):
+            self.check_dim(index, result_axes(index, dim, dim_axes))
+
+    def check_dim(self, index: int, expected: Sequence[AxisRef]) -> None:
+        if expected != self.out_sharding.dims[index].axes:
+            raise self.op_error(_WRONG_RESULT(axes=axis_refs_text(expected), dim=index))
+
+    def without_suffix(
+        self, index: int, dim: DimensionSharding, suffix: Sequence[AxisRef], word: str
+    ) -> tuple[AxisRef, ...]:
+        """The axes of a dimension without a suffix; raises DiagnosticError if they do not end in it."""
+        axes = list(dim.axes)
+        for axis in reversed(suffix):
+            if not axes or not axis.is_suffix_of(axes[-1], self.mesh):
+                raise self.op_error(_WRONG_AXIS(word=word, axis=axis_ref_text(axis), dim=index))
+            prefix = axes.pop().prefix_without_overlap(axis)
+            if prefix is not None:
+                axes.append(prefix)
+        return tuple(axes)
+
+    def check_list(self, axes: AxisRefList, word: str) -> None:
+        self._raise_if(AxisUses(self.mesh).sorted_list_problem(axes.axes, word))
+
+    def check_no_overlap(self, word: str, axis: AxisRef, others: Iterable[AxisRef], what: str) -> None:
+        if any(axis.overlaps(other) for other in others):
+            raise self.op_error(f"{word} axis {axis_ref_text(axis)} overlaps with {what}")
+
+    def _raise_if(self, problem: str | None) -> None:
+        if problem is not None:
+            raise self.op_error(problem)
+
 
 # (index of a dimension, its sharding, axes of the collective) -> the axes of the result's dimension.
 _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRef, ...]]
@@ -140,15 +208,15 @@ def check_gather(op: CollectiveOp, axes: AxesPerDim, word: str) -> None:
     """Checks that each dimension of the result has the operand's axes without the suffix in `axes`."""
 
     def result_axes(index: int, dim: DimensionSharding, axes: Iterable[AxisRef]) -> tuple[AxisRef, ...]:
-        return _without_suffix(op, index, dim, tuple(axes), word)
+        return op.without_suffix(index, dim, tuple(axes), word)
 
-    _check_axes_per_dim(op, axes, result_axes)
+    op.check_axes_per_dim(axes, result_axes)
 
 
 def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
     """Checks that each dimension of the result has the operand's axes followed by the axes in `axes`."""
     mesh = op.mesh
-    _check_axes_per_dim(op, axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
+    op.check_axes_per_dim(axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
 
 
 def check_reduction_of_unreduced(op: CollectiveOp) -> None:
@@ -183,11 +251,11 @@ def check_replicated_to_unreduced(op: CollectiveOp, axes: AxisRefList) -> None:
         raise op.op_error("input and output must share the same dimension shardings")
     if not axes:
         raise op.op_error("r2u axes must not be empty")
-    _check_list(op, axes, "r2u")
+    op.check_list(axes, "r2u")
     dim_axes = [axis for dim in operand.dims for axis in dim.axes]
     for axis in axes:
-        _check_no_overlap(op, "r2u", axis, dim_axes, "operand dimension sharding")
-        _check_no_overlap(op, "r2u", axis, operand.unreduced_axes, "operand unreduced axes")
+        op.check_no_overlap("r2u", axis, dim_axes, "operand dimension sharding")
+        op.check_no_overlap("r2u", axis, operand.unreduced_axes, "operand unreduced axes")
     check_unreduced(op, axes, "r2u_axes")
 
 
@@ -200,12 +268,12 @@ def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
     if not operand.shards_like(out):
         raise op.op_error("operand and result shardings are not equivalent")
-    _check_list(op, axes, "reduction")
+    op.check_list(axes, "reduction")
     used = [axis for dim in operand.dims for axis in dim.axes] + list(operand.replicated_axes)
     for axis in axes:
         words = "operand dimension sharding or replicated axes"
-        _check_no_overlap(op, "reduction", axis, used, words)
-        _check_no_overlap(op, "reduction", axis, out.unreduced_axes, "result unreduced axes")
+        op.check_no_overlap("reduction", axis, used, words)
+        op.check_no_overlap("reduction", axis, out.unreduced_axes, "result unreduced axes")
 
 
 def check_permute(op: CollectiveOp) -> None:
@@ -229,91 +297,18 @@ def check_all_to_all(op: CollectiveOp, params: AllToAllParams) -> None:
     """Checks that axes move from source to target dimensions, and that other dimensions do not change."""
     if not params:
         raise op.op_error("parameter list is empty")
-    _check_moves(op, params)
+    op.check_moves(params)
     operand, mesh = op.operand_sharding, op.mesh
     for move in params:
-        source = _without_suffix(op, move.source, operand.dims[move.source], move.axes, "all-to-all")
-        _check_dim(op, move.source, source)
-        _check_dim(op, move.target, with_axes(operand.dims[move.target].axes, move.axes, mesh))
+        source = op.without_suffix(move.source, operand.dims[move.source], move.axes, "all-to-all")
+        op.check_dim(move.source, source)
+        op.check_dim(move.target, with_axes(operand.dims[move.target].axes, move.axes, mesh))
     for index, dim in enumerate(operand.dims):
         if index not in params.source_and_target_dims:
-            _check_dim(op, index, dim.axes)
-
-
-def _check_moves(op: CollectiveOp, params: AllToAllParams) -> None:
-    rank = rank_of(op.signature.result_types[0])
-    axis_uses, used_dims = AxisUses(op.mesh), set[int]()
-    previous = -1
-    for move in params:
-        _raise_if(op, axis_uses.list_problem(move.axes))
-        for dim, word in ((move.source, "source"), (move.target, "target")):
-            if not 0 <= dim < rank:
-                raise op.op_error(f"{word} dimension {dim} is out of range [0, {rank})")
-        _check_unused_dims(op, move, used_dims)
-        if previous >= move.source:
-            raise op.op_error(
-                f"source dimensions are not sorted in ascending order: {move.source} appears after {previous}"
-            )
-        previous = move.source
-
-
-def _check_unused_dims(op: CollectiveOp, move: AllToAllParam, used: set[int]) -> None:
-    for dim in (move.source, move.target):
-        if dim in used:
-            raise op.op_error(f"overlapping source/target dimensions in all-to-all params: {dim}")
-        used.add(dim)
+            op.check_dim(index, dim.axes)
 
 
 # --- Helpers --------------------------------------------------------------------------------------
-
-
-def _check_axes_per_dim(op: CollectiveOp, axes: AxesPerDim, result_axes: _ResultAxes) -> None:
-    out = op.out_sharding
-    operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
-    axis_uses = AxisUses(op.mesh)
-    for dim_axes in axes:
-        _raise_if(op, axis_uses.list_problem(dim_axes))
-    if out.rank != len(axes):
-        raise op.op_error(f"result sharding has rank {out.rank} but collective axes has rank {len(axes)}")
-    if operand.rank != out.rank:  # only if the operand has no sharding and the mesh is maximal
-        raise op.op_error(f"result sharding has rank {out.rank} but operand sharding has rank {operand.rank}")
-    for index, (dim, dim_axes) in enumerate(zip(operand.dims, axes, strict=True)):
-        _check_dim(op, index, result_axes(index, dim, dim_axes))
-
-
-def _check_dim(op: CollectiveOp, index: int, expected: Sequence[AxisRef]) -> None:
-    if expected != op.out_sharding.dims[index].axes:
-        raise op.op_error(_WRONG_RESULT(axes=axis_refs_text(expected), dim=index))
-
-
-def _without_suffix(
-    op: CollectiveOp, index: int, dim: DimensionSharding, suffix: Sequence[AxisRef], word: str
-) -> tuple[AxisRef, ...]:
-    """The axes of a dimension without a suffix; raises DiagnosticError if they do not end in it."""
-    axes = list(dim.axes)
-    for axis in reversed(suffix):
-        if not axes or not axis.is_suffix_of(axes[-1], op.mesh):
-            raise op.op_error(_WRONG_AXIS(word=word, axis=axis_ref_text(axis), dim=index))
-        prefix = axes.pop().prefix_without_overlap(axis)
-        if prefix is not None:
-            axes.append(prefix)
-    return tuple(axes)
-
-
-def _check_list(op: CollectiveOp, axes: AxisRefList, word: str) -> None:
-    _raise_if(op, AxisUses(op.mesh).sorted_list_problem(axes.axes, word))
-
-
-def _check_no_overlap(
-    op: CollectiveOp, word: str, axis: AxisRef, others: Iterable[AxisRef], what: str
-) -> None:
-    if any(axis.overlaps(other) for other in others):
-        raise op.op_error(f"{word} axis {axis_ref_text(axis)} overlaps with {what}")
-
-
-def _raise_if(op: CollectiveOp, problem: str | None) -> None:
-    if problem is not None:
-        raise op.op_error(problem)
 
 
 _AXES = of_class(AxisRefList, "List of axis refs")

@@ -83,17 +83,7 @@ def mesh_problem(mesh: Mesh) -> str | None:
         if axis.name in names:
             return _DUPLICATE_AXIS(axis=axis.name)
         names.add(axis.name)
-    return _device_problem(mesh) if mesh.device_ids else None
-
-
-def _device_problem(mesh: Mesh) -> str | None:
-    count = len(mesh.device_ids)
-    if mesh.total_size != count:
-        return _DEVICE_COUNT(size=mesh.total_size, ids=count, last=mesh.total_size - 1)
-    ids = sorted(mesh.device_ids)
-    if ids != list(range(count)):
-        return _DEVICE_IDS(ids=", ".join(map(str, ids)))
-    return None
+    return mesh.device_problem() if mesh.device_ids else None
 
 
 @dialect_attribute(sdy, "mesh", "Sdy_Mesh")
@@ -154,6 +144,15 @@ class Mesh(Attribute):
     def axis_position(self, name: str) -> int:
         """The index of an axis; the number of axes if no axis has this name."""
         return self._positions.get(name, len(self.axes))
+
+    def device_problem(self) -> str | None:
+        count = len(self.device_ids)
+        if self.total_size != count:
+            return _DEVICE_COUNT(size=self.total_size, ids=count, last=self.total_size - 1)
+        ids = sorted(self.device_ids)
+        if ids != list(range(count)):
+            return _DEVICE_IDS(ids=", ".join(map(str, ids)))
+        return None
 
 
 # All meshes of a single device.

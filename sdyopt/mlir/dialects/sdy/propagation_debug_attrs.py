@@ -88,6 +88,17 @@ class PropagationStep(Attribute):
         "}",
     )
 
+    def targets_problem(self, entry: AxisPropagation) -> str | None:
+        for index, target in enumerate(entry.targets):
+            if target is entry.source:
+                return "propagation edges have a source that is the same as a target"
+            if target in entry.targets[:index]:
+                return (
+                    f"propagation edges have duplicate targets for step index: {self.index} "
+                    f"and axis: {entry.axis.name}"
+                )
+        return None
+
 
 def edges_problem(edges: PropagationEdges) -> str | None:
     """The error of propagation edges, None if they are valid."""
@@ -99,21 +110,9 @@ def edges_problem(edges: PropagationEdges) -> str | None:
             return f"propagation edges have duplicate step index: {step.index}"
         indices.add(step.index)
         for entry in step.axes:
-            problem = _targets_problem(step, entry)
+            problem = step.targets_problem(entry)
             if problem is not None:
                 return problem
-    return None
-
-
-def _targets_problem(step: PropagationStep, entry: AxisPropagation) -> str | None:
-    for index, target in enumerate(entry.targets):
-        if target is entry.source:
-            return "propagation edges have a source that is the same as a target"
-        if target in entry.targets[:index]:
-            return (
-                f"propagation edges have duplicate targets for step index: {step.index} "
-                f"and axis: {entry.axis.name}"
-            )
     return None
 
 

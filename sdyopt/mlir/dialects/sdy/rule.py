@@ -139,18 +139,6 @@ def _parse_is_custom(parser: AsmParser) -> tuple[bool]:
     return (is_custom,)
 
 
-def _factor_sizes_text(rule: OpShardingRule) -> str:
-    sizes = [f"{factor_symbol(factor)}={size}" for factor, size in enumerate(rule.factor_sizes)]
-    return f" {{{', '.join(sizes)}}}" if sizes else ""
-
-
-def _special_text(rule: OpShardingRule) -> str:
-    lists: list[tuple[str, tuple[int, ...]]] = [(word, getattr(rule, word)) for word in SPECIAL_FACTORS]
-    return "".join(
-        [f" {word}={{{', '.join(map(factor_symbol, factors))}}}" for word, factors in lists if factors]
-    )
-
-
 def _build_rule(
     operands: tuple[TensorMapping, ...],
     results: tuple[TensorMapping, ...],
@@ -183,6 +171,17 @@ class OpShardingRule(Attribute):
     blocked_propagation: tuple[int, ...] = ()
     is_custom: bool = False
     dialect = "sdy"
+
+    def _factor_sizes_text(self) -> str:
+        sizes = [f"{factor_symbol(factor)}={size}" for factor, size in enumerate(self.factor_sizes)]
+        return f" {{{', '.join(sizes)}}}" if sizes else ""
+
+    def _special_text(self) -> str:
+        lists: list[tuple[str, tuple[int, ...]]] = [(word, getattr(self, word)) for word in SPECIAL_FACTORS]
+        return "".join(
+            [f" {word}={{{', '.join(map(factor_symbol, factors))}}}" for word, factors in lists if factors]
+        )
+
     assembly = attribute_format(
         "<",
         "(",

@@ -77,14 +77,6 @@ def _parse_priority(parser: AsmParser) -> int | None:
     return int(number)
 
 
-def _dimension_text(dim: DimensionSharding) -> str:
-    parts = [axis_refs_text(dim.axes)] if dim.axes else []
-    if not dim.is_closed:
-        parts.append("?")
-    priority = "" if dim.priority is None else f"p{dim.priority}"
-    return f"{{{', '.join(parts)}}}{priority}"
-
-
 @dialect_attribute(sdy, "dimension_sharding", "Sdy_DimensionSharding", "{}")
 class DimensionSharding(Attribute):
     """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
@@ -97,6 +89,14 @@ class DimensionSharding(Attribute):
     is_closed: bool = True
     priority: int | None = None
     dialect = "sdy"
+
+    def _dimension_text(self) -> str:
+        parts = [axis_refs_text(self.axes)] if self.axes else []
+        if not self.is_closed:
+            parts.append("?")
+        priority = "" if self.priority is None else f"p{self.priority}"
+        return f"{{{', '.join(parts)}}}{priority}"
+
     assembly = attribute_format(CustomParameters(_parse_dimension, _dimension_text))
 
     def sharded_size(self, mesh: Mesh) -> int:
@@ -170,21 +170,6 @@ def _parse_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
     return tuple(axes)
 
 
-def _mesh_or_ref_text(sharding: TensorSharding) -> str:
-    mesh_or_ref = sharding.mesh_or_ref
-    if isinstance(mesh_or_ref, SymbolRef):
-        return symbol_text(mesh_or_ref.root)
-    return "mesh" + Mesh.assembly.text(mesh_or_ref)
-
-
-def _other_axes_text(sharding: TensorSharding) -> str:
-    lists = (
-        ("replicated=", sharding.replicated_axes),
-        (f"unreduced={sharding.reduction.prefix}", sharding.unreduced_axes),
-    )
-    return "".join([f", {words}{{{axis_refs_text(axes)}}}" for words, axes in lists if axes])
-
-
 @dialect_attribute(sdy, "sharding", "Sdy_TensorSharding")
 class TensorSharding(Attribute):
     """The sharding of a tensor: dimension shardings, explicitly replicated axes and unreduced axes.
@@ -202,6 +187,20 @@ class TensorSharding(Attribute):
     # Whether no dimension is sharded.
     is_fully_replicated: bool = derived_field()
     dialect = "sdy"
+
+    def _mesh_or_ref_text(self) -> str:
+        mesh_or_ref = self.mesh_or_ref
+        if isinstance(mesh_or_ref, SymbolRef):
+            return symbol_text(mesh_or_ref.root)
+        return "mesh" + Mesh.assembly.text(mesh_or_ref)
+
+    def _other_axes_text(self) -> str:
+        lists = (
+            ("replicated=", self.replicated_axes),
+            (f"unreduced={self.reduction.prefix}", self.unreduced_axes),
+        )
+        return "".join([f", {words}{{{axis_refs_text(axes)}}}" for words, axes in lists if axes])
+
     assembly = attribute_format(
         "<",
         CustomParameters(_parse_mesh_or_ref, _mesh_or_ref_text),

@@ -205,6 +205,19 @@ class RaggedDimensions(NamedTuple):
     lhs_ragged_dimensions: tuple[int, ...]
     rhs_group_dimensions: tuple[int, ...]
 
+    def group_batching_dimensions(self, ragged: int) -> list[int]:
+        """The lhs dimensions whose indices may have group sizes of their own.
+
+        They are the dimensions before the ragged dimension that are of its kind (batching, contracting or
+        free) and, unless the ragged dimension is a batching dimension, all batching dimensions.
+        """
+        batching, contracting = list(self.lhs_batching_dimensions), list(self.lhs_contracting_dimensions)
+        if ragged in batching:
+            return batching[: batching.index(ragged)]
+        if ragged in contracting:
+            return batching + contracting[: contracting.index(ragged)]
+        return batching + [d for d in range(ragged) if d not in (*batching, *contracting)]
+
 
 def check_ragged_dot(
     signature: OpSignature, dims: RaggedDimensions, precision_config: Sequence[EnumAttr] | None
@@ -246,7 +259,7 @@ def _check_group_sizes(
     """Checks that group_sizes is a list of sizes, or a list per index along `_group_batching_dimensions`."""
     if group_sizes.rank == 1:
         return
-    prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
+    prefix = [lhs.shape[dimension] for dimension in dims.group_batching_dimensions(ragged)]
     if group_sizes.rank != len(prefix) + 1:
         raise signature.error_without_op_note(
             f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
@@ -256,20 +269,6 @@ def _check_group_sizes(
             f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
             f"got [{listing(group_sizes.shape)}]"
         )
-
-
-def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]:
-    """The lhs dimensions whose indices may have group sizes of their own.
-
-    They are the dimensions before the ragged dimension that are of its kind (batching, contracting or free)
-    and, unless the ragged dimension is a batching dimension, all batching dimensions.
-    """
-    batching, contracting = list(dims.lhs_batching_dimensions), list(dims.lhs_contracting_dimensions)
-    if ragged in batching:
-        return batching[: batching.index(ragged)]
-    if ragged in contracting:
-        return batching + contracting[: contracting.index(ragged)]
-    return batching + [d for d in range(ragged) if d not in (*batching, *contracting)]
 
 
 def _check_group_dimension(

@@ -92,6 +92,10 @@ class ConvDimensions(Attribute):
         """The batch, feature and spatial dimensions of the output."""
         return (self.output_batch_dimension, self.output_feature_dimension, *self.output_spatial_dimensions)
 
+    def print_lists(self) -> str:
+        lists = (self.input, "bf"), (self.kernel, "io"), (self.output, "bf")
+        return "{}x{}->{}".format(*(_print_one_list(dimensions, letters) for dimensions, letters in lists))
+
 
 CONV_DIMENSIONS = of_class(ConvDimensions, "Structure of dimension information for conv op")
 
@@ -119,7 +123,7 @@ def conv_dimensions_attr(field: str) -> Attr:
         assert isinstance(declared, op_fields.AttrField) and declared.constraint.cls is not None
         return _parse_lists(op_parser, declared.constraint.cls)
 
-    return Attr(field, parse, lambda dims, attribute_printer: _print_lists(dims))
+    return Attr(field, parse, lambda dims, attribute_printer: dims.print_lists())
 
 
 def register_conv_dimensions(dialect: Dialect, cls: type[ConvDimensions]) -> None:
@@ -139,7 +143,7 @@ def register_conv_dimensions(dialect: Dialect, cls: type[ConvDimensions]) -> Non
 
     @dialect.printer(cls)
     def print(dims: ConvDimensions, attribute_printer: AttributePrinter) -> str:
-        text = _print_lists(dims)
+        text = dims.print_lists()
         if "?" in text and not dims.allows_others:
             values = zip(_RAW_ENTRIES, (getattr(dims, name) for name in cls.__match_args__), strict=True)
             entries = (f"{name} = {list(v) if isinstance(v, tuple) else v}" for name, v in values)
@@ -148,11 +152,6 @@ def register_conv_dimensions(dialect: Dialect, cls: type[ConvDimensions]) -> Non
 
 
 register_conv_dimensions(stablehlo, ConvDimensions)
-
-
-def _print_lists(dims: ConvDimensions) -> str:
-    lists = (dims.input, "bf"), (dims.kernel, "io"), (dims.output, "bf")
-    return "{}x{}->{}".format(*(_print_one_list(dimensions, letters) for dimensions, letters in lists))
 
 
 def _print_one_list(dimensions: tuple[int, ...], letters: str) -> str:

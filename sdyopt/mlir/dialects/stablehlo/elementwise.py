@@ -55,6 +55,17 @@ class ResultAccuracy(Attribute):
     mode: ResultAccuracyMode
     dialect = "stablehlo"
 
+    def print(self, attribute_printer: AttributePrinter) -> str:
+        entries = [
+            f"{name} = {float_text(bits, F64.format)}"
+            for name, bits in (("atol", self.atol), ("rtol", self.rtol))
+            if bits
+        ]
+        if self.ulps:
+            entries.append(f"ulps = {self.ulps}")
+        entries.append(f"mode = {attribute_printer.attribute(self.mode)}")
+        return f"result_accuracy<{', '.join(entries)}>"
+
 
 DEFAULT_ACCURACY = ResultAccuracy(0, 0, 0, ResultAccuracyMode("DEFAULT"))
 RESULT_ACCURACY = of_class(ResultAccuracy, "The requested accuracy for transcendental unary ops.")
@@ -87,7 +98,7 @@ def register_result_accuracy(
             )
         return cls(atol, rtol, ulps, mode)
 
-    dialect.printer(cls)(_print)
+    dialect.printer(cls)(ResultAccuracy.print)
 
 
 def _parse_tolerance(parser: AsmParser, name: str) -> int:
@@ -102,18 +113,6 @@ def _parse_tolerance(parser: AsmParser, name: str) -> int:
 
 def _is_negative(bits: int) -> bool:
     return bool(bits >> 63)
-
-
-def _print(attribute: ResultAccuracy, attribute_printer: AttributePrinter) -> str:
-    entries = [
-        f"{name} = {float_text(bits, F64.format)}"
-        for name, bits in (("atol", attribute.atol), ("rtol", attribute.rtol))
-        if bits
-    ]
-    if attribute.ulps:
-        entries.append(f"ulps = {attribute.ulps}")
-    entries.append(f"mode = {attribute_printer.attribute(attribute.mode)}")
-    return f"result_accuracy<{', '.join(entries)}>"
 
 
 register_result_accuracy(stablehlo, ResultAccuracy, ResultAccuracyMode)

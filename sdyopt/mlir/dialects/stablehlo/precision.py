@@ -59,6 +59,17 @@ class DotAlgorithm(Attribute):
     allow_imprecise_accumulation: bool
     dialect = "stablehlo"
 
+    def is_supported(self) -> bool:
+        lhs, rhs = self.lhs_precision_type, self.rhs_precision_type
+        accumulation, count = self.accumulation_type, self.num_primitive_operations
+        if self.lhs_component_count != 1 or self.rhs_component_count != 1:
+            return False
+        if lhs in _F8 and rhs in _F8:
+            return accumulation is F32 and count == 1
+        if self.allow_imprecise_accumulation or lhs is not rhs:
+            return False
+        return (lhs, accumulation, count) in _SUPPORTED_ALGORITHMS
+
 
 DOT_ALGORITHM = of_class(
     DotAlgorithm,
@@ -88,7 +99,7 @@ def verify_algorithm(algorithm: DotAlgorithm) -> str | None:
     ):
         if count < 1:
             return f"{what} must be positive"
-    if _is_supported(algorithm):
+    if algorithm.is_supported():
         return None
     return (
         "dot algorithm not known to be supported on any hardware: "
@@ -100,18 +111,6 @@ def verify_algorithm(algorithm: DotAlgorithm) -> str | None:
         f"primitive_ops:{algorithm.num_primitive_operations}, "
         f"imprecise:{algorithm.allow_imprecise_accumulation:d}}}"
     )
-
-
-def _is_supported(algorithm: DotAlgorithm) -> bool:
-    lhs, rhs = algorithm.lhs_precision_type, algorithm.rhs_precision_type
-    accumulation, count = algorithm.accumulation_type, algorithm.num_primitive_operations
-    if algorithm.lhs_component_count != 1 or algorithm.rhs_component_count != 1:
-        return False
-    if lhs in _F8 and rhs in _F8:
-        return accumulation is F32 and count == 1
-    if algorithm.allow_imprecise_accumulation or lhs is not rhs:
-        return False
-    return (lhs, accumulation, count) in _SUPPORTED_ALGORITHMS
 
 
 # --- Assembly -------------------------------------------------------------------------------

@@ -56,20 +56,6 @@ def _parse_device_ids(parser: AsmParser) -> DenseElements:
     return ids
 
 
-def _problem(groups: ReplicaGroupMeshAxes) -> str | None:
-    """The error message for an invalid mesh or axes, or None. Axes of a referenced mesh are not checked."""
-    if not isinstance(groups.mesh, Mesh):
-        is_symbol = isinstance(groups.mesh, SymbolRef) and not groups.mesh.nested
-        return None if is_symbol else "mesh must be a FlatSymbolRefAttr or MeshAttr"
-    names = {axis.name for axis in groups.mesh.axes}
-    for axis in groups.axes:
-        if not isinstance(axis, AxisRef):
-            return "expected AxisRefAttr in axes list"
-        if axis.name not in names:
-            return f"axis '{axis.name}' not found in mesh definition"
-    return None
-
-
 @dialect_attribute(stablehlo, "sub_axis_info", "StableHLO_SubAxisInfo")
 class SubAxisInfo(Attribute):
     """`(1)2`: the pre-size and size of a sub-axis."""
@@ -134,6 +120,20 @@ class ReplicaGroupMeshAxes(Attribute):
     mesh: Mesh | SymbolRef
     axes: ArrayAttr
     dialect = "stablehlo"
+
+    def _problem(self) -> str | None:
+        """The error message for an invalid mesh or axes, or None. Axes of a mesh's symbol are not checked."""
+        if not isinstance(self.mesh, Mesh):
+            is_symbol = isinstance(self.mesh, SymbolRef) and not self.mesh.nested
+            return None if is_symbol else "mesh must be a FlatSymbolRefAttr or MeshAttr"
+        names = {axis.name for axis in self.mesh.axes}
+        for axis in self.axes:
+            if not isinstance(axis, AxisRef):
+                return "expected AxisRefAttr in axes list"
+            if axis.name not in names:
+                return f"axis '{axis.name}' not found in mesh definition"
+        return None
+
     assembly = attribute_format(
         "<",
         Struct(

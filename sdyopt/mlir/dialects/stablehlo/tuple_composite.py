@@ -95,17 +95,6 @@ def _parse_regions(op_parser: OpAsmParser) -> None:
     op_parser.expect(")")
 
 
-def _print_regions(op: CompositeOp, printer: OpAsmPrinter) -> None:
-    if not op.regions:
-        return
-    separator = " ("
-    for region in op.regions:
-        printer.write(separator)
-        printer.region(region, print_arguments=True)
-        separator = ", "
-    printer.write(")")
-
-
 @stablehlo.op("composite")
 class CompositeOp(Op):
     """An operation composed of others: the function `decomposition` defines its semantics."""
@@ -117,6 +106,16 @@ class CompositeOp(Op):
     version = default_valued_optional_attr(I32_ATTR, integer(0, I32))
     composite_regions = regions()
     outputs = results(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
+
+    def _print_regions(self, printer: OpAsmPrinter) -> None:
+        if not self.regions:
+            return
+        separator = " ("
+        for region in self.regions:
+            printer.write(separator)
+            printer.region(region, print_arguments=True)
+            separator = ", "
+        printer.write(")")
 
     assembly = assembly(
         "custom<String>($op_name) operands custom<regions> attr-dict `:` functional-type(operands, results)",

@@ -175,46 +175,6 @@ def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, 
 # --- extract_slice ----------------------------------------------------------------------------
 
 
-def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """Makes constant offsets static, or else sizes and with them the result type, or else strides."""
-    old = op.mixed_lists()
-    new = list(old)
-    for index, mixed in enumerate(old):
-        new[index] = _fold_constants(mixed, is_stride=index == 2)
-        if new[index] != mixed:
-            break
-    type, source_type = op.result_types[0], op.source.type
-    assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
-    if tuple(new) == old or _out_of_bounds(source_type, *map(_static, new)):
-        return False
-    sizes = _static(new[1])
-    static = RankedTensor(
-        tuple(sizes[dimension] for dimension in op.kept_dimensions()), type.element, type.encoding
-    )
-    new_op = extract(rewriter, op.source, new[0], new[1], new[2], static, op)
-    if static is not type:
-        new_op = rewriter.create(CastOp, new_op.results, [type], before=op, location=op.location)
-    rewriter.replace(op, new_op)
-    return True
-
-
-def _slice_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
-    """Slices the source of a cast that only loses static sizes."""
-    cast = op.source.defining_op
-    lists = op.mixed_lists()
-    # `_fold_constant_lists` applies first.
-    if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
-        return False
-    if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
-        return False
-    type, source_type = op.result_types[0], cast.source.type
-    assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
-    if _out_of_bounds(source_type, *map(_static, lists)):
-        return False
-    rewriter.replace(op, extract(rewriter, cast.source, *lists, type, op))
-    return True
-
-
 def extract(
     rewriter: Rewriter,
     source: Value,
@@ -247,6 +207,45 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
     out = result(RANKED)
 
     assembly = assembly(f"$source {_LISTS} attr-dict `:` type($source) `to` type($out)")
+
+    def _fold_constant_lists(self, rewriter: Rewriter) -> bool:
+        """Makes constant offsets static, or else sizes and with them the result type, or else strides."""
+        old = self.mixed_lists()
+        new = list(old)
+        for index, mixed in enumerate(old):
+            new[index] = _fold_constants(mixed, is_stride=index == 2)
+            if new[index] != mixed:
+                break
+        type, source_type = self.result_types[0], self.source.type
+        assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
+        if tuple(new) == old or _out_of_bounds(source_type, *map(_static, new)):
+            return False
+        sizes = _static(new[1])
+        static = RankedTensor(
+            tuple(sizes[dimension] for dimension in self.kept_dimensions()), type.element, type.encoding
+        )
+        new_op = extract(rewriter, self.source, new[0], new[1], new[2], static, self)
+        if static is not type:
+            new_op = rewriter.create(CastOp, new_op.results, [type], before=self, location=self.location)
+        rewriter.replace(self, new_op)
+        return True
+
+    def _slice_cast_source(self, rewriter: Rewriter) -> bool:
+        """Slices the source of a cast that only loses static sizes."""
+        cast = self.source.defining_op
+        lists = self.mixed_lists()
+        # `_fold_constant_lists` applies first.
+        if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
+            return False
+        if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
+            return False
+        type, source_type = self.result_types[0], cast.source.type
+        assert isinstance(type, RankedTensor) and isinstance(source_type, RankedTensor)
+        if _out_of_bounds(source_type, *map(_static, lists)):
+            return False
+        rewriter.replace(self, extract(rewriter, cast.source, *lists, type, self))
+        return True
+
     canonicalizations = (Pattern(_fold_constant_lists), Pattern(_slice_cast_source))
 
     @staticmethod

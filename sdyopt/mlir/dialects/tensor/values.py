@@ -115,20 +115,6 @@ def join_shapes(*types: Type) -> tuple[int, ...] | None:
     return tuple(joined)
 
 
-def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
-    """Merges two casts, unless the type between them has static sizes that neither source nor result has."""
-    inner = op.source.defining_op
-    if not isinstance(inner, CastOp):
-        return False
-    source_type, inner_type, dest_type = inner.source.type, inner.dest.type, op.dest.type
-    joined = join_shapes(source_type, inner_type, dest_type)
-    if joined is None or joined != join_shapes(source_type, dest_type):
-        return False
-    cast = rewriter.create(CastOp, [inner.source], [dest_type], before=op, location=op.location)
-    rewriter.replace(op, cast)
-    return True
-
-
 @tensor_dialect.op("cast", PURE)
 class CastOp(Op):
     """Casts a tensor between types of compatible shapes."""
@@ -137,6 +123,20 @@ class CastOp(Op):
     dest = result(ANY_TENSOR)
 
     assembly = assembly("$source attr-dict `:` type($source) `to` type($dest)")
+
+    def _merge_casts(self, rewriter: Rewriter) -> bool:
+        """Merges two casts, unless the type between has static sizes that neither source nor result has."""
+        inner = self.source.defining_op
+        if not isinstance(inner, CastOp):
+            return False
+        source_type, inner_type, dest_type = inner.source.type, inner.dest.type, self.dest.type
+        joined = join_shapes(source_type, inner_type, dest_type)
+        if joined is None or joined != join_shapes(source_type, dest_type):
+            return False
+        cast = rewriter.create(CastOp, [inner.source], [dest_type], before=self, location=self.location)
+        rewriter.replace(self, cast)
+        return True
+
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_merge_casts),)
 
     @staticmethod
@@ -153,6 +153,25 @@ class CastOp(Op):
 
     name_results = result_named("cast")
 
+    def merge_into_empty(self, rewriter: Rewriter) -> bool:
+        """Replaces the cast of an empty tensor with an empty tensor of the cast's result type."""
+        empty, dest_type = self.source.defining_op, self.dest.type
+        if not isinstance(empty, EmptyOp) or not isinstance(dest_type, RankedTensor):
+            return False
+        type = empty.tensor_type
+        values = iter(empty.sizes)
+        sizes: list[Value] = []
+        for old, new in zip(type.shape, dest_type.shape, strict=True):
+            value = next(values) if old == DYNAMIC else None
+            if new == DYNAMIC:
+                if value is None:
+                    # A static size that the cast makes dynamic would need a constant.
+                    return False
+                sizes.append(value)
+        new_op = rewriter.create(EmptyOp, sizes, [dest_type], before=self, location=self.location)
+        rewriter.replace(self, new_op)
+        return True
+
 
 def loses_static_sizes(op: CastOp) -> bool:
     """Whether a cast only makes static sizes dynamic, so that its users can use the source."""
@@ -164,15 +183,6 @@ def loses_static_sizes(op: CastOp) -> bool:
     return all(old != DYNAMIC or new == DYNAMIC for old, new in zip(source.shape, dest.shape, strict=True))
 
 
-def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
-    """Queries the source of a cast instead of its result."""
-    cast = op.source.defining_op
-    if not isinstance(cast, CastOp):
-        return False
-    rewriter.set_operand(op.operand_uses[0], cast.source)
-    return True
-
-
 @tensor_dialect.op("dim", PURE)
 class DimOp(Op):
     """The size of a dimension of a tensor."""
@@ -182,6 +192,14 @@ class DimOp(Op):
     out = result(INDEX_VALUE)
 
     assembly = assembly("attr-dict $source `,` $index `:` type($source)")
+
+    def _use_cast_source(self, rewriter: Rewriter) -> bool:
+        """Queries the source of a cast instead of its result."""
+        cast = self.source.defining_op
+        if not isinstance(cast, CastOp):
+            return False
+        rewriter.set_operand(self.operand_uses[0], cast.source)
+        return True
 
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_use_cast_source),)
 
@@ -287,50 +305,6 @@ class ReifiesShape(Op):
         raise NotImplementedError
 
 
-def _fold_constant_sizes(op: EmptyOp, rewriter: Rewriter) -> bool:
-    """Makes constant sizes static."""
-    type = op.tensor_type
-    values = iter(op.sizes)
-    sizes: list[Value] = []
-    shape = list(type.shape)
-    for dimension, size in enumerate(type.shape):
-        if size != DYNAMIC:
-            continue
-        value = next(values)
-        constant = constant_index(value)
-        if constant is None or constant < 0:
-            sizes.append(value)
-        else:
-            shape[dimension] = constant
-    if tuple(shape) == type.shape:
-        return False
-    static = RankedTensor(tuple(shape), type.element, type.encoding)
-    empty = rewriter.create(EmptyOp, sizes, [static], before=op, location=op.location)
-    cast = rewriter.create(CastOp, empty.results, [type], before=op, location=op.location)
-    rewriter.replace(op, cast)
-    return True
-
-
-def _merge_into_empty(op: CastOp, rewriter: Rewriter) -> bool:
-    """Replaces the cast of an empty tensor with an empty tensor of the cast's result type."""
-    empty, dest_type = op.source.defining_op, op.dest.type
-    if not isinstance(empty, EmptyOp) or not isinstance(dest_type, RankedTensor):
-        return False
-    type = empty.tensor_type
-    values = iter(empty.sizes)
-    sizes: list[Value] = []
-    for old, new in zip(type.shape, dest_type.shape, strict=True):
-        value = next(values) if old == DYNAMIC else None
-        if new == DYNAMIC:
-            if value is None:
-                # A static size that the cast makes dynamic would need a constant.
-                return False
-            sizes.append(value)
-    new_op = rewriter.create(EmptyOp, sizes, [dest_type], before=op, location=op.location)
-    rewriter.replace(op, new_op)
-    return True
-
-
 @tensor_dialect.op("empty", PURE)
 class EmptyOp(ReifiesShape):
     """A tensor with undefined elements, and an operand per dynamic size."""
@@ -339,6 +313,30 @@ class EmptyOp(ReifiesShape):
     out = result(RANKED)
 
     assembly = assembly("`(` $sizes `)` attr-dict `:` type($out)")
+
+    def _fold_constant_sizes(self, rewriter: Rewriter) -> bool:
+        """Makes constant sizes static."""
+        type = self.tensor_type
+        values = iter(self.sizes)
+        sizes: list[Value] = []
+        shape = list(type.shape)
+        for dimension, size in enumerate(type.shape):
+            if size != DYNAMIC:
+                continue
+            value = next(values)
+            constant = constant_index(value)
+            if constant is None or constant < 0:
+                sizes.append(value)
+            else:
+                shape[dimension] = constant
+        if tuple(shape) == type.shape:
+            return False
+        static = RankedTensor(tuple(shape), type.element, type.encoding)
+        empty = rewriter.create(EmptyOp, sizes, [static], before=self, location=self.location)
+        cast = rewriter.create(CastOp, empty.results, [type], before=self, location=self.location)
+        rewriter.replace(self, cast)
+        return True
+
     canonicalizations = (Pattern(_fold_constant_sizes),)
 
     @property
@@ -358,7 +356,7 @@ class EmptyOp(ReifiesShape):
         return self.sizes[shape[:dimension].count(DYNAMIC)]
 
 
-CastOp.canonicalizations = (*CastOp.canonicalizations, Pattern(_merge_into_empty))
+CastOp.canonicalizations = (*CastOp.canonicalizations, Pattern(CastOp.merge_into_empty))
 
 
 # Static and dynamic offsets, sizes or strides, one per dimension.

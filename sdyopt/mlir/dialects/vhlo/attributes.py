@@ -42,6 +42,9 @@ class ArrayV1(VhloAttr):
 
     elements: tuple[Attribute, ...]
 
+    def array_text(self, printer: AttributePrinter) -> str:
+        return f"[{', '.join(map(printer.attribute, self.elements))}]"
+
 
 class BoolV1(VhloAttr):
     """`#vhlo.bool_v1<true>`."""
@@ -54,6 +57,10 @@ class DictV1(VhloAttr):
 
     entries: tuple[tuple[Attribute, Attribute], ...]
 
+    def dict_text(self, printer: AttributePrinter) -> str:
+        entries = (f"{printer.attribute(name)} = {printer.attribute(value)}" for name, value in self.entries)
+        return f"{{{', '.join(entries)}}}"
+
 
 class FloatV1(VhloAttr):
     """`#vhlo.float_v1<1.0 : !vhlo.f32_v1>`: a number, stored as its bits."""
@@ -61,12 +68,22 @@ class FloatV1(VhloAttr):
     type: Type
     bits: int
 
+    def float_text(self, printer: AttributePrinter) -> str:
+        builtin = builtin_of(self.type)
+        assert isinstance(builtin, FloatType)
+        return f"{float_text(self.bits, builtin.format)} : {printer.type(self.type)}"
+
 
 class IntegerV1(VhloAttr):
     """`#vhlo.integer_v1<1 : i32>`."""
 
     type: Type
     value: int
+
+    def integer_text(self, printer: AttributePrinter) -> str:
+        builtin = builtin_of(self.type)
+        assert isinstance(builtin, IntegerType | IndexType)
+        return printer.attribute(integer(self.value, builtin))
 
 
 class OutputOperandAliasV1(VhloAttr):
@@ -250,10 +267,6 @@ def _array(parser: AsmParser) -> ArrayV1:
     return ArrayV1(tuple(parser.comma_list(parser.attribute, "[", "]")))
 
 
-def _array_text(attribute: ArrayV1, printer: AttributePrinter) -> str:
-    return f"[{', '.join(map(printer.attribute, attribute.elements))}]"
-
-
 def _bool(parser: AsmParser) -> BoolV1:
     if parser.accept("true"):
         return BoolV1(True)
@@ -269,11 +282,6 @@ def _entry(parser: AsmParser) -> tuple[Attribute, Attribute]:
 
 def _dict(parser: AsmParser) -> DictV1:
     return DictV1(tuple(parser.comma_list(lambda: _entry(parser), "{", "}")))
-
-
-def _dict_text(attribute: DictV1, printer: AttributePrinter) -> str:
-    entries = (f"{printer.attribute(name)} = {printer.attribute(value)}" for name, value in attribute.entries)
-    return f"{{{', '.join(entries)}}}"
 
 
 def builtin_of(type: Type) -> Type | None:
@@ -292,12 +300,6 @@ def _float(parser: AsmParser) -> FloatV1:
     return FloatV1(type, encode_double(value, builtin.format))
 
 
-def _float_text(attribute: FloatV1, printer: AttributePrinter) -> str:
-    builtin = builtin_of(attribute.type)
-    assert isinstance(builtin, FloatType)
-    return f"{float_text(attribute.bits, builtin.format)} : {printer.type(attribute.type)}"
-
-
 def _integer(parser: AsmParser) -> IntegerV1:
     offset = parser.skip_trivia()
     attribute = parser.attribute()
@@ -308,12 +310,6 @@ def _integer(parser: AsmParser) -> IntegerV1:
 
 # The mnemonics of simple types, by the types that they stand for.
 SIMPLE = {info.type: name for name, info in SIMPLE_TYPES.items() if info.type is not None}
-
-
-def _integer_text(attribute: IntegerV1, printer: AttributePrinter) -> str:
-    builtin = builtin_of(attribute.type)
-    assert isinstance(builtin, IntegerType | IndexType)
-    return printer.attribute(integer(attribute.value, builtin))
 
 
 def register_attribute(
@@ -328,13 +324,13 @@ _ATTRIBUTE = AsmParser.attribute, lambda value, printer: printer.attribute(value
 _SIZES = _sizes, lambda sizes, printer: f"[{', '.join(map(size_text, sizes))}]"
 _DOUBLE = parse_double, lambda bits, printer: double_text(bits)
 
-register_attribute("array_v1", ArrayV1, _array, _array_text)
+register_attribute("array_v1", ArrayV1, _array, ArrayV1.array_text)
 register_attribute(
     "bool_v1", BoolV1, _bool, lambda attribute, printer: "true" if attribute.value else "false"
 )
-register_attribute("dict_v1", DictV1, _dict, _dict_text)
-register_attribute("float_v1", FloatV1, _float, _float_text)
-register_attribute("integer_v1", IntegerV1, _integer, _integer_text)
+register_attribute("dict_v1", DictV1, _dict, DictV1.dict_text)
+register_attribute("float_v1", FloatV1, _float, FloatV1.float_text)
+register_attribute("integer_v1", IntegerV1, _integer, IntegerV1.integer_text)
 register_attribute(
     "output_operand_alias_v1",
     OutputOperandAliasV1,

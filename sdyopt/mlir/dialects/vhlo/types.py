@@ -121,6 +121,10 @@ class TensorType(RankedShapedType):
     dialect = "vhlo"
     since: ClassVar[Version] = MINIMUM
 
+    def tensor_text(self, printer: AttributePrinter) -> str:
+        encoding = "" if self.encoding is None else f", {printer.attribute(self.encoding)}"
+        return f"{_shape_text(self.shape)}{printer.type(self.element)}{encoding}"
+
 
 class UnrankedTensorV1(VhloType):
     """`!vhlo.unranked_tensor_v1<!vhlo.f32_v1>`."""
@@ -160,6 +164,12 @@ class QuantizedV1(VhloType):
     minimum: int
     maximum: int
 
+    def quantized_text(self, printer: AttributePrinter) -> str:
+        return (
+            f"{printer.type(self.storage)}:{printer.type(self.expressed)}, {double_text(self.scale)}:"
+            f"{self.zero_point}, {self.minimum}:{self.maximum}, {self.flags}"
+        )
+
 
 class QuantizedPerAxisV1(VhloType):
     """`!vhlo.quant_per_axis_v1<…>`: a scale and a zero point per index along `axis`."""
@@ -173,6 +183,14 @@ class QuantizedPerAxisV1(VhloType):
     minimum: int
     maximum: int
     since = (0, 18, 0)
+
+    def quantized_per_axis_text(self, printer: AttributePrinter) -> str:
+        scales = ", ".join(map(double_text, self.scales))
+        zero_points = ", ".join(map(str, self.zero_points))
+        return (
+            f"{printer.type(self.storage)}:{printer.type(self.expressed)}, {self.axis}, [{scales}], "
+            f"[{zero_points}], {self.minimum}:{self.maximum}, {self.flags}"
+        )
 
 
 # --- Text -----------------------------------------------------------------------------------------
@@ -256,11 +274,6 @@ def _tensor(parser: AsmParser) -> TensorType:
     return TensorType(shape, element, parser.attribute() if parser.accept(",") else None)
 
 
-def _tensor_text(type: TensorType, printer: AttributePrinter) -> str:
-    encoding = "" if type.encoding is None else f", {printer.attribute(type.encoding)}"
-    return f"{_shape_text(type.shape)}{printer.type(type.element)}{encoding}"
-
-
 def _quantized(parser: AsmParser) -> QuantizedV1:
     storage, expressed = _storage(parser)
     scale = parse_double(parser)
@@ -287,13 +300,6 @@ def _limits(parser: AsmParser) -> tuple[int, int, int]:
     return minimum, maximum, parser.integer()
 
 
-def _quantized_text(type: QuantizedV1, printer: AttributePrinter) -> str:
-    return (
-        f"{printer.type(type.storage)}:{printer.type(type.expressed)}, {double_text(type.scale)}:"
-        f"{type.zero_point}, {type.minimum}:{type.maximum}, {type.flags}"
-    )
-
-
 def _quantized_per_axis(parser: AsmParser) -> QuantizedPerAxisV1:
     storage, expressed = _storage(parser)
     axis = parser.integer()
@@ -304,15 +310,6 @@ def _quantized_per_axis(parser: AsmParser) -> QuantizedPerAxisV1:
     minimum, maximum, flags = _limits(parser)
     return QuantizedPerAxisV1(
         flags, storage, expressed, axis, tuple(scales), tuple(zero_points), minimum, maximum
-    )
-
-
-def _quantized_per_axis_text(type: QuantizedPerAxisV1, printer: AttributePrinter) -> str:
-    scales = ", ".join(map(double_text, type.scales))
-    zero_points = ", ".join(map(str, type.zero_points))
-    return (
-        f"{printer.type(type.storage)}:{printer.type(type.expressed)}, {type.axis}, [{scales}], "
-        f"[{zero_points}], {type.minimum}:{type.maximum}, {type.flags}"
     )
 
 
@@ -342,7 +339,7 @@ _register(
     _function,
     lambda type, printer: f"({_array_text(type.inputs, printer)}) -> {_array_text(type.outputs, printer)}",
 )
-_register("tensor_v1", TensorType, _tensor, _tensor_text)
+_register("tensor_v1", TensorType, _tensor, TensorType.tensor_text)
 _register(
     "unranked_tensor_v1",
     UnrankedTensorV1,
@@ -367,5 +364,7 @@ _register(
     lambda parser: BufferV1(_shape(parser), parser.type()),
     lambda type, printer: f"{_shape_text(type.shape)}{printer.type(type.element)}",
 )
-_register("quant_v1", QuantizedV1, _quantized, _quantized_text)
-_register("quant_per_axis_v1", QuantizedPerAxisV1, _quantized_per_axis, _quantized_per_axis_text)
+_register("quant_v1", QuantizedV1, _quantized, QuantizedV1.quantized_text)
+_register(
+    "quant_per_axis_v1", QuantizedPerAxisV1, _quantized_per_axis, QuantizedPerAxisV1.quantized_per_axis_text
+)
