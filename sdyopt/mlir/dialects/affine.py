@@ -281,33 +281,6 @@ affine.is_inlinable = True
 affine.materialize_constant = make_constant
 
 
-def _parse_apply(op_parser: OpAsmParser) -> None:
-    offset = op_parser.skip_trivia()
-    map = op_parser.attribute()
-    if not isinstance(map, AffineMapAttr):
-        raise op_parser.error("invalid kind of attribute specified", offset)
-    dims = op_parser.comma_list(op_parser.operand, "(", ")")
-    symbols = op_parser.comma_list(op_parser.operand, "[", "]") if op_parser.looking_at("[") else []
-    op_parser.attributes["map"] = map
-    op_parser.operand_names["map_operands"] = dims + symbols
-    op_parser.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
-    if (map.num_dims, map.num_symbols) != (len(dims), len(symbols)):
-        raise op_parser.error("dimension or symbol index mismatch", op_parser.offset)
-    op_parser.result_types = [INDEX] * len(map.results)
-
-
-def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    map = signature[ApplyOp.map]
-    out.word(out.attribute_printer.attribute(map))
-    out.text("(")
-    _write_operands(out, range(map.num_dims))
-    out.text(")")
-    if map.num_symbols:
-        out.text("[")
-        _write_operands(out, range(map.num_dims, len(signature.operand_types)))
-        out.text("]")
-
-
 def _write_operands(out: Template, indices: range) -> None:
     for position, index in enumerate(indices):
         if position:
@@ -320,6 +293,33 @@ class ApplyOp(AffineApply):
     """Applies an affine map with one result to dimension and symbol operands: `(%dims)[%symbols]`."""
 
     out = result(INDEX_VALUE)
+
+    @staticmethod
+    def _parse_apply(op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        map = op_parser.attribute()
+        if not isinstance(map, AffineMapAttr):
+            raise op_parser.error("invalid kind of attribute specified", offset)
+        dims = op_parser.comma_list(op_parser.operand, "(", ")")
+        symbols = op_parser.comma_list(op_parser.operand, "[", "]") if op_parser.looking_at("[") else []
+        op_parser.attributes["map"] = map
+        op_parser.operand_names["map_operands"] = dims + symbols
+        op_parser.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
+        if (map.num_dims, map.num_symbols) != (len(dims), len(symbols)):
+            raise op_parser.error("dimension or symbol index mismatch", op_parser.offset)
+        op_parser.result_types = [INDEX] * len(map.results)
+
+    @staticmethod
+    def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        map = signature[ApplyOp.map]
+        out.word(out.attribute_printer.attribute(map))
+        out.text("(")
+        _write_operands(out, range(map.num_dims))
+        out.text(")")
+        if map.num_symbols:
+            out.text("[")
+            _write_operands(out, range(map.num_dims, len(signature.operand_types)))
+            out.text("]")
 
     assembly = assembly("custom<apply>($map) attr-dict", apply=custom(_parse_apply, _write_apply))
 

@@ -359,16 +359,6 @@ def _counts(expected: Sequence[Type], got: Sequence[Type]) -> str:
     return f": expected {len(expected)}, but got {len(got)}" if has_counts else ""
 
 
-def _parse_callee_type(op_parser: OpAsmParser) -> None:
-    """Parses the type of the callee, which gives the operand and result types."""
-    type = op_parser.function_type()
-    op_parser.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
-
-
-def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.types(signature.operand_types[:1])
-
-
 @func.op("call_indirect")
 class CallIndirectOp(Op):
     """Calls a function value."""
@@ -391,6 +381,17 @@ class CallIndirectOp(Op):
         return True
 
     canonicalizations = (Pattern(_call_directly),)
+
+    @staticmethod
+    def _parse_callee_type(op_parser: OpAsmParser) -> None:
+        """Parses the type of the callee, which gives the operand and result types."""
+        type = op_parser.function_type()
+        op_parser.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
+
+    @staticmethod
+    def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.operand_types[:1])
+
     assembly = assembly(
         "$callee `(` $inputs `)` attr-dict `:` custom<callee_type>",
         callee_type=custom(_parse_callee_type, _write_callee_type),

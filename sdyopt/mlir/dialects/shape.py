@@ -80,14 +80,6 @@ def sizes_attribute(sizes: Sequence[int]) -> DenseElements:
     return dense(RankedTensor((len(sizes),), INDEX), data)
 
 
-def _parse_sizes(op_parser: OpAsmParser) -> None:
-    op_parser.attribute_dictionary()
-    sizes = op_parser.comma_list(op_parser.integer, "[", "]")
-    op_parser.attributes["shape"] = sizes_attribute(sizes)
-    op_parser.expect(":")
-    op_parser.types["out"] = [op_parser.type()]
-
-
 @shape.op("const_shape", CONSTANT_LIKE, PURE)
 class ConstShapeOp(Op):
     """A constant shape."""
@@ -99,6 +91,14 @@ class ConstShapeOp(Op):
         printer.write(" ")
         printer.attribute_dictionary(self, "shape")
         printer.write(f"[{', '.join(map(str, self.shape.values))}] : {printer.type(self.out.type)}")
+
+    @staticmethod
+    def _parse_sizes(op_parser: OpAsmParser) -> None:
+        op_parser.attribute_dictionary()
+        sizes = op_parser.comma_list(op_parser.integer, "[", "]")
+        op_parser.attributes["shape"] = sizes_attribute(sizes)
+        op_parser.expect(":")
+        op_parser.types["out"] = [op_parser.type()]
 
     assembly = assembly("custom<sizes>", sizes=custom(_parse_sizes, print=_print_sizes))
 
@@ -180,15 +180,6 @@ class AssumingYieldOp(Op):
     assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
 
-def _parse_assuming(op_parser: OpAsmParser) -> None:
-    accepts = op_parser.accept("->")
-    op_parser.types["results_"] = op_parser.comma_list(op_parser.type, "(", ")") if accepts else []
-    body = op_parser.region()
-    block = body.blocks[0] if body.blocks else body.add_block()
-    if block.last is None or not block.last.is_terminator:
-        block.append(build(OpSignature(AssumingYieldOp, AssumingYieldOp.name, EMPTY_DICT, (), ()), ()))
-
-
 @shape.op("assuming", RECURSIVE_EFFECTS, ends_with("shape.assuming_yield", is_implied=True))
 class AssumingOp(Op):
     """Executes its region, which may rely on the constraint that the witness is of."""
@@ -202,6 +193,15 @@ class AssumingOp(Op):
             printer.write(f" -> ({printer.types(self.result_types)})")
         printer.write(" ")
         printer.region(self.do_region, print_terminator=bool(self.results))
+
+    @staticmethod
+    def _parse_assuming(op_parser: OpAsmParser) -> None:
+        accepts = op_parser.accept("->")
+        op_parser.types["results_"] = op_parser.comma_list(op_parser.type, "(", ")") if accepts else []
+        body = op_parser.region()
+        block = body.blocks[0] if body.blocks else body.add_block()
+        if block.last is None or not block.last.is_terminator:
+            block.append(build(OpSignature(AssumingYieldOp, AssumingYieldOp.name, EMPTY_DICT, (), ()), ()))
 
     assembly = assembly(
         "$witness custom<body> attr-dict", body=custom(_parse_assuming, print=_print_assuming)

@@ -25,16 +25,6 @@ from sdyopt.mlir.ir.types import I1, RankedTensor, ShapedType, UnrankedTensor, V
 _MAPPABLE = (RankedTensor, UnrankedTensor, VectorType)
 
 
-def _parse_types(op_parser: OpAsmParser) -> None:
-    op_parser.expect(":")
-    first = op_parser.type()
-    is_scalar = not op_parser.accept(",")
-    type = first if is_scalar else op_parser.type()
-    op_parser.types["condition"] = [I1 if is_scalar else first]
-    for name in ("true_value", "false_value", "out"):
-        op_parser.types[name] = [type]
-
-
 def _check_condition(signature: OpSignature) -> None:
     condition, type, *_ = signature.operand_types
     if condition is not I1 and not are_compatible_shapes([condition, type]):
@@ -64,6 +54,16 @@ class SelectOp(Op):
         condition = self.condition.type
         prefix = f"{printer.type(condition)}, " if isinstance(condition, ShapedType) else ""
         printer.write(f" : {prefix}{printer.type(self.out.type)}")
+
+    @staticmethod
+    def _parse_types(op_parser: OpAsmParser) -> None:
+        op_parser.expect(":")
+        first = op_parser.type()
+        is_scalar = not op_parser.accept(",")
+        type = first if is_scalar else op_parser.type()
+        op_parser.types["condition"] = [I1 if is_scalar else first]
+        for name in ("true_value", "false_value", "out"):
+            op_parser.types[name] = [type]
 
     assembly = assembly(
         "$condition `,` $true_value `,` $false_value attr-dict custom<types>",

@@ -56,32 +56,6 @@ def _parse_case(op_parser: OpAsmParser, width: int) -> int:
     return value
 
 
-def _parse_cases(op_parser: OpAsmParser) -> None:
-    (flag_type,) = op_parser.types["flag"]
-    assert isinstance(flag_type, IntegerType)
-    op_parser.expect("default")
-    op_parser.operand_names["default_operands"], op_parser.types["default_operands"] = _parse_destination(
-        op_parser
-    )
-    names: list[OperandName] = []
-    types: list[Type] = []
-    values: list[int] = []
-    segments: list[int] = []
-    while op_parser.accept(","):
-        values.append(_parse_case(op_parser, flag_type.width))
-        if are_too_wide(len(values), flag_type):
-            raise op_parser.error(TOO_WIDE, op_parser.offset)
-        case_names, case_types = _parse_destination(op_parser)
-        op_parser.check_operand_count(case_names, case_types, op_parser.offset)
-        names += case_names
-        types += case_types
-        segments.append(len(case_names))
-    op_parser.operand_names["case_operands"], op_parser.types["case_operands"] = names, types
-    op_parser.attributes["case_operand_segments"] = DenseArray(I32, tuple(segments))
-    if values:
-        op_parser.attributes["case_values"] = _case_values(values, flag_type)
-
-
 def _case_values(values: Sequence[int], type: IntegerType) -> DenseElements:
     size = element_size(type)
     data = b"".join([(value & ((1 << type.width) - 1)).to_bytes(size, "little") for value in values])
@@ -120,6 +94,32 @@ class SwitchOp(Op):
                 printer.write(f"({printer.name_list(values)} : {types})")
         if self.case_dests:
             printer.newline()
+
+    @staticmethod
+    def _parse_cases(op_parser: OpAsmParser) -> None:
+        (flag_type,) = op_parser.types["flag"]
+        assert isinstance(flag_type, IntegerType)
+        op_parser.expect("default")
+        op_parser.operand_names["default_operands"], op_parser.types["default_operands"] = _parse_destination(
+            op_parser
+        )
+        names: list[OperandName] = []
+        types: list[Type] = []
+        values: list[int] = []
+        segments: list[int] = []
+        while op_parser.accept(","):
+            values.append(_parse_case(op_parser, flag_type.width))
+            if are_too_wide(len(values), flag_type):
+                raise op_parser.error(TOO_WIDE, op_parser.offset)
+            case_names, case_types = _parse_destination(op_parser)
+            op_parser.check_operand_count(case_names, case_types, op_parser.offset)
+            names += case_names
+            types += case_types
+            segments.append(len(case_names))
+        op_parser.operand_names["case_operands"], op_parser.types["case_operands"] = names, types
+        op_parser.attributes["case_operand_segments"] = DenseArray(I32, tuple(segments))
+        if values:
+            op_parser.attributes["case_values"] = _case_values(values, flag_type)
 
     assembly = assembly(
         "$flag `:` custom<IntegerType>($flag) `,` `[` "

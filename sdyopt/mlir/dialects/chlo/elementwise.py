@@ -264,25 +264,25 @@ _TYPED: AttrConstraint[IntegerAttr | FloatAttr | StringAttr] = AttrConstraint(
 )
 
 
-def _parse_value(op_parser: OpAsmParser) -> None:
-    offset = op_parser.skip_trivia()
-    value = op_parser.attribute()
-    if not ELEMENTS_ATTR.accepts(value):
-        raise op_parser.error("invalid kind of attribute specified", offset)
-    op_parser.attributes["value"] = value
-    op_parser.types["output"] = [ELEMENTS_ATTR.value(value).type]
-
-
-def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(out.attribute_printer.attribute(signature[ConstantOp.value]))
-
-
 @chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)
 class ConstantOp(Op):
     """A constant tensor."""
 
     value = op_fields.attr(ELEMENTS_ATTR)
     output = op_fields.result(STATIC_TENSOR)
+
+    @staticmethod
+    def _parse_value(op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        value = op_parser.attribute()
+        if not ELEMENTS_ATTR.accepts(value):
+            raise op_parser.error("invalid kind of attribute specified", offset)
+        op_parser.attributes["value"] = value
+        op_parser.types["output"] = [ELEMENTS_ATTR.value(value).type]
+
+    @staticmethod
+    def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.word(out.attribute_printer.attribute(signature[ConstantOp.value]))
 
     assembly = assembly("attr-dict custom<value>($value)", value=custom(_parse_value, _write_value))
 

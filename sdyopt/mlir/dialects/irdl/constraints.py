@@ -131,14 +131,6 @@ class CPredOp(Constraint):
     assembly = assembly("$pred ` ` attr-dict")
 
 
-def _parse_base(op_parser: OpAsmParser) -> None:
-    if op_parser.looking_at("@"):
-        op_parser.attributes["base_ref"] = op_parser.attribute()
-    elif (name := op_parser.accept_string()) is not None:
-        op_parser.attributes["base_name"] = string(name)
-    op_parser.attribute_dictionary()
-
-
 @irdl.op("base", IN_DEFINITION)
 class BaseOp(Constraint):
     """An attribute or type of a definition, or of a name such as `!builtin.integer`."""
@@ -152,6 +144,14 @@ class BaseOp(Constraint):
                 printer.write(f" {printer.attribute(value)}")
         printer.write(" ")
         printer.attribute_dictionary(self, "base_ref", "base_name")
+
+    @staticmethod
+    def _parse_base(op_parser: OpAsmParser) -> None:
+        if op_parser.looking_at("@"):
+            op_parser.attributes["base_ref"] = op_parser.attribute()
+        elif (name := op_parser.accept_string()) is not None:
+            op_parser.attributes["base_name"] = string(name)
+        op_parser.attribute_dictionary()
 
     assembly = assembly("custom<base>", base=custom(_parse_base, print=_print_base))
 
@@ -210,20 +210,6 @@ def definition_of(op: Op, reference: SymbolRef) -> Op | None:
     return path[-1] if is_complete else lookup_symbol(op, reference)
 
 
-def _parse_region(op_parser: OpAsmParser) -> None:
-    op_parser.operand_names["args"] = []
-    if op_parser.accept("("):
-        op_parser.attributes["constrainedArguments"] = UNIT
-        if not op_parser.looking_at(")"):
-            op_parser.operand_names["args"] = op_parser.operand_list()
-        op_parser.expect(")")
-    if op_parser.accept("with"):
-        op_parser.expect("size")
-        op_parser.attributes["numberOfBlocks"] = integer(op_parser.integer(), I32)
-    op_parser.attribute_dictionary()
-    op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(op_parser.operand_names["args"])
-
-
 @irdl.op("region", IN_OPERATION)
 class RegionOp(Op):
     """The arguments of a region's entry block, and the number of its blocks."""
@@ -239,6 +225,20 @@ class RegionOp(Op):
         if self.number_of_blocks is not None:
             printer.write(f" with size {self.number_of_blocks}")
         printer.attribute_dictionary(self, "constrainedArguments", "numberOfBlocks")
+
+    @staticmethod
+    def _parse_region(op_parser: OpAsmParser) -> None:
+        op_parser.operand_names["args"] = []
+        if op_parser.accept("("):
+            op_parser.attributes["constrainedArguments"] = UNIT
+            if not op_parser.looking_at(")"):
+                op_parser.operand_names["args"] = op_parser.operand_list()
+            op_parser.expect(")")
+        if op_parser.accept("with"):
+            op_parser.expect("size")
+            op_parser.attributes["numberOfBlocks"] = integer(op_parser.integer(), I32)
+        op_parser.attribute_dictionary()
+        op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(op_parser.operand_names["args"])
 
     assembly = assembly("custom<region>", region=custom(_parse_region, print=_print_region))
 

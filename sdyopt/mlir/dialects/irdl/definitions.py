@@ -75,18 +75,6 @@ def check_name(signature: OpSignature, name: str, label: str) -> None:
 # --- Dialects, types, attributes and operations -----------------------------------------------
 
 
-def _parse_definition(op_parser: OpAsmParser) -> None:
-    op_parser.attributes["sym_name"] = string(op_parser.symbol())
-    op_parser.attribute_dictionary_with_keyword()
-    if op_parser.looking_at("{"):
-        body = op_parser.region()
-    else:
-        body = Region()
-        op_parser.regions.append(body)
-    if not body.blocks:
-        body.add_block()
-
-
 class Definition(Op):
     """Base of the operations that define a symbol in a region without terminator."""
 
@@ -99,6 +87,18 @@ class Definition(Op):
         printer.write(" ")
         if self.body.blocks[0].first is not None:
             printer.region(self.body)
+
+    @staticmethod
+    def _parse_definition(op_parser: OpAsmParser) -> None:
+        op_parser.attributes["sym_name"] = string(op_parser.symbol())
+        op_parser.attribute_dictionary_with_keyword()
+        if op_parser.looking_at("{"):
+            body = op_parser.region()
+        else:
+            body = Region()
+            op_parser.regions.append(body)
+        if not body.blocks:
+            body.add_block()
 
     assembly = assembly("custom<definition>", definition=custom(_parse_definition, print=_print_definition))
 
@@ -165,34 +165,6 @@ def names_of(op: Op) -> list[str]:
     return [name.value for name in elements if isinstance(name, StringAttr)]
 
 
-def _parse_named(op_parser: OpAsmParser) -> None:
-    op_class = op_parser.op_class
-    assert issubclass(op_class, NamedConstraints)
-    names: list[str] = []
-    kinds: list[str] = []
-    op_parser.operand_names["args"] = []
-
-    def entry() -> None:
-        offset = op_parser.skip_trivia()
-        name = op_parser.accept_keyword()
-        if name is None:
-            raise op_parser.error("expected valid keyword", offset)
-        names.append(name)
-        op_parser.expect(":")
-        kind = SINGLE
-        if op_class.has_variadicity:
-            kind = next((k for k in (SINGLE, OPTIONAL, VARIADIC) if op_parser.accept(k)), SINGLE)
-        kinds.append(kind)
-        op_parser.operand_names["args"].append(op_parser.operand())
-
-    op_parser.comma_list(entry, "(", ")")
-    op_parser.attribute_dictionary()
-    op_parser.attributes["names"] = array([string(name) for name in names])
-    if op_class.has_variadicity:
-        op_parser.attributes["variadicity"] = Variadicities(tuple(kinds))
-    op_parser.types["args"] = [op_class.argument_type] * len(names)
-
-
 class NamedConstraints(Op):
     """Base of the operations that give names to constraints: `irdl.operands(x: %0, y: variadic %1)`."""
 
@@ -212,6 +184,34 @@ class NamedConstraints(Op):
         ]
         printer.write(f"({', '.join(entries)})")
         printer.attribute_dictionary(self, "names", "variadicity")
+
+    @staticmethod
+    def _parse_named(op_parser: OpAsmParser) -> None:
+        op_class = op_parser.op_class
+        assert issubclass(op_class, NamedConstraints)
+        names: list[str] = []
+        kinds: list[str] = []
+        op_parser.operand_names["args"] = []
+
+        def entry() -> None:
+            offset = op_parser.skip_trivia()
+            name = op_parser.accept_keyword()
+            if name is None:
+                raise op_parser.error("expected valid keyword", offset)
+            names.append(name)
+            op_parser.expect(":")
+            kind = SINGLE
+            if op_class.has_variadicity:
+                kind = next((k for k in (SINGLE, OPTIONAL, VARIADIC) if op_parser.accept(k)), SINGLE)
+            kinds.append(kind)
+            op_parser.operand_names["args"].append(op_parser.operand())
+
+        op_parser.comma_list(entry, "(", ")")
+        op_parser.attribute_dictionary()
+        op_parser.attributes["names"] = array([string(name) for name in names])
+        if op_class.has_variadicity:
+            op_parser.attributes["variadicity"] = Variadicities(tuple(kinds))
+        op_parser.types["args"] = [op_class.argument_type] * len(names)
 
     assembly = assembly("custom<named>", named=custom(_parse_named, print=_print_named))
 
@@ -279,22 +279,6 @@ class RegionsOp(NamedConstraints):
     singular, plural, argument_type = "region", "regions", REGION_TYPE
 
 
-def _parse_attributes(op_parser: OpAsmParser) -> None:
-    names: list[Attribute] = []
-    op_parser.operand_names["args"] = []
-
-    def entry() -> None:
-        names.append(string(op_parser.string()))
-        op_parser.expect("=")
-        op_parser.operand_names["args"].append(op_parser.operand())
-
-    if op_parser.looking_at("{"):
-        op_parser.comma_list(entry, "{", "}")
-    op_parser.attribute_dictionary()
-    op_parser.attributes["attributeValueNames"] = array(names)
-    op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(names)
-
-
 @irdl.op("attributes", IN_OPERATION)
 class AttributesOp(Op):
     """The attributes that an operation must have."""
@@ -308,6 +292,22 @@ class AttributesOp(Op):
             entries = [f"{quote(n)} = {printer.name(v)}" for n, v in zip(names, self.operands, strict=True)]
             printer.write(f" {{{', '.join(entries)}}}")
         printer.attribute_dictionary(self, "attributeValueNames")
+
+    @staticmethod
+    def _parse_attributes(op_parser: OpAsmParser) -> None:
+        names: list[Attribute] = []
+        op_parser.operand_names["args"] = []
+
+        def entry() -> None:
+            names.append(string(op_parser.string()))
+            op_parser.expect("=")
+            op_parser.operand_names["args"].append(op_parser.operand())
+
+        if op_parser.looking_at("{"):
+            op_parser.comma_list(entry, "{", "}")
+        op_parser.attribute_dictionary()
+        op_parser.attributes["attributeValueNames"] = array(names)
+        op_parser.types["args"] = [ATTRIBUTE_TYPE] * len(names)
 
     assembly = assembly("custom<attributes>", attributes=custom(_parse_attributes, print=_print_attributes))
 

@@ -76,32 +76,6 @@ class IteratorType(KeywordAttr):
     """`#linalg.iterator_type<parallel>`: how the iterations along a dimension depend on each other."""
 
 
-def _parse_generic(op_parser: OpAsmParser) -> None:
-    offset = op_parser.skip_trivia()
-    given = op_parser.attribute()
-    if not isinstance(given, DictAttr):
-        raise op_parser.error("invalid kind of attribute specified", offset)
-    if not isinstance(given.get("iterator_types"), ArrayAttr):
-        raise op_parser.error('expected "iterator_types" array attribute')
-    for name, value in given.entries:
-        if name == "iterator_types" and isinstance(value, ArrayAttr):
-            for word in [e.value for e in value.elements if isinstance(e, StringAttr)]:
-                if word not in _ITERATOR_TYPES:
-                    raise op_parser.error(f"unexpected iterator_type ({word})")
-            kinds = [IteratorType(e.value) if isinstance(e, StringAttr) else e for e in value.elements]
-            op_parser.attributes[name] = array(kinds)
-        elif name in _GENERIC_ATTRIBUTES:
-            op_parser.attributes[name] = value
-        else:
-            op_parser.dictionary_attributes[name] = value
-    parse_operands(op_parser)
-    if op_parser.accept("attrs"):
-        op_parser.expect("=")
-        op_parser.attribute_dictionary()
-    op_parser.region()
-    op_parser.types["results_"] = parse_result_types(op_parser)
-
-
 _GENERIC_ATTRIBUTES = ("doc", "indexing_maps", "iterator_types", "library_call")
 
 
@@ -131,6 +105,32 @@ class GenericOp(StructuredOp):
         printer.region(self.body, print_arguments=True)
         if self.results:
             printer.write(f" -> {result_types(self, printer)}")
+
+    @staticmethod
+    def _parse_generic(op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        given = op_parser.attribute()
+        if not isinstance(given, DictAttr):
+            raise op_parser.error("invalid kind of attribute specified", offset)
+        if not isinstance(given.get("iterator_types"), ArrayAttr):
+            raise op_parser.error('expected "iterator_types" array attribute')
+        for name, value in given.entries:
+            if name == "iterator_types" and isinstance(value, ArrayAttr):
+                for word in [e.value for e in value.elements if isinstance(e, StringAttr)]:
+                    if word not in _ITERATOR_TYPES:
+                        raise op_parser.error(f"unexpected iterator_type ({word})")
+                kinds = [IteratorType(e.value) if isinstance(e, StringAttr) else e for e in value.elements]
+                op_parser.attributes[name] = array(kinds)
+            elif name in _GENERIC_ATTRIBUTES:
+                op_parser.attributes[name] = value
+            else:
+                op_parser.dictionary_attributes[name] = value
+        parse_operands(op_parser)
+        if op_parser.accept("attrs"):
+            op_parser.expect("=")
+            op_parser.attribute_dictionary()
+        op_parser.region()
+        op_parser.types["results_"] = parse_result_types(op_parser)
 
     assembly = assembly("custom<format>", format=custom(_parse_generic, print=_print_generic))
 

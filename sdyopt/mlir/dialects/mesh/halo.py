@@ -56,21 +56,6 @@ class ShardShapeOp(Op):
     name_results = result_named("shard_shape")
 
 
-def _parse_device(op_parser: OpAsmParser) -> None:
-    names = op_parser.comma_list(op_parser.operand, "[", "]")
-    op_parser.operand_names["device"] = names
-    op_parser.types["device"] = [INDEX] * len(names)
-
-
-def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.text("[")
-    for index in range(len(signature.operand_types)):
-        if index:
-            out.text(", ")
-        out.parts.append(index)
-    out.text("]")
-
-
 @mesh21.op("neighbors_linear_indices", PURE)
 class NeighborsLinearIndicesOp(Op):
     """The linear indices of the neighbors of a device along `split_axes`; -1 for a neighbor that is missing.
@@ -84,6 +69,21 @@ class NeighborsLinearIndicesOp(Op):
     neighbor_down = result(INDEX_VALUE)
     neighbor_up = result(INDEX_VALUE)
 
+    @staticmethod
+    def _parse_device(op_parser: OpAsmParser) -> None:
+        names = op_parser.comma_list(op_parser.operand, "[", "]")
+        op_parser.operand_names["device"] = names
+        op_parser.types["device"] = [INDEX] * len(names)
+
+    @staticmethod
+    def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.text("[")
+        for index in range(len(signature.operand_types)):
+            if index:
+                out.text(", ")
+            out.parts.append(index)
+        out.text("]")
+
     assembly = assembly(
         "`on` $mesh custom<device> `split_axes` `=` $split_axes attr-dict `:` type($neighbor_down) `,` "
         "type($neighbor_up)",
@@ -95,18 +95,6 @@ class NeighborsLinearIndicesOp(Op):
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "down_linear_idx"), (1, "up_linear_idx")]
-
-
-def _parse_types(op_parser: OpAsmParser) -> None:
-    type = op_parser.type()
-    if not _NON_0_RANKED_SHAPED.accepts(type):
-        message = f"'result' must be {_NON_0_RANKED_SHAPED.description}, but got '{plain_type(type)}'"
-        raise op_parser.error(message, op_parser.offset)
-    op_parser.types["destination"] = op_parser.types["result"] = [type]
-
-
-def _write_types(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.types(signature.result_types)
 
 
 @mesh21.op("update_halo", PURE, INFERS_TYPES)
@@ -127,6 +115,19 @@ class UpdateHaloOp(Op):
     result = result(_NON_0_RANKED_SHAPED)
 
     lists_class: ClassVar[type[AxesLists]] = AxesLists
+
+    @staticmethod
+    def _parse_types(op_parser: OpAsmParser) -> None:
+        type = op_parser.type()
+        if not _NON_0_RANKED_SHAPED.accepts(type):
+            message = f"'result' must be {_NON_0_RANKED_SHAPED.description}, but got '{plain_type(type)}'"
+            raise op_parser.error(message, op_parser.offset)
+        op_parser.types["destination"] = op_parser.types["result"] = [type]
+
+    @staticmethod
+    def _write_types(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.types(signature.result_types)
+
     assembly = assembly(
         "$destination `on` $mesh `split_axes` `=` $split_axes (`halo_sizes` `=` "
         "custom<DynamicIndexList>($halo_sizes, $static_halo_sizes)^)? attr-dict `:` custom<types>",

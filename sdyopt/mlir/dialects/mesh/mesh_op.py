@@ -35,10 +35,6 @@ _EMPTY_LIST = re.compile(rf"{TRIVIA}\[{TRIVIA}\]")
 _PARSING_FAILED = "Failed parsing dimension list."
 
 
-def _parse_shape(op_parser: OpAsmParser) -> None:
-    op_parser.attributes["shape"] = DenseArray(I64, tuple(_dimensions(op_parser)))
-
-
 def _dimensions(op_parser: OpAsmParser) -> list[int]:
     if (match := _EMPTY_LIST.match(op_parser.text, op_parser.position)) is not None:
         op_parser.position = match.end()
@@ -67,16 +63,20 @@ def _invalid_dimension_error(op_parser: OpAsmParser, offset: int) -> DiagnosticE
     return error.then(op_parser.error(_PARSING_FAILED, offset))
 
 
-def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    sizes = ["?" if size == DYNAMIC else str(size) for size in signature[MeshOp.shape]]
-    out.word("x".join(sizes) or "[]")
-
-
 class MeshOp(Op):
     """A named mesh of devices. The size of an axis may be dynamic."""
 
     sym_name = attr(STRING_ATTR)
     shape = attr(I64_ARRAY)
+
+    @staticmethod
+    def _parse_shape(op_parser: OpAsmParser) -> None:
+        op_parser.attributes["shape"] = DenseArray(I64, tuple(_dimensions(op_parser)))
+
+    @staticmethod
+    def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        sizes = ["?" if size == DYNAMIC else str(size) for size in signature[MeshOp.shape]]
+        out.word("x".join(sizes) or "[]")
 
     assembly = assembly(
         "custom<SymbolName>($sym_name) `(` `shape` `=` custom<shape>($shape) `)` attr-dict",

@@ -105,19 +105,19 @@ class ShardOp(Op):
     name_results = result_named("sharding_annotated")
 
 
-def _parse_sharding(op_parser: OpAsmParser) -> None:
-    op_parser.attributes["shard"] = parse_sharding(op_parser)
-
-
-def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(sharding_text(signature[Shard19Op.shard]))
-
-
 @mesh.op("shard", PURE, SAME_TENSOR_TYPE)
 class Shard19Op(ShardOp):
     """`shard` in LLVM 19, where the sharding is an attribute."""
 
     shard = attr(SHARDING_ATTR)
+
+    @staticmethod
+    def _parse_sharding(op_parser: OpAsmParser) -> None:
+        op_parser.attributes["shard"] = parse_sharding(op_parser)
+
+    @staticmethod
+    def _write_sharding(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.word(sharding_text(signature[Shard19Op.shard]))
 
     assembly = assembly(
         "$src `to` custom<sharding>($shard) custom<UnitKeyword>($annotate_for_users) attr-dict `:` "

@@ -123,15 +123,6 @@ def inline_region(region: Region, op: Op, rewriter: Rewriter) -> list[Value]:
     return terminator.operands
 
 
-def _parse_if(op_parser: OpAsmParser) -> None:
-    op_parser.types["results_"] = parse_result_types(op_parser) if op_parser.accept("->") else []
-    op_parser.ensure_terminator(op_parser.region(), YieldOp)
-    if op_parser.accept("else"):
-        op_parser.ensure_terminator(op_parser.region(), YieldOp)
-    else:
-        op_parser.regions.append(Region())
-
-
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR, SINGLE_BLOCK, NO_REGION_ARGUMENTS)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
@@ -149,6 +140,15 @@ class IfOp(Op):
         if self.else_region.blocks:
             printer.write(" else ")
             printer.region(self.else_region, print_terminator=bool(self.results))
+
+    @staticmethod
+    def _parse_if(op_parser: OpAsmParser) -> None:
+        op_parser.types["results_"] = parse_result_types(op_parser) if op_parser.accept("->") else []
+        op_parser.ensure_terminator(op_parser.region(), YieldOp)
+        if op_parser.accept("else"):
+            op_parser.ensure_terminator(op_parser.region(), YieldOp)
+        else:
+            op_parser.regions.append(Region())
 
     assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
 

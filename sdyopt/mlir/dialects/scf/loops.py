@@ -37,36 +37,6 @@ from sdyopt.mlir.ir.types import INDEX, FunctionType, IndexType, IntegerType, Ty
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 
-def _parse_for(op_parser: OpAsmParser) -> None:
-    if op_parser.accept("unsigned"):
-        op_parser.attributes["unsignedCmp"] = UNIT
-    names = [op_parser.argument_name()]
-    op_parser.expect("=")
-    bounds = [op_parser.operand()]
-    for word in ("to", "step"):
-        op_parser.expect(word)
-        bounds.append(op_parser.operand())
-    inits: list[OperandName] = []
-    types: list[Type] = []
-    if op_parser.accept("iter_args"):
-        arguments, inits = parse_assignments(op_parser)
-        names += arguments
-        op_parser.expect("->")
-        types = parse_result_types(op_parser)
-    if len(types) != len(inits):
-        message = "mismatch in number of loop-carried values and defined values"
-        raise op_parser.error(message, op_parser.offset)
-    index_type = op_parser.type() if op_parser.accept(":") else INDEX
-    # The names of the operands are not those of the arguments, which are in the region only.
-    op_parser.operands = [
-        *(op_parser.resolve(bound, index_type) for bound in bounds),
-        *(op_parser.resolve(init, type) for init, type in zip(inits, types, strict=True)),
-    ]
-    op_parser.result_types = types
-    body = op_parser.region(region_arguments(op_parser, names, [index_type, *types]))
-    op_parser.ensure_terminator(body, YieldOp)
-
-
 def _number(op: ForOp, attribute: IntegerAttr) -> int:
     """The value as the loop compares it."""
     if not op.unsigned_comparison or attribute.value >= 0:
@@ -122,6 +92,36 @@ class ForOp(Op):
         if index.type is not INDEX:
             printer.write(f" : {printer.type(index.type)} ")
         printer.region(self.body, print_terminator=bool(self.inits))
+
+    @staticmethod
+    def _parse_for(op_parser: OpAsmParser) -> None:
+        if op_parser.accept("unsigned"):
+            op_parser.attributes["unsignedCmp"] = UNIT
+        names = [op_parser.argument_name()]
+        op_parser.expect("=")
+        bounds = [op_parser.operand()]
+        for word in ("to", "step"):
+            op_parser.expect(word)
+            bounds.append(op_parser.operand())
+        inits: list[OperandName] = []
+        types: list[Type] = []
+        if op_parser.accept("iter_args"):
+            arguments, inits = parse_assignments(op_parser)
+            names += arguments
+            op_parser.expect("->")
+            types = parse_result_types(op_parser)
+        if len(types) != len(inits):
+            message = "mismatch in number of loop-carried values and defined values"
+            raise op_parser.error(message, op_parser.offset)
+        index_type = op_parser.type() if op_parser.accept(":") else INDEX
+        # The names of the operands are not those of the arguments, which are in the region only.
+        op_parser.operands = [
+            *(op_parser.resolve(bound, index_type) for bound in bounds),
+            *(op_parser.resolve(init, type) for init, type in zip(inits, types, strict=True)),
+        ]
+        op_parser.result_types = types
+        body = op_parser.region(region_arguments(op_parser, names, [index_type, *types]))
+        op_parser.ensure_terminator(body, YieldOp)
 
     assembly = assembly(
         "custom<loop>($unsigned_comparison) attr-dict", loop=custom(_parse_for, print=_print_for)
@@ -256,30 +256,6 @@ class ConditionOp(Op):
     assembly = assembly("`(` $condition `)` attr-dict ($values^ `:` type($values))?")
 
 
-def _parse_while(op_parser: OpAsmParser) -> None:
-    offset = op_parser.skip_trivia()
-    names: list[OperandName] = []
-    inits: list[OperandName] = []
-    if op_parser.looking_at("("):
-        names, inits = parse_assignments(op_parser)
-    type_offset = op_parser.skip_trivia()
-    op_parser.expect(":")
-    type = op_parser.type()
-    if not isinstance(type, FunctionType):
-        raise op_parser.error("expected function type", type_offset)
-    if len(type.inputs) != len(inits):
-        raise op_parser.error(
-            f"expected as many input types as operands (expected {len(inits)} got {len(type.inputs)})",
-            type_offset,
-        )
-    op_parser.operands = op_parser.resolve_all(inits, type.inputs, offset)
-    op_parser.result_types = list(type.results)
-    op_parser.region(region_arguments(op_parser, names, type.inputs))
-    op_parser.expect("do")
-    op_parser.region()
-    op_parser.attribute_dictionary_with_keyword()
-
-
 def clone_body(source: Block, target: Block, mapping: dict[Value, Value], rewriter: Rewriter) -> None:
     """Clones the operations of a block, except its terminator, to the end of another."""
     for inner in list(source.ops):
@@ -313,6 +289,30 @@ class WhileOp(Op):
         printer.write(" do ")
         printer.region(self.after, print_arguments=True)
         printer.attribute_dictionary(self, with_keyword=True)
+
+    @staticmethod
+    def _parse_while(op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        names: list[OperandName] = []
+        inits: list[OperandName] = []
+        if op_parser.looking_at("("):
+            names, inits = parse_assignments(op_parser)
+        type_offset = op_parser.skip_trivia()
+        op_parser.expect(":")
+        type = op_parser.type()
+        if not isinstance(type, FunctionType):
+            raise op_parser.error("expected function type", type_offset)
+        if len(type.inputs) != len(inits):
+            raise op_parser.error(
+                f"expected as many input types as operands (expected {len(inits)} got {len(type.inputs)})",
+                type_offset,
+            )
+        op_parser.operands = op_parser.resolve_all(inits, type.inputs, offset)
+        op_parser.result_types = list(type.results)
+        op_parser.region(region_arguments(op_parser, names, type.inputs))
+        op_parser.expect("do")
+        op_parser.region()
+        op_parser.attribute_dictionary_with_keyword()
 
     assembly = assembly("custom<loop>", loop=custom(_parse_while, print=_print_while))
 

@@ -55,26 +55,6 @@ def _operand_group(op_parser: OpAsmParser, count: int) -> list[OperandName]:
     return names
 
 
-def _parse_parallel(op_parser: OpAsmParser) -> None:
-    variables = op_parser.comma_list(op_parser.argument_name, "(", ")")
-    groups = []
-    for word in ("=", "to", "step"):
-        op_parser.expect(word)
-        groups.append(_operand_group(op_parser, len(variables)))
-    inits = op_parser.comma_list(op_parser.operand, "(", ")") if op_parser.accept("init") else []
-    types = parse_result_types(op_parser) if op_parser.accept("->") else []
-    types_of_variables = [INDEX] * len(variables)
-    body = op_parser.region(region_arguments(op_parser, variables, types_of_variables))
-    op_parser.ensure_terminator(body, ReduceOp)
-    op_parser.attribute_dictionary()
-    op_parser.check_operand_count(inits, types, op_parser.offset)
-    fields = ("lower_bound", "upper_bound", "step", "inits")
-    for field, names in zip(fields, [*groups, inits], strict=True):
-        op_parser.operand_names[field] = names
-        op_parser.types[field] = [*types] if field == "inits" else [INDEX] * len(names)
-    op_parser.result_types = types
-
-
 @scf.op("parallel", RECURSIVE_EFFECTS, ATTR_SIZED_OPERANDS, SINGLE_BLOCK, NO_TERMINATOR)
 class ParallelOp(Op):
     """A nest of loops whose iterations run in any order, perhaps with reductions of values of all of them.
@@ -109,6 +89,26 @@ class ParallelOp(Op):
         printer.write(" ")
         printer.region(self.body)
         printer.attribute_dictionary(self)
+
+    @staticmethod
+    def _parse_parallel(op_parser: OpAsmParser) -> None:
+        variables = op_parser.comma_list(op_parser.argument_name, "(", ")")
+        groups = []
+        for word in ("=", "to", "step"):
+            op_parser.expect(word)
+            groups.append(_operand_group(op_parser, len(variables)))
+        inits = op_parser.comma_list(op_parser.operand, "(", ")") if op_parser.accept("init") else []
+        types = parse_result_types(op_parser) if op_parser.accept("->") else []
+        types_of_variables = [INDEX] * len(variables)
+        body = op_parser.region(region_arguments(op_parser, variables, types_of_variables))
+        op_parser.ensure_terminator(body, ReduceOp)
+        op_parser.attribute_dictionary()
+        op_parser.check_operand_count(inits, types, op_parser.offset)
+        fields = ("lower_bound", "upper_bound", "step", "inits")
+        for field, names in zip(fields, [*groups, inits], strict=True):
+            op_parser.operand_names[field] = names
+            op_parser.types[field] = [*types] if field == "inits" else [INDEX] * len(names)
+        op_parser.result_types = types
 
     assembly = assembly("custom<loops>", loops=custom(_parse_parallel, print=_print_parallel))
 
@@ -237,45 +237,8 @@ def _set_bounds(
     op_parser.types[field] = [INDEX] * len(names)
 
 
-def _parse_forall(op_parser: OpAsmParser) -> None:
-    variables = op_parser.comma_list(op_parser.argument_name, "(", ")")
-    if op_parser.accept("in"):
-        _parse_bounds(op_parser, "upper_bound", "static_upper_bound")
-        _set_bounds(op_parser, "lower_bound", "static_lower_bound", [0] * len(variables), [])
-        _set_bounds(op_parser, "step", "static_step", [1] * len(variables), [])
-    else:
-        for word, (_, field, static) in zip(("=", "to", "step"), _BOUNDS, strict=True):
-            op_parser.expect(word)
-            _parse_bounds(op_parser, field, static)
-    offset = op_parser.skip_trivia()
-    arguments: list[OperandName] = []
-    outputs: list[OperandName] = []
-    types: list[Type] = []
-    if op_parser.accept("shared_outs"):
-        arguments, outputs = parse_assignments(op_parser)
-        op_parser.expect("->")
-        types = parse_result_types(op_parser)
-    op_parser.check_operand_count(outputs, types, offset)
-    op_parser.operand_names["outputs"], op_parser.types["outputs"] = outputs, types
-    op_parser.result_types = types
-    argument_types = [*[INDEX] * len(variables), *types]
-    region = op_parser.region(region_arguments(op_parser, [*variables, *arguments], argument_types))
-    block = region.blocks[0] if region.blocks else region.add_block()
-    if block.last is None or not block.last.is_terminator:
-        signature = OpSignature(InParallelOp, InParallelOp.name, EMPTY_DICT, (), ())
-        end = build(signature, (), EMPTY_DICT, (op_parser.source, op_parser.offset), (_empty_region(),))
-        block.append(end)
-    op_parser.attribute_dictionary()
-
-
 def _bound(number: int, values: Iterator[Value], printer: OpAsmPrinter) -> str:
     return printer.name(next(values)) if number == DYNAMIC else str(number)
-
-
-def _parse_in_parallel(op_parser: OpAsmParser) -> None:
-    region = op_parser.region()
-    if not region.blocks:
-        region.add_block()
 
 
 @scf.op(
@@ -323,6 +286,37 @@ class ForallOp(Op):
         printer.write(" ")
         printer.region(self.body, print_terminator=bool(self.results))
         printer.attribute_dictionary(self, *[getattr(ForallOp, static).name for _, _, static in _BOUNDS])
+
+    @staticmethod
+    def _parse_forall(op_parser: OpAsmParser) -> None:
+        variables = op_parser.comma_list(op_parser.argument_name, "(", ")")
+        if op_parser.accept("in"):
+            _parse_bounds(op_parser, "upper_bound", "static_upper_bound")
+            _set_bounds(op_parser, "lower_bound", "static_lower_bound", [0] * len(variables), [])
+            _set_bounds(op_parser, "step", "static_step", [1] * len(variables), [])
+        else:
+            for word, (_, field, static) in zip(("=", "to", "step"), _BOUNDS, strict=True):
+                op_parser.expect(word)
+                _parse_bounds(op_parser, field, static)
+        offset = op_parser.skip_trivia()
+        arguments: list[OperandName] = []
+        outputs: list[OperandName] = []
+        types: list[Type] = []
+        if op_parser.accept("shared_outs"):
+            arguments, outputs = parse_assignments(op_parser)
+            op_parser.expect("->")
+            types = parse_result_types(op_parser)
+        op_parser.check_operand_count(outputs, types, offset)
+        op_parser.operand_names["outputs"], op_parser.types["outputs"] = outputs, types
+        op_parser.result_types = types
+        argument_types = [*[INDEX] * len(variables), *types]
+        region = op_parser.region(region_arguments(op_parser, [*variables, *arguments], argument_types))
+        block = region.blocks[0] if region.blocks else region.add_block()
+        if block.last is None or not block.last.is_terminator:
+            signature = OpSignature(InParallelOp, InParallelOp.name, EMPTY_DICT, (), ())
+            end = build(signature, (), EMPTY_DICT, (op_parser.source, op_parser.offset), (_empty_region(),))
+            block.append(end)
+        op_parser.attribute_dictionary()
 
     assembly = assembly("custom<loops>", loops=custom(_parse_forall, print=_print_forall))
 
@@ -380,6 +374,12 @@ class InParallelOp(Op):
     def _print_in_parallel(self, printer: OpAsmPrinter) -> None:
         printer.write(" ")
         printer.region(self.region)
+
+    @staticmethod
+    def _parse_in_parallel(op_parser: OpAsmParser) -> None:
+        region = op_parser.region()
+        if not region.blocks:
+            region.add_block()
 
     assembly = assembly(
         "custom<updates> attr-dict", updates=custom(_parse_in_parallel, print=_print_in_parallel)

@@ -29,14 +29,6 @@ from sdyopt.mlir.ir.traits import NO_TERMINATOR, RECURSIVE_EFFECTS
 from sdyopt.mlir.ir.types import I64
 
 
-def _parse_execute(op_parser: OpAsmParser) -> None:
-    op_parser.result_types = parse_result_types(op_parser) if op_parser.accept("->") else []
-    if op_parser.accept("no_inline"):
-        op_parser.attributes["no_inline"] = UNIT
-    op_parser.region()
-    op_parser.attribute_dictionary()
-
-
 @scf.op("execute_region", RECURSIVE_EFFECTS)
 class ExecuteRegionOp(Op):
     """Runs its region, of any number of blocks, once."""
@@ -52,6 +44,14 @@ class ExecuteRegionOp(Op):
         printer.write(" no_inline " if self.no_inline else " ")
         printer.region(self.body)
         printer.attribute_dictionary(self, "no_inline")
+
+    @staticmethod
+    def _parse_execute(op_parser: OpAsmParser) -> None:
+        op_parser.result_types = parse_result_types(op_parser) if op_parser.accept("->") else []
+        if op_parser.accept("no_inline"):
+            op_parser.attributes["no_inline"] = UNIT
+        op_parser.region()
+        op_parser.attribute_dictionary()
 
     assembly = assembly("custom<body>", body=custom(_parse_execute, print=_print_execute))
 
@@ -84,18 +84,6 @@ class ExecuteRegionOp(Op):
         )
 
 
-def _parse_cases(op_parser: OpAsmParser) -> None:
-    values: list[int] = []
-    while op_parser.accept("case"):
-        values.append(op_parser.integer())
-        op_parser.region()
-    op_parser.attributes["cases"] = DenseArray(I64, tuple(values))
-    op_parser.expect("default")
-    op_parser.ensure_terminator(op_parser.region(), YieldOp)
-    # The region of the default is the first.
-    op_parser.regions.insert(0, op_parser.regions.pop())
-
-
 @scf.op("index_switch", RECURSIVE_EFFECTS, SINGLE_BLOCK, NO_TERMINATOR)
 class IndexSwitchOp(Op):
     """Runs the region of the case with the value of the argument, or that of the default."""
@@ -116,6 +104,18 @@ class IndexSwitchOp(Op):
         printer.write("default ")
         last = self.default_region.blocks[0].last
         printer.region(self.default_region, print_terminator=last is None or bool(last.operands))
+
+    @staticmethod
+    def _parse_cases(op_parser: OpAsmParser) -> None:
+        values: list[int] = []
+        while op_parser.accept("case"):
+            values.append(op_parser.integer())
+            op_parser.region()
+        op_parser.attributes["cases"] = DenseArray(I64, tuple(values))
+        op_parser.expect("default")
+        op_parser.ensure_terminator(op_parser.region(), YieldOp)
+        # The region of the default is the first.
+        op_parser.regions.insert(0, op_parser.regions.pop())
 
     assembly = assembly(
         "$argument attr-dict (`->` type($results_)^)? custom<cases>($cases)",

@@ -226,20 +226,21 @@ def axis_refs_text(axes: Iterable[AxisRef]) -> str:
     return ", ".join(map(axis_ref_text, axes))
 
 
-def _parse_manual_axis(parser: AsmParser) -> str:
-    start = parser.skip_trivia()
-    attribute = parser.attribute()
-    if not isinstance(attribute, StringAttr):
-        raise parser.error("invalid kind of attribute specified", start)
-    return attribute.value
-
-
 @dialect_attribute(sdy, "manual_axes", "Sdy_ManualAxes", "{}")
 class ManualAxes(Attribute):
     """`{"x", "y"}`: the full axes along which a computation is manual."""
 
     names: tuple[str, ...] = ()
     dialect = "sdy"
+
+    @staticmethod
+    def _parse_manual_axis(parser: AsmParser) -> str:
+        start = parser.skip_trivia()
+        attribute = parser.attribute()
+        if not isinstance(attribute, StringAttr):
+            raise parser.error("invalid kind of attribute specified", start)
+        return attribute.value
+
     assembly = attribute_format(
         BracketedList("{", list_of("names", "value", "StringAttr", _parse_manual_axis, quote), "}")
     )

@@ -189,16 +189,6 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         return None if sharding is None else without_manual_axes(sharding, self.manual_axes)
 
 
-def _parse_name(op_parser: OpAsmParser) -> None:
-    op_parser.expect("<")
-    op_parser.attributes["name"] = op_parser.attribute()
-    op_parser.expect(">")
-
-
-def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.text(f"<{out.attribute_printer.attribute(signature.attributes['name'])}>")
-
-
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
 class NamedComputationOp(ShardingOwner):
     """A named body, through which shardings propagate as if it were inlined."""
@@ -209,6 +199,16 @@ class NamedComputationOp(ShardingOwner):
     out_shardings = optional_attr(SHARDINGS_ATTR)
     outputs = results(ANY_TYPE)
     body = region(ONE_BLOCK)
+
+    @staticmethod
+    def _parse_name(op_parser: OpAsmParser) -> None:
+        op_parser.expect("<")
+        op_parser.attributes["name"] = op_parser.attribute()
+        op_parser.expect(">")
+
+    @staticmethod
+    def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.text(f"<{out.attribute_printer.attribute(signature.attributes['name'])}>")
 
     assembly = assembly(
         "custom<name>($name) `(` $inputs `)` custom<Named>($in_shardings) "

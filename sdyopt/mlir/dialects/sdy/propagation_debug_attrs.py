@@ -26,16 +26,6 @@ OPERAND, RESULT = "operand", "result"
 _NAMESPACE = "::mlir::sdy::"
 
 
-def _parse_kind(parser: AsmParser) -> str:
-    start = parser.skip_trivia()
-    word = parser.accept_keyword() or parser.accept_string()
-    if word is None:
-        raise parser.error_at_next_token("expected valid keyword or string")
-    if word not in (OPERAND, RESULT):
-        raise parser.error(WRONG_KEYWORD(what="::mlir::sdy::EdgeNodeType", names="operand, result"), start)
-    return word
-
-
 @dialect_attribute(sdy, "edge_value_ref", "Sdy_EdgeValueRef")
 class EdgeValueRef(Attribute):
     """`operand-0` or `result-1`: a value of the operation with the attribute."""
@@ -43,6 +33,19 @@ class EdgeValueRef(Attribute):
     kind: str
     index: int
     dialect = "sdy"
+
+    @staticmethod
+    def _parse_kind(parser: AsmParser) -> str:
+        start = parser.skip_trivia()
+        word = parser.accept_keyword() or parser.accept_string()
+        if word is None:
+            raise parser.error_at_next_token("expected valid keyword or string")
+        if word not in (OPERAND, RESULT):
+            raise parser.error(
+                WRONG_KEYWORD(what="::mlir::sdy::EdgeNodeType", names="operand, result"), start
+            )
+        return word
+
     assembly = attribute_format(
         Parameter("kind", "type", f"{_NAMESPACE}EdgeNodeType", _parse_kind, str), "-", integer("index")
     )

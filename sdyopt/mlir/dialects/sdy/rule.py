@@ -38,15 +38,6 @@ def factor_symbol(factor: int) -> str:
 # --- Factors --------------------------------------------------------------------------------------
 
 
-def _parse_factors(parser: AsmParser) -> tuple[tuple[int, ...]]:
-    text = parser.accept_keyword() or ""
-    factors = []
-    while text:
-        factor, text = _first_factor(parser, text)
-        factors.append(factor)
-    return (tuple(factors),)
-
-
 def _first_factor(parser: AsmParser, text: str) -> tuple[int, str]:
     """The factor whose symbol a word starts with, and the rest of the word."""
     if not text.startswith("z_"):
@@ -75,6 +66,16 @@ class DimMapping(Attribute):
 
     factors: tuple[int, ...] = ()
     dialect = "sdy"
+
+    @staticmethod
+    def _parse_factors(parser: AsmParser) -> tuple[tuple[int, ...]]:
+        text = parser.accept_keyword() or ""
+        factors = []
+        while text:
+            factor, text = _first_factor(parser, text)
+            factors.append(factor)
+        return (tuple(factors),)
+
     assembly = attribute_format(
         CustomParameters(_parse_factors, lambda dim: "".join(map(factor_symbol, dim.factors)))
     )
@@ -100,28 +101,6 @@ class TensorMapping(Attribute):
 # --- Rules ----------------------------------------------------------------------------------------
 
 
-def _parse_factor_sizes(parser: AsmParser) -> tuple[tuple[int, ...]]:
-    """Parses `{i=8, j=16}`: all factors in order."""
-    sizes: list[int] = []
-
-    def factor_size() -> None:
-        factor, rest = _first_factor(parser, parser.keyword())
-        if factor != len(sizes):
-            raise parser.error(
-                "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, ...}). "
-                f"Expecting factor index symbol '{factor_symbol(len(sizes))}', received: "
-                f"'{factor_symbol(factor)}'"
-            )
-        if rest:
-            raise parser.error(f"expecting single factor symbol: {rest}")
-        parser.expect("=")
-        sizes.append(parser.integer())
-
-    if parser.looking_at("{"):
-        parser.comma_list(factor_size, "{", "}")
-    return (tuple(sizes),)
-
-
 def _parse_special(parser: AsmParser, word: str) -> tuple[int, ...]:
     """Parses `reduction={i, k}`, if it is next."""
     if not parser.accept(word):
@@ -130,13 +109,6 @@ def _parse_special(parser: AsmParser, word: str) -> tuple[int, ...]:
     if not parser.looking_at("{"):
         return ()
     return tuple(parser.comma_list(lambda: _first_factor(parser, parser.keyword())[0], "{", "}"))
-
-
-def _parse_is_custom(parser: AsmParser) -> tuple[bool]:
-    is_custom = parser.accept(",")
-    if is_custom:
-        parser.expect("custom")
-    return (is_custom,)
 
 
 def _build_rule(
@@ -181,6 +153,35 @@ class OpShardingRule(Attribute):
         return "".join(
             [f" {word}={{{', '.join(map(factor_symbol, factors))}}}" for word, factors in lists if factors]
         )
+
+    @staticmethod
+    def _parse_factor_sizes(parser: AsmParser) -> tuple[tuple[int, ...]]:
+        """Parses `{i=8, j=16}`: all factors in order."""
+        sizes: list[int] = []
+
+        def factor_size() -> None:
+            factor, rest = _first_factor(parser, parser.keyword())
+            if factor != len(sizes):
+                raise parser.error(
+                    "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, ...})"
+                    f". Expecting factor index symbol '{factor_symbol(len(sizes))}', received: "
+                    f"'{factor_symbol(factor)}'"
+                )
+            if rest:
+                raise parser.error(f"expecting single factor symbol: {rest}")
+            parser.expect("=")
+            sizes.append(parser.integer())
+
+        if parser.looking_at("{"):
+            parser.comma_list(factor_size, "{", "}")
+        return (tuple(sizes),)
+
+    @staticmethod
+    def _parse_is_custom(parser: AsmParser) -> tuple[bool]:
+        is_custom = parser.accept(",")
+        if is_custom:
+            parser.expect("custom")
+        return (is_custom,)
 
     assembly = attribute_format(
         "<",

@@ -47,22 +47,6 @@ MeshOrRef = Mesh | SymbolRef
 # --- Dimension shardings --------------------------------------------------------------------------
 
 
-def _parse_dimension(parser: AsmParser) -> tuple[tuple[AxisRef, ...], bool, int | None]:
-    """Parses `{"x", ?}p1`."""
-    parser.expect("{")
-    axes: list[AxisRef] = []
-    is_closed = True
-    while not parser.accept("}"):
-        if axes:
-            parser.expect(",")
-        if parser.accept("?"):
-            is_closed = False
-            parser.expect("}")
-            break
-        axes.append(AxisRef.assembly.parse(parser))
-    return tuple(axes), is_closed, _parse_priority(parser)
-
-
 def _parse_priority(parser: AsmParser) -> int | None:
     word = parser.accept_keyword()
     if word is None:
@@ -97,6 +81,22 @@ class DimensionSharding(Attribute):
         priority = "" if self.priority is None else f"p{self.priority}"
         return f"{{{', '.join(parts)}}}{priority}"
 
+    @staticmethod
+    def _parse_dimension(parser: AsmParser) -> tuple[tuple[AxisRef, ...], bool, int | None]:
+        """Parses `{"x", ?}p1`."""
+        parser.expect("{")
+        axes: list[AxisRef] = []
+        is_closed = True
+        while not parser.accept("}"):
+            if axes:
+                parser.expect(",")
+            if parser.accept("?"):
+                is_closed = False
+                parser.expect("}")
+                break
+            axes.append(AxisRef.assembly.parse(parser))
+        return tuple(axes), is_closed, _parse_priority(parser)
+
     assembly = attribute_format(CustomParameters(_parse_dimension, _dimension_text))
 
     def sharded_size(self, mesh: Mesh) -> int:
@@ -115,48 +115,12 @@ class DimensionSharding(Attribute):
 # --- Tensor shardings -----------------------------------------------------------------------------
 
 
-def _parse_mesh_or_ref(parser: AsmParser) -> tuple[MeshOrRef]:
-    try:
-        if parser.accept("mesh"):
-            message = "failed to parse MeshAttr"
-            return (parse_nested(parser, Mesh),)
-        message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
-        return (_parse_mesh_name(parser),)
-    except DiagnosticError as error:
-        raise with_error_at_next_token(parser, error, message) from None
-
-
 def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
     start = parser.skip_trivia()
     reference = parser.attribute()
     if not isinstance(reference, SymbolRef) or reference.nested:
         raise parser.error("invalid kind of attribute specified", start)
     return reference
-
-
-def _parse_other_axes(
-    parser: AsmParser,
-) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...], ReductionKind]:
-    """Parses `, replicated={"x"}` and `, unreduced=max{"y"}`, each at most once and in any order."""
-    lists: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
-    reduction = ReductionKind.SUM
-    while parser.accept(","):
-        keyword = next((word for word in lists if not lists[word] and parser.accept(word)), None)
-        if keyword is None:
-            raise parser.error(
-                "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
-            )
-        try:
-            has_equal_sign = parser.accept("=")
-            if not has_equal_sign and not (keyword == "unreduced" and Behavior.OPTIONAL_EQUAL_SIGN.active):
-                parser.expect("=")
-            if keyword == "unreduced" and has_equal_sign:
-                reduction = accept_reduction_kind(parser) or ReductionKind.SUM
-            lists[keyword] = _parse_axes(parser)
-        except DiagnosticError as error:
-            message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
-            raise with_error_at_next_token(parser, error, message) from None
-    return lists["replicated"], lists["unreduced"], reduction
 
 
 def _parse_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
@@ -200,6 +164,44 @@ class TensorSharding(Attribute):
             (f"unreduced={self.reduction.prefix}", self.unreduced_axes),
         )
         return "".join([f", {words}{{{axis_refs_text(axes)}}}" for words, axes in lists if axes])
+
+    @staticmethod
+    def _parse_mesh_or_ref(parser: AsmParser) -> tuple[MeshOrRef]:
+        try:
+            if parser.accept("mesh"):
+                message = "failed to parse MeshAttr"
+                return (parse_nested(parser, Mesh),)
+            message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
+            return (_parse_mesh_name(parser),)
+        except DiagnosticError as error:
+            raise with_error_at_next_token(parser, error, message) from None
+
+    @staticmethod
+    def _parse_other_axes(
+        parser: AsmParser,
+    ) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...], ReductionKind]:
+        """Parses `, replicated={"x"}` and `, unreduced=max{"y"}`, each at most once and in any order."""
+        lists: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
+        reduction = ReductionKind.SUM
+        while parser.accept(","):
+            keyword = next((word for word in lists if not lists[word] and parser.accept(word)), None)
+            if keyword is None:
+                raise parser.error(
+                    "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
+                )
+            try:
+                has_equal_sign = parser.accept("=")
+                if not has_equal_sign and not (
+                    keyword == "unreduced" and Behavior.OPTIONAL_EQUAL_SIGN.active
+                ):
+                    parser.expect("=")
+                if keyword == "unreduced" and has_equal_sign:
+                    reduction = accept_reduction_kind(parser) or ReductionKind.SUM
+                lists[keyword] = _parse_axes(parser)
+            except DiagnosticError as error:
+                message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
+                raise with_error_at_next_token(parser, error, message) from None
+        return lists["replicated"], lists["unreduced"], reduction
 
     assembly = attribute_format(
         "<",

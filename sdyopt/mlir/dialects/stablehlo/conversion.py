@@ -180,26 +180,6 @@ class BitcastConvertOp(Op):
 _FORMAT = constant_pattern(r"e(\d+)m(\d+)", re.ASCII)
 
 
-def _parse_format(op_parser: OpAsmParser) -> None:
-    """Parses a format such as `e5m10`."""
-    offset = op_parser.skip_trivia()
-    word = op_parser.keyword()
-    match = _FORMAT.fullmatch(word)
-    if match is None:
-        raise op_parser.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)
-    for name, field, digits in (
-        ("exponent", "exponent_bits", match[1]),
-        ("mantissa", "mantissa_bits", match[2]),
-    ):
-        if len(digits) > 10 or int(digits) > 0x7FFFFFFF:
-            raise op_parser.error(f"unable to parse {name} '{digits}'", offset)
-        op_parser.attributes[field] = integer(int(digits), I32)
-
-
-def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.word(f"e{signature[ReducePrecisionOp.exponent_bits]}m{signature[ReducePrecisionOp.mantissa_bits]}")
-
-
 @stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
 class ReducePrecisionOp(Op):
     """Rounds to the given numbers of exponent and mantissa bits; the element type is unchanged."""
@@ -208,6 +188,28 @@ class ReducePrecisionOp(Op):
     out = result(types.FLOAT_OR_QUANTIZED_TENSOR)
     exponent_bits = attr(positive(I32_ATTR))
     mantissa_bits = attr(non_negative(I32_ATTR))
+
+    @staticmethod
+    def _parse_format(op_parser: OpAsmParser) -> None:
+        """Parses a format such as `e5m10`."""
+        offset = op_parser.skip_trivia()
+        word = op_parser.keyword()
+        match = _FORMAT.fullmatch(word)
+        if match is None:
+            raise op_parser.error(f"expected exponent mantissa in format e#m#, saw {word}", offset)
+        for name, field, digits in (
+            ("exponent", "exponent_bits", match[1]),
+            ("mantissa", "mantissa_bits", match[2]),
+        ):
+            if len(digits) > 10 or int(digits) > 0x7FFFFFFF:
+                raise op_parser.error(f"unable to parse {name} '{digits}'", offset)
+            op_parser.attributes[field] = integer(int(digits), I32)
+
+    @staticmethod
+    def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.word(
+            f"e{signature[ReducePrecisionOp.exponent_bits]}m{signature[ReducePrecisionOp.mantissa_bits]}"
+        )
 
     assembly = assembly(
         "$operand `,` `format` `=` custom<format>($exponent_bits, $mantissa_bits) attr-dict `:` "

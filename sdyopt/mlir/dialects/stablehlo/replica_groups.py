@@ -48,14 +48,6 @@ class ChannelHandle(Attribute):
 CHANNEL_HANDLE = of_class(ChannelHandle, "two 64-bit integers 'handle' and 'type'")
 
 
-def _parse_device_ids(parser: AsmParser) -> DenseElements:
-    offset = parser.skip_trivia()
-    ids = parser.attribute()
-    if not isinstance(ids, DenseElements) or not isinstance(ids.type.element, IntegerType | IndexType):
-        raise parser.error("invalid kind of attribute specified", offset)
-    return ids
-
-
 @dialect_attribute(stablehlo, "sub_axis_info", "StableHLO_SubAxisInfo")
 class SubAxisInfo(Attribute):
     """`(1)2`: the pre-size and size of a sub-axis."""
@@ -95,6 +87,15 @@ class Mesh(Attribute):
     axes: tuple[MeshAxis, ...]
     device_ids: DenseElements | None = None
     dialect = "stablehlo"
+
+    @staticmethod
+    def _parse_device_ids(parser: AsmParser) -> DenseElements:
+        offset = parser.skip_trivia()
+        ids = parser.attribute()
+        if not isinstance(ids, DenseElements) or not isinstance(ids.type.element, IntegerType | IndexType):
+            raise parser.error("invalid kind of attribute specified", offset)
+        return ids
+
     assembly = attribute_format(
         "<",
         "axes",

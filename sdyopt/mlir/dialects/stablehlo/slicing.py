@@ -32,34 +32,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type, tensor
 _RANGE_FIELDS = ("start_indices", "limit_indices", "strides")
 
 
-def _parse_ranges(op_parser: OpAsmParser) -> None:
-    """Parses `[0:4, 1:9:2]`: start, limit and an optional stride, 1 by default."""
-
-    def parse_range() -> tuple[int, int, int]:
-        start = op_parser.integer()
-        op_parser.expect(":")
-        limit = op_parser.integer()
-        return start, limit, op_parser.integer() if op_parser.accept(":") else 1
-
-    ranges: list[tuple[int, int, int]] = []
-    op_parser.expect("[")
-    while not op_parser.accept("]"):
-        if ranges:
-            op_parser.expect(",")
-        ranges.append(parse_range())
-    for index, field in enumerate(_RANGE_FIELDS):
-        op_parser.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
-
-
-def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    lists = [signature[SliceOp.start_indices], signature[SliceOp.limit_indices], signature[SliceOp.strides]]
-    if len(set(map(len, lists))) > 1:  # invalid; as in StableHLO, this text cannot be parsed again
-        fields = zip(_RANGE_FIELDS, lists, strict=True)
-        out.word(f"[{', '.join(f'{name}: {listing(values)}' for name, values in fields)}]")
-        return
-    out.word(f"[{', '.join(map(_range_text, *lists))}]")
-
-
 def _range_text(start: int, limit: int, stride: int) -> str:
     return f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
 
@@ -79,6 +51,38 @@ class SliceOp(Op):
     limit_indices = attr(I64_ARRAY)
     strides = attr(I64_ARRAY)
     out = result(types.TENSOR)
+
+    @staticmethod
+    def _parse_ranges(op_parser: OpAsmParser) -> None:
+        """Parses `[0:4, 1:9:2]`: start, limit and an optional stride, 1 by default."""
+
+        def parse_range() -> tuple[int, int, int]:
+            start = op_parser.integer()
+            op_parser.expect(":")
+            limit = op_parser.integer()
+            return start, limit, op_parser.integer() if op_parser.accept(":") else 1
+
+        ranges: list[tuple[int, int, int]] = []
+        op_parser.expect("[")
+        while not op_parser.accept("]"):
+            if ranges:
+                op_parser.expect(",")
+            ranges.append(parse_range())
+        for index, field in enumerate(_RANGE_FIELDS):
+            op_parser.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
+
+    @staticmethod
+    def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        lists = [
+            signature[SliceOp.start_indices],
+            signature[SliceOp.limit_indices],
+            signature[SliceOp.strides],
+        ]
+        if len(set(map(len, lists))) > 1:  # invalid; as in StableHLO, this text cannot be parsed again
+            fields = zip(_RANGE_FIELDS, lists, strict=True)
+            out.word(f"[{', '.join(f'{name}: {listing(values)}' for name, values in fields)}]")
+            return
+        out.word(f"[{', '.join(map(_range_text, *lists))}]")
 
     assembly = assembly(
         "$operand custom<ranges>($start_indices, $limit_indices, $strides) attr-dict `:` "

@@ -84,17 +84,6 @@ class GetTupleElementOp(Op):
 _NAME = constant_pattern(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
-def _parse_regions(op_parser: OpAsmParser) -> None:
-    """Parses an optional `({ … }, { … })`."""
-    if not op_parser.accept("("):
-        return
-    while op_parser.looking_at("{"):
-        op_parser.region()
-        if not op_parser.accept(","):
-            break
-    op_parser.expect(")")
-
-
 @stablehlo.op("composite")
 class CompositeOp(Op):
     """An operation composed of others: the function `decomposition` defines its semantics."""
@@ -116,6 +105,17 @@ class CompositeOp(Op):
             printer.region(region, print_arguments=True)
             separator = ", "
         printer.write(")")
+
+    @staticmethod
+    def _parse_regions(op_parser: OpAsmParser) -> None:
+        """Parses an optional `({ … }, { … })`."""
+        if not op_parser.accept("("):
+            return
+        while op_parser.looking_at("{"):
+            op_parser.region()
+            if not op_parser.accept(","):
+                break
+        op_parser.expect(")")
 
     assembly = assembly(
         "custom<String>($op_name) operands custom<regions> attr-dict `:` functional-type(operands, results)",
