@@ -18,7 +18,6 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SymbolTableOp, Visited, symbol_uses
 from sdyopt.mlir.pipeline import Pass, Since, option
@@ -46,7 +45,12 @@ class DropShardingAndMesh(Pass):
             if isinstance(op, MeshOp):
                 meshes.append(op)
             else:
-                _drop_shardings(rewriter, op)
+                rewriter.remove_attribute(op, SHARDING)
+                if isinstance(op, FuncOp):
+                    for index in range(len(op.argument_attributes)):
+                        rewriter.set_argument_attribute(op, index, SHARDING, None)
+                    for index in range(len(op.result_attributes)):
+                        rewriter.set_result_attribute(op, index, SHARDING, None)
         used = _referenced_names(module) if Behavior.KEPT_MESHES.active else ()
         for mesh in meshes:
             if mesh.sym_name not in used:
@@ -63,12 +67,3 @@ def _referenced_names(module: ModuleOp) -> set[str]:
             for op in (op for block in region.blocks for op in block.ops):
                 names.update(use.root for use in symbol_uses(op, visited, []) or ())
     return names
-
-
-def _drop_shardings(rewriter: Rewriter, op: Op) -> None:
-    rewriter.remove_attribute(op, SHARDING)
-    if isinstance(op, FuncOp):
-        for index in range(len(op.argument_attributes)):
-            rewriter.set_argument_attribute(op, index, SHARDING, None)
-        for index in range(len(op.result_attributes)):
-            rewriter.set_result_attribute(op, index, SHARDING, None)

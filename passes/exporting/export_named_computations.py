@@ -100,13 +100,9 @@ def _insert_function(
     shardings = shardings_of_edges(arguments) or computation.in_shardings
     for index, sharding in enumerate(shardings or ()):
         rewriter.set_argument_attribute(function, index, SHARDING, sharding)
-    _move_body(computation, body, rewriter)
-    remove_edges(arguments, rewriter)
-
-
-def _move_body(computation: NamedComputationOp, body: Region, rewriter: Rewriter) -> None:
     rewriter.take_body(computation.body, body)
     terminator = body.blocks[0].terminator
     assert terminator is not None, "the verifier requires sdy.return at the end of a named computation"
     rewriter.create(ReturnOp, terminator.operands, before=terminator, location=terminator.lazy_location)
     rewriter.erase(terminator)
+    remove_edges(arguments, rewriter)

@@ -30,7 +30,6 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
@@ -69,17 +68,13 @@ def _set_result_shardings(call: CallOp, shardings: ShardingPerValue, rewriter: R
                 new.append(old)
                 continue
         if not sharding.is_equivalent(old):
-            _reshard(result, old or _replicated_like(sharding), call, rewriter)
+            attributes = {"sharding": old or _replicated_like(sharding)}
+            reshard = rewriter.create(
+                ReshardOp, [result], [result.type], attributes, after=call, location=call.lazy_location
+            )
+            rewriter.replace_uses_except(result, reshard.results[0], reshard)
         new.append(sharding)
     rewriter.set_attribute(call, SHARDING, ShardingPerValue(tuple(new)))
-
-
-def _reshard(result: Value, sharding: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:
-    attributes = {"sharding": sharding}
-    reshard = rewriter.create(
-        ReshardOp, [result], [result.type], attributes, after=call, location=call.lazy_location
-    )
-    rewriter.replace_uses_except(result, reshard.results[0], reshard)
 
 
 def _replicated_like(sharding: TensorSharding) -> TensorSharding:

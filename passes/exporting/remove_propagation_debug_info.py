@@ -40,15 +40,11 @@ class RemovePropagationDebugInfo(Pass):
         rewriter = Rewriter()
         for op in module.walk():
             if isinstance(op, FuncOp):
-                _clean_signature(op, rewriter)
+                for name in _NAMES:
+                    for index in range(len(op.argument_attributes)):
+                        rewriter.set_argument_attribute(op, index, name, None)
+                    for index in range(len(op.result_attributes)):
+                        rewriter.set_result_attribute(op, index, name, None)
             else:
                 rewriter.set_attributes(op, op.attributes.without(*_NAMES))
         return rewriter.changed
-
-
-def _clean_signature(function: FuncOp, rewriter: Rewriter) -> None:
-    for name in _NAMES:
-        for index in range(len(function.argument_attributes)):
-            rewriter.set_argument_attribute(function, index, name, None)
-        for index in range(len(function.result_attributes)):
-            rewriter.set_result_attribute(function, index, name, None)

@@ -77,7 +77,11 @@ class SinkDataFlowEdges(Pass):
         self._sink_debug_info(
             op, arguments, BLOCK_ARGUMENT_ORIGINS, BLOCK_ARGUMENT_PROPAGATION_EDGES, rewriter
         )
-        _set_shardings(op, _result_shardings_name(op), results, rewriter)
+        # The attribute of an operation that has the shardings of its results.
+        result_shardings_name = (
+            "out_shardings" if isinstance(op, ManualComputationOp | NamedComputationOp) else SHARDING
+        )
+        _set_shardings(op, result_shardings_name, results, rewriter)
         self._sink_debug_info(op, results, RESULT_ORIGINS, RESULT_PROPAGATION_EDGES, rewriter)
 
     def _sink_debug_info(
@@ -112,8 +116,3 @@ def _set_shardings(op: Op, name: str, owners: Sequence[Value], rewriter: Rewrite
         in_shardings = [with_manual_axes(local, old, op.manual_axes) for local, old in pairs]
         shardings = ShardingPerValue(tuple(in_shardings))
     rewriter.set_attribute(op, name, shardings)
-
-
-def _result_shardings_name(op: Op) -> str:
-    """The attribute of an operation that has the shardings of its results."""
-    return "out_shardings" if isinstance(op, ManualComputationOp | NamedComputationOp) else SHARDING

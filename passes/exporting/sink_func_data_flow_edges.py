@@ -31,14 +31,10 @@ class SinkFuncDataFlowEdges(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         for edge in function.nested(FuncDataFlowEdgeOp):
-            _sink(edge, rewriter)
+            new, old = sharding_of(edge.output), sharding_of(edge.input)
+            if new is None and old is not None:
+                new = fully_replicated(old.rank, old.mesh_or_ref, is_closed=False)
+            if new is not None:
+                set_sharding(edge.input, new, rewriter)
             rewriter.replace(edge, [edge.input])
         return rewriter.changed
-
-
-def _sink(edge: FuncDataFlowEdgeOp, rewriter: Rewriter) -> None:
-    new, old = sharding_of(edge.output), sharding_of(edge.input)
-    if new is None and old is not None:
-        new = fully_replicated(old.rank, old.mesh_or_ref, is_closed=False)
-    if new is not None:
-        set_sharding(edge.input, new, rewriter)

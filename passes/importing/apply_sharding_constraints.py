@@ -82,7 +82,12 @@ class ApplyShardingConstraints(Pass):
             module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter
         )
         functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
-        kept = _functions_with_kept_returns(module, functions)
+        # The functions whose returns keep their operands.
+        kept = (
+            entry_functions(module)
+            if len(functions) > 1 and Behavior.CONSTRAINTS_IN_CALL_ORDER.active
+            else functions
+        )
         for op in _visited(module, functions):
             if isinstance(op, ShardingConstraintOp):
                 _use_end_of_chain(op, kept, rewriter)
@@ -101,13 +106,6 @@ def _visited(module: ModuleOp, functions: list[FuncOp]) -> Iterator[Op]:
             yield from function.walk_post_order()
     else:
         yield from module.walk_post_order()
-
-
-def _functions_with_kept_returns(module: ModuleOp, functions: list[FuncOp]) -> list[FuncOp]:
-    """The functions whose returns keep their operands."""
-    if len(functions) > 1 and Behavior.CONSTRAINTS_IN_CALL_ORDER.active:
-        return entry_functions(module)
-    return functions
 
 
 # --- One constraint -------------------------------------------------------------------------------

@@ -204,7 +204,11 @@ class ResolvePermutationFactors(Pass):
                 return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
         if isinstance(op, RngBitGeneratorOp) and not self.rng_bit_generator_unsafe:
-            dims = [*dims, *_sharded_bits(op, context.types)]
+            # The sharded dimensions of random bits.
+            sharded_bits = [
+                Dim(-1, number) for number, axes in enumerate(context.types.axes_per_dim(op.output)) if axes
+            ]
+            dims = [*dims, *sharded_bits]
         if not dims:
             return
         values = exchange_halos(op, context) if self.enable_halo_exchange else None
@@ -241,11 +245,6 @@ def _follows_rule(op_class: type[Op]) -> bool:
     """Whether only the dimensions that an operation needs whole decide what is done with it."""
     others = (CustomCallOp, RngBitGeneratorOp, ReduceOp, ReshapeOp, TopKOp)
     return not issubclass(op_class, others) and not may_be_sharded_more(op_class)
-
-
-def _sharded_bits(op: RngBitGeneratorOp, types: LocalTypes) -> list[Dim]:
-    """The sharded dimensions of random bits."""
-    return [Dim(-1, number) for number, axes in enumerate(types.axes_per_dim(op.output)) if axes]
 
 
 def _exchange_more(op: Op, context: HaloContext) -> bool:

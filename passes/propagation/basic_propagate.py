@@ -47,7 +47,7 @@ from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
 )
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -283,11 +283,10 @@ def _has_sharding(op: Op) -> bool:
     if isinstance(op, MeshOp) or _has_attribute(op, SHARDING):
         return True
     values = [value for _, value in op.signature.attributes.entries]
-    return any(isinstance(value, TensorSharding) or _is_non_empty(value) for value in values)
-
-
-def _is_non_empty(attribute: Attribute) -> bool:
-    return isinstance(attribute, ShardingPerValue) and bool(attribute.shardings)
+    return any(
+        isinstance(value, TensorSharding) or (isinstance(value, ShardingPerValue) and bool(value.shardings))
+        for value in values
+    )
 
 
 def _has_attribute(op: Op, name: str) -> bool:

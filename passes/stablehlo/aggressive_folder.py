@@ -185,11 +185,6 @@ def _can_permute(op: Op, options: FoldOptions) -> bool:
 # --- Regions ------------------------------------------------------------------------------
 
 
-def _returned(op: Op, region: int) -> ReturnOp | None:
-    last = op.regions[region].blocks[0].last
-    return last if isinstance(last, ReturnOp) else None
-
-
 def _fold_logical_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:
     """Folds a conjunction or disjunction of equal constants, which has the value of two of them."""
     logical = op.regions[0].blocks[0].first
@@ -208,7 +203,8 @@ def _fold_logical_reduce(op: ReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _never_runs(op: WhileOp) -> bool:
-    returned = _returned(op, 0)
+    last = op.regions[0].blocks[0].last
+    returned = last if isinstance(last, ReturnOp) else None
     condition = constant_of(returned.operand_at(0)) if returned is not None else None
     return condition is not None and not condition.data[0]
 

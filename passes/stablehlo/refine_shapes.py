@@ -100,7 +100,10 @@ class _Key(NamedTuple):
             type = argument.type
             if not isinstance(type, RankedTensor):
                 raise function.op_error("expected global constant argument to be shaped")
-            value = _splat(number, type)
+            element = type.element
+            assert isinstance(element, IntegerType)
+            size = max(1, (element.width + 7) // 8)
+            value = DenseElements(type, (number & ((1 << element.width) - 1)).to_bytes(size, "little"))
             constant = rewriter.create(
                 ConstantOp, (), [type], {"value": value}, before=first, location=argument.lazy_location
             )
@@ -191,7 +194,12 @@ class _Refinement:
             return True
         changed = refine_results(call, function.function_type.results)
         if key.constants:
-            _erase_constant_operands(call, key, rewriter)
+            erased = range(key.tokens, key.tokens + len(key.constants))
+            rewriter.erase_operands(call, erased)
+            attributes = call.attribute("arg_attrs")
+            if isinstance(attributes, ArrayAttr):
+                kept = [element for index, element in enumerate(attributes.elements) if index not in erased]
+                rewriter.set_attribute(call, "arg_attrs", ArrayAttr(tuple(kept)))
             changed = True
         for result, constant in zip(call.results, constants, strict=True):
             if constant is not None and result.has_uses:
@@ -247,19 +255,3 @@ def _constant_results(function: FuncOp) -> list[DenseElements | None]:
         value if isinstance(value, DenseElements) and isinstance(value.type.element, IntegerType) else None
         for value in returned
     ]
-
-
-def _splat(number: int, type: RankedTensor) -> DenseElements:
-    element = type.element
-    assert isinstance(element, IntegerType)
-    size = max(1, (element.width + 7) // 8)
-    return DenseElements(type, (number & ((1 << element.width) - 1)).to_bytes(size, "little"))
-
-
-def _erase_constant_operands(call: CallOp, key: _Key, rewriter: Rewriter) -> None:
-    erased = range(key.tokens, key.tokens + len(key.constants))
-    rewriter.erase_operands(call, erased)
-    attributes = call.attribute("arg_attrs")
-    if isinstance(attributes, ArrayAttr):
-        kept = [element for index, element in enumerate(attributes.elements) if index not in erased]
-        rewriter.set_attribute(call, "arg_attrs", ArrayAttr(tuple(kept)))

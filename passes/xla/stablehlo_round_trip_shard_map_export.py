@@ -67,7 +67,12 @@ class StablehloRoundTripShardMapExport(Pass):
         outer = {op: _outer_axes(op) for op in computations}
         in_pre_order = [op for op in module.walk() if isinstance(op, ManualComputationOp)]
         for op in in_pre_order:
-            _mark_body(op, (*outer[op], *op.manual_axes), rewriter)
+            names = (*outer[op], *op.manual_axes)
+            first = _first_sharding(op)
+            if first is not None and names:
+                marker = _Marker(ManualAxes(names), first.mesh_or_ref, rewriter)
+                for inner in op.block.ops:
+                    marker.mark(inner)
         exporter = _Exporter(module, self.create_hlo_sharding_constraints, rewriter)
         for op in computations:
             exporter.export(op, outer[op])
@@ -90,14 +95,6 @@ def _first_sharding(op: ManualComputationOp) -> TensorSharding | None:
 
 
 # --- Manual axes of the operations in a body ------------------------------------------------------
-
-
-def _mark_body(op: ManualComputationOp, names: tuple[str, ...], rewriter: Rewriter) -> None:
-    first = _first_sharding(op)
-    if first is not None and names:
-        marker = _Marker(ManualAxes(names), first.mesh_or_ref, rewriter)
-        for inner in op.block.ops:
-            marker.mark(inner)
 
 
 class _Marker:

@@ -230,7 +230,16 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
     # In reverse: each edge is inserted directly after its owner, which may be before the previous edges.
     for owner in reversed(owners):
         if can_have_edge(owner):
-            edge = _create_edge(owner, rewriter)
+            sharding = sharding_of(owner)
+            attributes: dict[str, Attribute] = {} if sharding is None else {"sharding": sharding}
+            edge = rewriter.create(
+                DataFlowEdgeOp,
+                [owner],
+                [owner.type],
+                attributes,
+                location=owner.lazy_location,
+                **directly_after_definition(owner),
+            )
             rewriter.replace_uses_except(owner, edge.result, edge)
 
 
@@ -269,19 +278,6 @@ def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
 def can_have_edge(value: Value) -> bool:
     """Whether a value has a static shape and so can be sharded."""
     return isinstance(value.type, RankedShapedType) and value.type.has_static_shape
-
-
-def _create_edge(owner: Value, rewriter: Rewriter) -> Op:
-    sharding = sharding_of(owner)
-    attributes: dict[str, Attribute] = {} if sharding is None else {"sharding": sharding}
-    return rewriter.create(
-        DataFlowEdgeOp,
-        [owner],
-        [owner.type],
-        attributes,
-        location=owner.lazy_location,
-        **directly_after_definition(owner),
-    )
 
 
 Transform = Callable[[TensorSharding], TensorSharding]

@@ -233,7 +233,10 @@ class ConstraintDebugInfo:
         sharding = op.sharding
         axes = _axes_from_result(op)
         if axes and self._edges is not None:
-            self._edges[op] = PropagationEdges((PropagationStep(self._step, _from_result_to_operand(axes)),))
+            result, operand = EdgeValueRef(RESULT, 0), EdgeValueRef(OPERAND, 0)
+            ordered = sorted(axes, key=lambda axis: axis.sort_key)
+            from_result_to_operand = tuple([AxisPropagation(axis, result, (operand,)) for axis in ordered])
+            self._edges[op] = PropagationEdges((PropagationStep(self._step, from_result_to_operand),))
         if sharding.dims or sharding.replicated_axes or sharding.unreduced_axes:
             self._step += 1
         if self._origins is not None:
@@ -265,12 +268,6 @@ def _axes_from_result(op: ShardingConstraintOp) -> list[AxisRef]:
         if source is not None and source.axes[: len(dim.axes)] == dim.axes:
             axes += dim.axes
     return axes
-
-
-def _from_result_to_operand(axes: list[AxisRef]) -> tuple[AxisPropagation, ...]:
-    result, operand = EdgeValueRef(RESULT, 0), EdgeValueRef(OPERAND, 0)
-    ordered = sorted(axes, key=lambda axis: axis.sort_key)
-    return tuple([AxisPropagation(axis, result, (operand,)) for axis in ordered])
 
 
 def last_step(module: ModuleOp) -> int:

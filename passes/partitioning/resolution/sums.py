@@ -192,7 +192,14 @@ def _drop_sums(
             rewriter.replace(all_reduce, [all_reduce.tensor])
         has_changed = True
     if has_changed and (isinstance(op, CustomCallOp) or has_user_rule(op)):
-        _warn(op, rule)
+        factors = ", ".join(map(factor_symbol, rule.reduction))
+        op.warning(
+            f"operands are replicated along the reduction factors {{{factors}}} of the sharding rule, "
+            "so no all-reduce of the results follows",
+            help=""
+            if isinstance(op, CustomCallOp)
+            else "without `sdy.sharding_rule`, the operation's own rule is used",
+        )
 
 
 def _mark_whole(value: Value, axes: Axes, types: LocalTypes, rewriter: Rewriter) -> bool:
@@ -220,14 +227,3 @@ def _axes_of_replicated_sums(op: Op, rule: OpShardingRule, types: LocalTypes) ->
             if set(rule.reduction).intersection(dim_mapping.factors):
                 (replicated if (number, dim) in to_replicate else others).update(dict.fromkeys(axes))
     return tuple(replicated), tuple(others)
-
-
-def _warn(op: Op, rule: OpShardingRule) -> None:
-    factors = ", ".join(map(factor_symbol, rule.reduction))
-    op.warning(
-        f"operands are replicated along the reduction factors {{{factors}}} of the sharding rule, "
-        "so no all-reduce of the results follows",
-        help=""
-        if isinstance(op, CustomCallOp)
-        else "without `sdy.sharding_rule`, the operation's own rule is used",
-    )

@@ -50,14 +50,10 @@ def asin(z: Number) -> Number:
 
 def atan(z: Number) -> Number:
     """-i atanh(iz)."""
-    rotated = atanh(_rotated(z))
-    return complex_number(rotated.imag(), -rotated.real())
-
-
-def _rotated(z: Number) -> Number:
-    """The product of i and z."""
+    # The product of i and z.
     real = -z.imag()
-    return complex_number(real, z.real())
+    rotated = atanh(complex_number(real, z.real()))
+    return complex_number(rotated.imag(), -rotated.real())
 
 
 def atanh(z: Number) -> Number:

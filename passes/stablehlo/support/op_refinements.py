@@ -42,7 +42,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
 from .refinement import (
@@ -200,18 +200,6 @@ def _ragged_dot(op: RaggedDotOp) -> Sequence[int] | None:
     return ragged_dot_result_shape(lhs, rhs, groups, op.ragged_dot_dimension_numbers.dimensions)
 
 
-def _static(
-    op_class: type[Op], operands: Sequence[Value], attributes: dict[str, Sequence[int]], result: Type
-) -> Type:
-    """The type that a static operation with these operands and lists of integers would have."""
-    values: list[tuple[str, Attribute]] = [(name, dense_array(I64, v)) for name, v in attributes.items()]
-    types = tuple([operand.type for operand in operands])
-    signature = OpSignature(op_class, op_class.name, DictAttr(tuple(sorted(values))), types, (result,))
-    infer = op_class.infer_result_types
-    assert infer is not None
-    return infer(signature, ())[0]
-
-
 def _constants(**operands: Value) -> dict[str, Sequence[int]] | None:
     """The constant integers by name; None if an operand is not constant."""
     shapes: dict[str, Sequence[int]] = {}
@@ -251,7 +239,15 @@ def _refine_as(
     op: Op, op_class: type[Op], operands: Sequence[Value], attributes: dict[str, Sequence[int]]
 ) -> bool:
     try:
-        type = _static(op_class, operands, attributes, op.results[0].type)
+        # The type that a static operation with these operands and lists of integers would have.
+        values: list[tuple[str, Attribute]] = [(name, dense_array(I64, v)) for name, v in attributes.items()]
+        types = tuple([operand.type for operand in operands])
+        signature = OpSignature(
+            op_class, op_class.name, DictAttr(tuple(sorted(values))), types, (op.results[0].type,)
+        )
+        infer = op_class.infer_result_types
+        assert infer is not None
+        type = infer(signature, ())[0]
     except SignatureError:
         return False
     return refine_results(op, [type])

@@ -31,10 +31,6 @@ from .folds import Patterns, constant_of, create_constant, result_type, splat_of
 from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
 
 
-def _is_empty(type: RankedTensor) -> bool:
-    return type.has_static_shape and type.num_elements == 0
-
-
 def _have_same_size(left: RankedTensor, right: RankedTensor) -> bool:
     is_static = left.has_static_shape and right.has_static_shape
     return is_static and left.num_elements == right.num_elements
@@ -241,7 +237,9 @@ def _remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
 
 def _pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
     """Broadcasts the padding value if the operand has no elements."""
-    if not _is_empty(tensor_type(op.operand)) or not result_type(op).has_static_shape:
+    type = tensor_type(op.operand)
+    is_empty = type.has_static_shape and type.num_elements == 0
+    if not is_empty or not result_type(op).has_static_shape:
         return False
     attributes = {"broadcast_dimensions": integers([])}
     return replace_with_new(

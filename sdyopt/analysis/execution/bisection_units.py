@@ -64,7 +64,10 @@ class Unit:
             for value in Unit(_in_order(chosen)).inputs:
                 producer = value.defining_op
                 if producer is not None and producer.parent is block:
-                    chosen |= dict.fromkeys(_with_partial_results(producer))
+                    # The operation, after the one whose partial results it reduces.
+                    operand = producer.operands[0].defining_op if isinstance(producer, _REDUCING) else None
+                    with_partial_results = [producer] if operand is None else [operand, producer]
+                    chosen |= dict.fromkeys(with_partial_results)
         return Unit(_in_order(chosen))
 
     @property
@@ -74,12 +77,6 @@ class Unit:
             return self
         ops = tuple([(op.signature, op.attributes) for op in self.ops])
         return ops, tuple(map(sharding_of, (*self.inputs, *self.root.results)))
-
-
-def _with_partial_results(op: Op) -> list[Op]:
-    """The operation, after the one whose partial results it reduces."""
-    operand = op.operands[0].defining_op if isinstance(op, _REDUCING) else None
-    return [op] if operand is None else [operand, op]
 
 
 def _in_order(ops: dict[Op, None]) -> tuple[Op, ...]:

@@ -115,24 +115,20 @@ def _promoted(attribute: Attribute) -> Attribute | None:
     if isinstance(attribute, FloatType):
         return F64 if attribute in _FORMATS else attribute
     if isinstance(attribute, DenseElements):
-        return _promoted_elements(attribute)
+        element = attribute.type.element
+        is_complex = isinstance(element, ComplexType)
+        number = element.element if isinstance(element, ComplexType) else element
+        if not isinstance(number, FloatType) or number not in _FORMATS:
+            return attribute
+        assert isinstance(attribute.type, RankedTensor)
+        promoted = ComplexType(F64) if is_complex else F64
+        type = RankedTensor(attribute.type.shape, promoted, attribute.type.encoding)
+        return DenseElements(type, _as_doubles(attribute.data, number))
     if isinstance(attribute, DenseArray) and attribute.element in _FORMATS:
         return DenseArray(F64, tuple([_bits(value, attribute.element) for value in attribute.values]))
     if isinstance(attribute, FloatAttr) and attribute.type in _FORMATS:
         return FloatAttr(_bits(attribute.bits, attribute.type), F64)
     return None
-
-
-def _promoted_elements(elements: DenseElements) -> DenseElements:
-    element = elements.type.element
-    is_complex = isinstance(element, ComplexType)
-    number = element.element if isinstance(element, ComplexType) else element
-    if not isinstance(number, FloatType) or number not in _FORMATS:
-        return elements
-    assert isinstance(elements.type, RankedTensor)
-    promoted = ComplexType(F64) if is_complex else F64
-    type = RankedTensor(elements.type.shape, promoted, elements.type.encoding)
-    return DenseElements(type, _as_doubles(elements.data, number))
 
 
 def _as_doubles(data: bytes, type: FloatType) -> bytes:

@@ -100,12 +100,6 @@ def _narrow_source(value: HloValue) -> str:
     return next((type for type in NARROW if narrow.op.type.startswith(f"{type}[")), "")
 
 
-def _computed(attributes: str) -> str:
-    """Attributes without those that do not change what is computed."""
-    end = min((at for note in _NOTES if (at := attributes.find(note)) >= 0), default=len(attributes))
-    return _CHANNEL.sub("", attributes[:end])
-
-
 class _Reading:
     def __init__(self, program: CompiledProgram) -> None:
         self._program = program
@@ -168,7 +162,12 @@ class _Reading:
             if op.opcode not in COLLECTIVES and op.opcode not in REARRANGE:
                 continue
             operands = tuple((of.get(value.op, value.op), value.part) for value in op.operands)
-            same = first.setdefault((op.opcode, op.type, _computed(op.attributes), operands), op)
+            # Attributes without those that do not change what is computed.
+            end = min(
+                (at for note in _NOTES if (at := op.attributes.find(note)) >= 0), default=len(op.attributes)
+            )
+            computed = _CHANNEL.sub("", op.attributes[:end])
+            same = first.setdefault((op.opcode, op.type, computed, operands), op)
             if same is op or not operands:
                 continue
             of[op] = same

@@ -212,7 +212,11 @@ def purpose_of(collective: CollectiveOperand) -> str:
     if collective.kind == "all_gather":
         return _whole_for(next((user for user, _ in uses_of(source.result, ("convert",))), None))
     if collective.kind == "collective_permute":
-        return _what_moves(collective, source.operand)
+        # Whether shards move, or only the elements at their ends.
+        value = without_rearranging(source.operand, ("convert",))
+        if value.op.opcode in ("slice", "dynamic-slice"):
+            return f"{label(collective)} sends elements at the ends of shards to neighbors: %{value.op.name}"
+        return f"{label(collective)} moves shards to the devices that use them"
     if collective.kind == "all_to_all":
         return f"{label(collective)} makes shards of one dimension those of another"
     return ""
@@ -247,14 +251,6 @@ def _whole_for(user: Instruction | None) -> str:
         return f"whole for the product %{user.name}"
     why = f", which {_WHOLE[user.opcode]}" if user.opcode in _WHOLE else f", {user.opcode}"
     return f"whole for %{user.name}{why}"
-
-
-def _what_moves(collective: CollectiveOperand, operand: HloValue) -> str:
-    """Whether shards move, or only the elements at their ends."""
-    value = without_rearranging(operand, ("convert",))
-    if value.op.opcode in ("slice", "dynamic-slice"):
-        return f"{label(collective)} sends elements at the ends of shards to neighbors: %{value.op.name}"
-    return f"{label(collective)} moves shards to the devices that use them"
 
 
 def label(collective: CollectiveOperand) -> str:

@@ -23,7 +23,7 @@ only these, and the code that decided runs again if someone asks which axes it m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
@@ -218,10 +218,13 @@ class ModelRecorder:
         if known is None:
             subjects = tuple([self._subjects[slot] for slot in site.slots])
             owner = _edge_owner(site.op)
+            # The manual axes of the computation that an edge leads into.
+            op = owning_op(owner) if isinstance(owner, BlockArgument) else None
+            manual_axes = op.manual_axes if isinstance(op, ManualComputationOp) else ()
             known = self._sites[site] = Site(
                 *(site.op, site.op.signature.name, site.rule, subjects),
                 edge_owner=None if owner is None else owning_op(owner),
-                manual_axes=_manual_axes(owner),
+                manual_axes=manual_axes,
             )
             self._run.sites.append(known)
         return known
@@ -234,12 +237,6 @@ def _edge_owner(op: Op) -> OpResult | BlockArgument | None:
     owner = op.input
     assert isinstance(owner, OpResult | BlockArgument)
     return owner
-
-
-def _manual_axes(owner: OpResult | BlockArgument | None) -> Collection[str]:
-    """The manual axes of the computation that an edge leads into."""
-    op = owning_op(owner) if isinstance(owner, BlockArgument) else None
-    return op.manual_axes if isinstance(op, ManualComputationOp) else ()
 
 
 class TrackedValues:

@@ -163,7 +163,9 @@ class IRNumbering:
         if entry is not None:
             entry.count += 1
             return
-        dialect = self.dialect(_dialect_name(attribute))
+        namespace = getattr(attribute, "namespace", None)
+        dialect_name = namespace if isinstance(namespace, str) else attribute.dialect
+        dialect = self.dialect(dialect_name)
         entry = entries[attribute] = NumberedEntry(attribute, dialect)
         if dialect.encodings is not None:
             entry.encoding = dialect.encodings.encoding_of(encoded_part(attribute))
@@ -186,11 +188,6 @@ class IRNumbering:
     def varint(self, value: int) -> None: ...
     def signed(self, value: int) -> None: ...
     def string(self, text: str) -> None: ...
-
-
-def _dialect_name(attribute: Attribute) -> str:
-    namespace = getattr(attribute, "namespace", None)
-    return namespace if isinstance(namespace, str) else attribute.dialect
 
 
 def encoded_part(attribute: Attribute) -> Attribute | Location:

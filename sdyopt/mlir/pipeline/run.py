@@ -231,7 +231,11 @@ class _Runner:
 
     def _run_pass(self, pass_: Pass, op: Op, is_nested: bool = False) -> None:
         """Runs a pass, and verifies the operation."""
-        _check_schedule(pass_, op)
+        # Raises DiagnosticError unless the pass may run on the operation, which must be isolated from above.
+        if pass_.anchor not in (None, op.signature.name):
+            raise op.op_error("trying to schedule a pass on an unsupported operation")
+        if not op.has_trait(ISOLATED):
+            raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")
         if not all(instrument.admits(pass_, op) for instrument in self._outermost_first):
             return
         for instrument in self._outermost_first:
@@ -294,11 +298,3 @@ def _wrong_anchor_error(pipeline: Pipeline, op: Op) -> DiagnosticError:
     lacks_namespace = name.endswith(f".{anchor}")
     suggestion = nearest(name if lacks_namespace else anchor, (name, ANY))
     return error.help(suggestion or f"write {name}({pipeline})")
-
-
-def _check_schedule(pass_: Pass, op: Op) -> None:
-    """Raises DiagnosticError unless the pass may run on the operation, which must be isolated from above."""
-    if pass_.anchor not in (None, op.signature.name):
-        raise op.op_error("trying to schedule a pass on an unsupported operation")
-    if not op.has_trait(ISOLATED):
-        raise op.op_error("trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'")

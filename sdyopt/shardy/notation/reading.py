@@ -247,12 +247,6 @@ def _mesh(source: Source, context: MeshAndShape) -> Mesh:
     raise error.help("""give it with --mesh='"x"=4, "y"=2', or a program that has it""")
 
 
-def _check_rank(source: Source, rank: int, context: MeshAndShape) -> None:
-    if context.shape is not None and len(context.shape) != rank:
-        message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
-        raise error_at_range(source, 0, len(source.text), message)
-
-
 def _read_sdy(source: Source, context: MeshAndShape) -> ShardingView:
     sharding = parse_sdy(source)
     inlined = sharding.mesh_or_ref
@@ -264,7 +258,10 @@ def _read_sdy(source: Source, context: MeshAndShape) -> ShardingView:
 def _read_gspmd(source: Source, context: MeshAndShape) -> ShardingView:
     tiling = parse_gspmd(source)
     if isinstance(tiling, DeviceTiling):
-        _check_rank(source, len(tiling.tiles), context)
+        rank = len(tiling.tiles)
+        if context.shape is not None and len(context.shape) != rank:
+            message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
+            raise error_at_range(source, 0, len(source.text), message)
     return view_of_tiling(tiling, context.mesh, context.shape)
 
 

@@ -143,7 +143,11 @@ def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -
     if mesh.is_maximal:
         raise NotExpressible("the mesh is a single device without axes")
     if isinstance(tiling, Uniform):
-        return _uniform(tiling.sharing, mesh, mesh_or_ref, rank)
+        # The sharding by which all devices of the mesh have the tensor, partial results or data of their own.
+        names = tuple([axis.name for axis in mesh.axes])
+        unreduced = tuple(map(AxisRef, names)) if tiling.sharing is Sharing.UNREDUCED else ()
+        sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)
+        return ShardingOnMesh(sharding, mesh, names if tiling.sharing is Sharing.MANUAL else ())
     if tiling.device_count != mesh.total_size:
         raise NotExpressible(f"it has {tiling.device_count} devices, the mesh has {mesh.total_size}")
     digits = split_digits(_digits_on(tiling, mesh), tiling.sizes)
@@ -170,14 +174,6 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
 
 
 # --- On a given mesh ------------------------------------------------------------------------------
-
-
-def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
-    """The sharding by which all devices of the mesh have the tensor, partial results or data of their own."""
-    names = tuple([axis.name for axis in mesh.axes])
-    unreduced = tuple(map(AxisRef, names)) if sharing is Sharing.UNREDUCED else ()
-    sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)
-    return ShardingOnMesh(sharding, mesh, names if sharing is Sharing.MANUAL else ())
 
 
 def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:

@@ -318,14 +318,13 @@ class Channels:
     def new(self) -> ChannelHandle:
         """A channel handle that is not used yet."""
         if self._next is None:
-            self._next = _largest_channel(self._module) + 1
+            handles = (op.attribute("channel_handle") for op in self._module.walk())
+            largest_channel = max(
+                (handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0
+            )
+            self._next = largest_channel + 1
         self._next += 1
         return ChannelHandle(self._next - 1, DEVICE_TO_DEVICE)
-
-
-def _largest_channel(module: Op) -> int:
-    handles = (op.attribute("channel_handle") for op in module.walk())
-    return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)
 
 
 # Replacements that are applied after all operations have been visited.

@@ -246,14 +246,6 @@ class HloComparison(OfProgram):
         return html_fragment(chain(lines, sections(sections_of(self.ir), axes, MAX_ROWS)))
 
 
-def _platform(compiled: object) -> str:
-    """The kind of device that JAX compiled a program for; "" for text."""
-    executable = getattr(compiled, "runtime_executable", None)
-    client = getattr(executable() if callable(executable) else None, "client", None)
-    name = str(getattr(client, "platform", "")).upper()
-    return "GPU" if name in ("CUDA", "ROCM") else name if name in ("CPU", "GPU", "TPU") else ""
-
-
 class Report(OfProgram):
     """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
 
@@ -335,7 +327,12 @@ class Report(OfProgram):
             )
         text = compiled if isinstance(compiled, str) else compiled.as_text()
         with as_parse_error(INPUT_ERROR):
-            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text, platform=_platform(compiled))))
+            # The kind of device that JAX compiled a program for; "" for text.
+            executable = getattr(compiled, "runtime_executable", None)
+            client = getattr(executable() if callable(executable) else None, "client", None)
+            name = str(getattr(client, "platform", "")).upper()
+            platform = "GPU" if name in ("CUDA", "ROCM") else name if name in ("CPU", "GPU", "TPU") else ""
+            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text, platform=platform)))
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""

@@ -178,19 +178,15 @@ def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
             f"for the {spelling} option: '{text}' is invalid value for boolean argument! Try 0 or 1"
         )
     if flag.kind is int:
-        return _read_number(flag, spelling, text)
+        try:
+            return read_long(text) if flag.is_signed else read_uint(text)
+        except ValueError as problem:
+            raise UsageError(f"for the {spelling} option: {problem}") from None
     return text
 
 
 def _text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _read_number(flag: Flag, spelling: str, text: str) -> int:
-    try:
-        return read_long(text) if flag.is_signed else read_uint(text)
-    except ValueError as problem:
-        raise UsageError(f"for the {spelling} option: {problem}") from None
 
 
 # Rows of flags for one purpose: names, and what to use instead.

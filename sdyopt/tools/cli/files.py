@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 from weakref import finalize
 
 from sdyopt.analysis.interface.flag import STDIN, STDOUT
@@ -159,19 +158,6 @@ def _read_stdin(limit: int | None) -> bytes:
     return read_stream(sys.stdin.buffer, limit)
 
 
-def _write_stdout(pages: Iterable[str]) -> None:
-    if sys.stdout is None:
-        raise _os_error(errno.EBADF)
-    sys.stdout.flush()
-    _write_pages(sys.stdout.buffer, pages)
-    sys.stdout.buffer.flush()
-
-
-def _write_pages(file: BinaryIO, pages: Iterable[str]) -> None:
-    for page in pages:
-        file.write(encode(page))
-
-
 def _os_error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
@@ -264,7 +250,12 @@ class Output:
         """Writes the complete output, whose text is in parts."""
         try:
             if self._file is None:
-                _write_stdout(pages)
+                if sys.stdout is None:
+                    raise _os_error(errno.EBADF)
+                sys.stdout.flush()
+                for page in pages:
+                    sys.stdout.buffer.write(encode(page))
+                sys.stdout.buffer.flush()
             else:
                 self._file.write(pages)
         except BrokenPipeError:

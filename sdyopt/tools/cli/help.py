@@ -123,19 +123,16 @@ def _default(flag: Flag) -> str:
 def _rows(entry: Entry) -> Iterator[tuple[str, str]]:
     yield f"-{entry.flag}", purpose(entry)
     for option in entry.options():
+        default = option.write(option.default).partition("=")[2]
+        option_default = f" (default: {default})" if default else ""
         yield (
             f"    {option.flag}={_placeholder(option)}",
-            option.help.removesuffix(".") + _option_default(option),
+            option.help.removesuffix(".") + option_default,
         )
 
 
 def _placeholder(option: Option) -> str:
     return f"{option.kind.placeholder},…" if option.is_list else option.kind.placeholder
-
-
-def _option_default(option: Option) -> str:
-    default = option.write(option.default).partition("=")[2]
-    return f" (default: {default})" if default else ""
 
 
 # --- Completion -----------------------------------------------------------------------

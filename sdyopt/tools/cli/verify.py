@@ -88,7 +88,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     arguments, inputs = read_arguments_and_inputs(argv)
-    _check_flags(arguments)
+    # Raises UsageError for a pass, and for a flag of sdy-opt that has no effect here.
+    spellings = [flag.spelling for flag in arguments.passes]
+    spellings += [f"--{name}" for name in arguments.values if name not in ALLOWED]
+    if spellings:
+        help = nearest(spellings[0].lstrip("-"), ALLOWED).replace("'", "'--", 1)
+        help = help or "the flags are those of sdy-opt-verify --help; sdy-opt runs passes"
+        raise UsageError(f"Unknown command line argument '{spellings[0]}'", help)
     if arguments["version"] or arguments["help"]:
         Output(STDOUT).write(_help() if arguments["help"] else f"sdy-opt {__version__}\n")
         return SUCCESS
@@ -128,16 +134,6 @@ def _verify(
         raise UsageError("no programs to verify", f"there is no .mlir file in {', '.join(inputs)}")
     Output(STDOUT).write(_summary(valid, skipped, total))
     return SUCCESS if valid + skipped == total else FAILURE
-
-
-def _check_flags(arguments: Arguments) -> None:
-    """Raises UsageError for a pass, and for a flag of sdy-opt that has no effect here."""
-    spellings = [flag.spelling for flag in arguments.passes]
-    spellings += [f"--{name}" for name in arguments.values if name not in ALLOWED]
-    if spellings:
-        help = nearest(spellings[0].lstrip("-"), ALLOWED).replace("'", "'--", 1)
-        help = help or "the flags are those of sdy-opt-verify --help; sdy-opt runs passes"
-        raise UsageError(f"Unknown command line argument '{spellings[0]}'", help)
 
 
 def _jobs(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutput | None) -> Iterator[Job]:

@@ -217,7 +217,12 @@ class ChunkRun:
             raise ChunkFailed
         reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
         if self._job.run_reproducer and reproducer.pipeline is None:
-            emit(_missing_reproducer())
+            message = "the --run-reproducer option has no effect: the input contains no reproducer"
+            help = "write one with --mlir-generate-reproducer"
+            missing_reproducer = Diagnostic(
+                Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT
+            )
+            emit(missing_reproducer)
         self._resources = resources
         return op, reproducer
 
@@ -367,12 +372,6 @@ class ChunkRun:
         return nullcontext() if self._timing is None or not name else self._timing.phase(name)
 
 
-def _missing_reproducer() -> Diagnostic:
-    message = "the --run-reproducer option has no effect: the input contains no reproducer"
-    help = "write one with --mlir-generate-reproducer"
-    return Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)
-
-
 def _short(op: Op) -> str:
     """An operation without its regions; one that has none is printed with the SSA names of its function."""
     if op.regions:
@@ -406,12 +405,9 @@ def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, optio
             ) from None
         after = print_op(reparsed, print_options) + resource_section(reparsed, reparsed_resources)
         if before != after:
-            raise _difference(op, before, after)
-
-
-def _difference(op: Op, before: str, after: str) -> DiagnosticError:
-    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
-    number, (old, new) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
-    return op.op_error("roundTrip testing roundtripped module differs from reference").note(
-        f"line {number} of the printed program:\n{old.strip()}\n  became\n{new.strip()}"
-    )
+            pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
+            number, (old, new) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+            difference = op.op_error("roundTrip testing roundtripped module differs from reference").note(
+                f"line {number} of the printed program:\n{old.strip()}\n  became\n{new.strip()}"
+            )
+            raise difference

@@ -124,7 +124,12 @@ class LitCase(pytest.Item):
         if reason := test.reason_to_skip(plugin.features):
             pytest.skip(reason)
         temporary = temporary_path(plugin.temporary_folder, self.source)
-        _clean_path(plugin.root / temporary)
+        # Removes what is at the path, and creates its parent folder.
+        path = plugin.root / temporary
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         substitutions = Substitutions(self.source, temporary, plugin.substitutions)
         why = test.reason_to_fail(plugin.features)
         try:
@@ -165,14 +170,6 @@ def _seconds(text: str) -> int:
     if text.isdecimal() and int(text):
         return int(text)
     raise pytest.UsageError(f"{TIMEOUT}: '{text}' is not a number of seconds")
-
-
-def _clean_path(path: Path) -> None:
-    """Removes what is at the path, and creates its parent folder."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    path.unlink(missing_ok=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 SHOWN_CHARACTERS = 4000

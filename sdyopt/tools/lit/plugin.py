@@ -15,7 +15,10 @@ from sdyopt.tools.lit.hooks import FILECHECK, PATHS, PLUGINS, TIMEOUT
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    _leave_assertions(pluginmanager)
+    # Excludes sdyopt from the rewriting of assertions, which pytest does in the packages of all plugins.
+    # Without bytecode files, rewriting would delay tests that import sdyopt by a second.
+    rewritten: set[str] = getattr(pluginmanager.rewrite_hook, "_must_rewrite", set())
+    rewritten.discard("sdyopt")
     parser.addini(PATHS, "files and folders of lit tests: .mlir files with RUN lines", "paths", [])
     parser.addini(PLUGINS, "plugins of sdy-opt that lit tests load: Python files, entry points", "args", [])
     parser.addini(TIMEOUT, "seconds that a program of a RUN line may take", "string", "60")
@@ -43,12 +46,3 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if config.getini(PATHS) or not any(".mlir" in argument for argument in config.args):
         return None
     return f"sdyopt: lit tests are collected only with the option {PATHS}, such as -o {PATHS}=."
-
-
-def _leave_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Excludes sdyopt from the rewriting of assertions, which pytest does in the packages of all plugins.
-
-    Without bytecode files, rewriting would delay tests that import sdyopt by a second.
-    """
-    rewritten: set[str] = getattr(pluginmanager.rewrite_hook, "_must_rewrite", set())
-    rewritten.discard("sdyopt")

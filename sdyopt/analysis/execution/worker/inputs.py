@@ -76,7 +76,9 @@ def cut(rng: np.random.Generator, whole: Array, value: Placement, devices: int) 
     shards = [np.ascontiguousarray(whole[slices(value, device)]) for device in range(devices)]
     for group in value["groups"]:
         for device in group[1:]:
-            part = _part(rng, shards[device])
+            like = shards[device]
+            drawn = rng.integers(-4, 5, like.shape)
+            part = (drawn if is_exact(like.dtype) else drawn / 4).astype(like.dtype)
             whole_shard = shards[group[0]]
             if part.dtype == np.bool_:
                 shards[device] = REDUCTIONS[_OF_TRUTHS[value["reduction"]]](whole_shard, part)
@@ -87,11 +89,6 @@ def cut(rng: np.random.Generator, whole: Array, value: Placement, devices: int) 
                 # Parts that the reduction of the whole with them leaves as it is.
                 shards[device] = REDUCTIONS[_OPPOSITE[value["reduction"]]](whole_shard, part)
     return shards
-
-
-def _part(rng: np.random.Generator, like: Array) -> Array:
-    drawn = rng.integers(-4, 5, like.shape)
-    return (drawn if is_exact(like.dtype) else drawn / 4).astype(like.dtype)
 
 
 Array = npt.NDArray[Any]

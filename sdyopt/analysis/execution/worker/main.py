@@ -37,17 +37,14 @@ def main() -> None:
         answers.write(f"{MARK}{json.dumps(answer)}\n")
         answers.flush()
 
-    _limit_memory(request.get("memory", 0))
-    send(_answer(request, send))
-    # XLA's threads may hang at exit.
-    os._exit(0)
-
-
-def _limit_memory(limit: int) -> None:
+    limit = request.get("memory", 0)
     if limit:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    send(_answer(request, send))
+    # XLA's threads may hang at exit.
+    os._exit(0)
 
 
 def _answer(request: Answer, send: Callable[[Mapping[str, Any]], None]) -> Answer:

@@ -22,7 +22,6 @@ from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
 from sdyopt.mlir.ir.types import IndexType, IntegerType
-from sdyopt.mlir.ir.value import Value
 
 
 def _has_all_bits(constant: Attribute | None) -> bool:
@@ -31,14 +30,6 @@ def _has_all_bits(constant: Attribute | None) -> bool:
     if value is None or not isinstance(type, IntegerType | IndexType):
         return False
     return unsigned(value, type) == (1 << integer_width(type)) - 1
-
-
-def _are_complements(lhs: Value, rhs: Value) -> bool:
-    """Whether one integer is the other `xor` all bits."""
-    return any(
-        isinstance(op, XOrIOp) and op.lhs is other and _has_all_bits(constant_value(op.rhs.defining_op))
-        for op, other in ((lhs.defining_op, rhs), (rhs.defining_op, lhs))
-    )
 
 
 @arith.op("andi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -50,7 +41,12 @@ class AndIOp(IntegerBinary):
             return [self.lhs]
         if constants[1] is not None and splat_of(constants[1]) == 0:
             return [constants[1]]
-        if _are_complements(self.lhs, self.rhs):
+        # Whether one integer is the other `xor` all bits.
+        are_complements = any(
+            isinstance(op, XOrIOp) and op.lhs is other and _has_all_bits(constant_value(op.rhs.defining_op))
+            for op, other in ((self.lhs.defining_op, self.rhs), (self.rhs.defining_op, self.lhs))
+        )
+        if are_complements:
             zero = splat(0, self.result_types[0])
             return None if zero is None else [zero]
         value = fold_integers(constants, lambda a, b: a & b)

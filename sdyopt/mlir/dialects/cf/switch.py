@@ -46,16 +46,6 @@ def _parse_destination(op_parser: OpAsmParser) -> tuple[list[OperandName], list[
     return names, types
 
 
-def _parse_case(op_parser: OpAsmParser, width: int) -> int:
-    offset = op_parser.skip_trivia()
-    value = op_parser.accept_integer()
-    if value is None:
-        raise op_parser.error_at_next_token("expected integer value")
-    if not -(1 << width >> 1) <= value < 1 << width:
-        raise op_parser.error(f"case value is out of range for 'i{width}'", offset)
-    return value
-
-
 def _case_values(values: Sequence[int], type: IntegerType) -> DenseElements:
     size = element_size(type)
     data = b"".join([(value & ((1 << type.width) - 1)).to_bytes(size, "little") for value in values])
@@ -108,7 +98,13 @@ class SwitchOp(Op):
         values: list[int] = []
         segments: list[int] = []
         while op_parser.accept(","):
-            values.append(_parse_case(op_parser, flag_type.width))
+            offset = op_parser.skip_trivia()
+            value = op_parser.accept_integer()
+            if value is None:
+                raise op_parser.error_at_next_token("expected integer value")
+            if not -(1 << flag_type.width >> 1) <= value < 1 << flag_type.width:
+                raise op_parser.error(f"case value is out of range for 'i{flag_type.width}'", offset)
+            values.append(value)
             if are_too_wide(len(values), flag_type):
                 raise op_parser.error(TOO_WIDE, op_parser.offset)
             case_names, case_types = _parse_destination(op_parser)

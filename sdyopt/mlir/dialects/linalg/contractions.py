@@ -170,7 +170,8 @@ class ContractionOp(NamedOp):
 
     @classmethod
     def body_for(cls, types: list[Type], attributes: dict[str, Attribute]) -> Region:
-        return make_body(types, _product(_is_unsigned(attributes)))
+        is_unsigned = attributes.get("cast") is TypeFn("cast_unsigned")
+        return make_body(types, _product(is_unsigned))
 
 
 def _loops(dims: Dims) -> int:
@@ -186,10 +187,6 @@ def _dims(map: AffineMapAttr) -> tuple[int, ...] | None:
     """The loops that a map selects; None if it has other results."""
     dims = tuple([result.position for result in map.results if isinstance(result, AffineDim)])
     return dims if len(dims) == len(map.results) else None
-
-
-def _is_unsigned(attributes: dict[str, Attribute]) -> bool:
-    return attributes.get("cast") is TypeFn("cast_unsigned")
 
 
 @linalg.op("matmul", ATTR_SIZED_OPERANDS, PURE)

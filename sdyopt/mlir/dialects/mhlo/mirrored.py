@@ -100,11 +100,6 @@ def _exchange_tokens(type: Type) -> Type:
     return types.TOKEN_TYPE if type is TOKEN else TOKEN if type is types.TOKEN_TYPE else type
 
 
-def _with_mhlo_tokens(constraint: TypeConstraint[Any]) -> TypeConstraint[Any]:
-    accepts = constraint.accepts
-    return TypeConstraint(constraint.description, lambda type: accepts(_exchange_tokens(type)))
-
-
 _FLOAT_VECTOR = tensor_of(types.FLOAT, kind="1D tensor", predicate=lambda type: len(type.shape) == 1)
 _I32_TENSOR = types.shaped_of("tensor", (RankedTensor, UnrankedTensor), types.I32_ELEMENT)
 _ANY_QUANTIZED = (types.QUANTIZED, types.PER_AXIS_QUANTIZED)
@@ -169,7 +164,8 @@ def type_of_mhlo(constraint: TypeConstraint[Any]) -> TypeConstraint[Any]:
     """The constraint on types of mhlo for one on those of stablehlo."""
     mirrored = _TYPES.get(constraint, constraint)
     if mirrored.accepts(types.TOKEN_TYPE) or mirrored.accepts(TupleType((types.TOKEN_TYPE,))):
-        mirrored = _with_mhlo_tokens(mirrored)
+        accepts = mirrored.accepts
+        mirrored = TypeConstraint(mirrored.description, lambda type: accepts(_exchange_tokens(type)))
     return mirrored
 
 

@@ -115,14 +115,6 @@ class DimensionSharding(Attribute):
 # --- Tensor shardings -----------------------------------------------------------------------------
 
 
-def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
-    start = parser.skip_trivia()
-    reference = parser.attribute()
-    if not isinstance(reference, SymbolRef) or reference.nested:
-        raise parser.error("invalid kind of attribute specified", start)
-    return reference
-
-
 def _parse_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
     parser.expect("{")
     try:
@@ -172,7 +164,11 @@ class TensorSharding(Attribute):
                 message = "failed to parse MeshAttr"
                 return (parse_nested(parser, Mesh),)
             message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
-            return (_parse_mesh_name(parser),)
+            start = parser.skip_trivia()
+            reference = parser.attribute()
+            if not isinstance(reference, SymbolRef) or reference.nested:
+                raise parser.error("invalid kind of attribute specified", start)
+            return (reference,)
         except DiagnosticError as error:
             raise with_error_at_next_token(parser, error, message) from None
 

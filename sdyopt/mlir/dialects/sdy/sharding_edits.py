@@ -49,7 +49,9 @@ def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> 
         name, values = ("in_shardings", op.operands) if is_input else ("out_shardings", op.results)
         _set_one(op, name, values, index, sharding, rewriter)
     elif isinstance(op, ShardingOwner):
-        rewriter.set_attribute(op, _sharding_attribute_name(op), sharding)
+        # The attribute that stores the sharding of the only result of an sdy operation.
+        sharding_attribute_name = "sharding" if "sharding" in op.fields else "out_sharding"
+        rewriter.set_attribute(op, sharding_attribute_name, sharding)
     elif isinstance(shardable, BlockArgument):
         owners = argument_owners(op)
         _set_one(op, IN_SHARDINGS, owners, owners.index(shardable), sharding, rewriter)
@@ -96,11 +98,6 @@ def _open_one(op: Op, name: str, index: int, rewriter: Rewriter) -> None:
 def _open(sharding: TensorSharding) -> TensorSharding:
     """The fully open sharding of the same rank and mesh."""
     return fully_replicated(sharding.rank, sharding.mesh_or_ref, is_closed=False)
-
-
-def _sharding_attribute_name(op: Op) -> str:
-    """The attribute that stores the sharding of the only result of an sdy operation."""
-    return "sharding" if "sharding" in op.fields else "out_sharding"
 
 
 def _set_one(
@@ -179,7 +176,9 @@ def add_result(function: FuncOp, value: Value, rewriter: Rewriter) -> None:
 def erase_result(function: FuncOp, index: int, rewriter: Rewriter) -> None:
     """Erases a result of a function, which its calls must not use."""
     for call in calls_of(function):
-        replace_call(call, _others(len(call.results), index), (), rewriter)
+        # The indices of all items but one.
+        others = [position for position in range(len(call.results)) if position != index]
+        replace_call(call, others, (), rewriter)
     for end in returns_of(function):
         rewriter.erase_operands(end, [index])
     old, dictionaries = function.function_type, function.result_attributes
@@ -212,11 +211,6 @@ def replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewri
     for index, result in zip(kept, new.results, strict=False):
         rewriter.replace_all_uses(call.results[index], result)
     rewriter.erase(call)
-
-
-def _others(count: int, index: int) -> list[int]:
-    """The indices of all items but one."""
-    return [position for position in range(count) if position != index]
 
 
 def _without(items: Sequence[T], index: int) -> list[T]:

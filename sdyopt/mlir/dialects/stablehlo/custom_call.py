@@ -319,9 +319,12 @@ def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
         alias.operand_tuple_indices,
         "operand_tuple_indices",
     )
+    # The type that `output_tuple_indices` index into: a single result, or a tuple of all results.
+    results = signature.result_types
+    output_type = results[0] if len(results) == 1 else TupleType(results)
     output = _aliased_type(
         signature,
-        _output_type(signature),
+        output_type,
         alias.output_tuple_indices,
         "output_tuple_indices",
     )
@@ -330,12 +333,6 @@ def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
             "shapes mismatch in the output_operand_alias attribute: operand part has type "
             f"{quoted(operand)} and output part has type {quoted(output)}"
         )
-
-
-def _output_type(signature: OpSignature) -> Type:
-    """The type that `output_tuple_indices` index into: a single result, or a tuple of all results."""
-    results = signature.result_types
-    return results[0] if len(results) == 1 else TupleType(results)
 
 
 def _aliased_type(signature: OpSignature, type: Type, indices: Sequence[int], what: str) -> Type:

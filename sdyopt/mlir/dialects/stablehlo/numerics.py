@@ -280,7 +280,11 @@ class FftOp(Op):
             )
         shape, bounds = list(operand.shape), list(bounds_of(operand))
         if kind == "RFFT":
-            _check_rfft(signature, operand, lengths)
+            if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
+                raise signature.error_without_op_note(
+                    "RFFT requires innermost dimensions to be compatible with fft_length. "
+                    f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
+                )
             if lengths[-1] != 0:
                 shape[-1] = lengths[-1] // 2 + 1
         if kind == "IRFFT":
@@ -305,14 +309,6 @@ def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Ty
             f"FFT/IFFT/IRFFT take a complex tensor as input, but is given {quoted(operand)}."
         )
     return element.element if kind == "IRFFT" else element
-
-
-def _check_rfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
-    if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
-        raise signature.error_without_op_note(
-            "RFFT requires innermost dimensions to be compatible with fft_length. "
-            f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
-        )
 
 
 def _check_irfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:

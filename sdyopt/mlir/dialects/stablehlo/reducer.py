@@ -85,7 +85,9 @@ class RegionVerifyingOp(Op):
 
     def _region_error(self, regions: RegionSignatures) -> SignatureError | None:
         verify = type(self).verify_region_signatures
-        if _have_only_scalars(regions) and passes_for_equal_shapes(
+        types = [type for region in regions for type in region.argument_types + region.returned_types]
+        have_only_scalars = all(isinstance(type, RankedTensor) and not type.shape for type in types)
+        if have_only_scalars and passes_for_equal_shapes(
             self.signature, (verify, regions), lambda signature: verify(signature, regions)
         ):
             return None
@@ -94,11 +96,6 @@ class RegionVerifyingOp(Op):
         except SignatureError as error:
             return error.with_traceback(None)
         return None
-
-
-def _have_only_scalars(regions: RegionSignatures) -> bool:
-    types = [type for region in regions for type in region.argument_types + region.returned_types]
-    return all(isinstance(type, RankedTensor) and not type.shape for type in types)
 
 
 # --- Single block with implicit terminator ---------------------------------------------------

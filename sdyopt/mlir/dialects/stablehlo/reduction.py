@@ -59,13 +59,21 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
     if op_parser.accept("applies"):
         op_class = _parse_inner_op(op_parser)
         type = _parse_dimensions_and_type(op_parser)
-        _check_inputs(op_parser, type)
+        if not type.inputs:
+            raise op_parser.error("input types missing in reduce-op function type", op_parser.location_offset)
         op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
         op_parser.add_implied_regions = _CompactReducer(op_class)
     else:
         type = _parse_dimensions_and_type(op_parser)
         op_parser.expect("reducer")
-        arguments = _parse_arguments(op_parser)
+        # Parses `(%a: type, %b: type) (%c: type, %d: type)` into all first arguments, then all second.
+        lefts, rights = [], []
+        while op_parser.accept("("):
+            lefts.append(_parse_argument(op_parser))
+            op_parser.expect(",")
+            rights.append(_parse_argument(op_parser))
+            op_parser.expect(")")
+        arguments = lefts + rights
         op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
         op_parser.region(arguments)
     op_parser.result_types = list(type.results)
@@ -112,22 +120,6 @@ def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:
     op_parser.attributes["dimensions"] = integer_list(op_parser, "dimensions", dimensions)
     op_parser.expect(":")
     return op_parser.function_type()
-
-
-def _check_inputs(op_parser: OpAsmParser, type: FunctionType) -> None:
-    if not type.inputs:
-        raise op_parser.error("input types missing in reduce-op function type", op_parser.location_offset)
-
-
-def _parse_arguments(op_parser: OpAsmParser) -> list[Argument]:
-    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all first arguments, then all second."""
-    lefts, rights = [], []
-    while op_parser.accept("("):
-        lefts.append(_parse_argument(op_parser))
-        op_parser.expect(",")
-        rights.append(_parse_argument(op_parser))
-        op_parser.expect(")")
-    return lefts + rights
 
 
 def _parse_argument(op_parser: OpAsmParser) -> Argument:

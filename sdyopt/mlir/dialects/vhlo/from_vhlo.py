@@ -311,7 +311,12 @@ def _converted(value: Attribute, field: AttrField[Any] | None) -> Attribute | No
     if field is None or stores(converted):
         # A list of names is a list of symbols if the field accepts it.
         if field is not None and field.name == "called_computations":
-            return _symbols(converted)
+            if not isinstance(converted, ArrayAttr):
+                raise NotConvertible
+            names = [element.value for element in converted if isinstance(element, StringAttr)]
+            if len(names) != len(converted):
+                raise NotConvertible
+            return ArrayAttr(tuple(map(SymbolRef, names)))
         return converted
     if isinstance(value, StringV1):
         return SymbolRef(string_of(value))
@@ -323,15 +328,6 @@ def _converted(value: Attribute, field: AttrField[Any] | None) -> Attribute | No
             tuple(number & 1 for number in numbers) if is_boolean else tuple(numbers),
         )
     return converted
-
-
-def _symbols(attribute: Attribute) -> ArrayAttr:
-    if not isinstance(attribute, ArrayAttr):
-        raise NotConvertible
-    names = [element.value for element in attribute if isinstance(element, StringAttr)]
-    if len(names) != len(attribute):
-        raise NotConvertible
-    return ArrayAttr(tuple(map(SymbolRef, names)))
 
 
 def _remove_cast(cast: Op) -> None:

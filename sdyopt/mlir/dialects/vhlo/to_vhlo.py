@@ -188,7 +188,10 @@ class _ToVhlo:
             elif isinstance(value, UnitAttr) and name in ("use_global_device_ids", "has_dynamic_root"):
                 converted[name] = BoolV1(True)
             elif name == "api_version" and base == "custom_call":
-                converted[name] = _api_version(value)
+                cases = CustomCallApiVersionV1.cases
+                if not isinstance(value, IntegerAttr) or not 0 <= value.value < len(cases):
+                    raise NotConvertible
+                converted[name] = CustomCallApiVersionV1(cases[value.value])
             else:
                 converted[name] = self._attribute(value)
         return converted
@@ -222,13 +225,6 @@ def _part(value: object) -> Attribute:
         return to_vhlo(i64_elements(value))
     assert isinstance(value, Type)
     return TypeV1(to_vhlo_type(value))
-
-
-def _api_version(value: Attribute) -> Attribute:
-    cases = CustomCallApiVersionV1.cases
-    if not isinstance(value, IntegerAttr) or not 0 <= value.value < len(cases):
-        raise NotConvertible
-    return CustomCallApiVersionV1(cases[value.value])
 
 
 def _reverse_uses(value: Value, uses: Iterable[OpOperand]) -> None:

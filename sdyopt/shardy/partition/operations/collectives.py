@@ -81,7 +81,10 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
     # The verifier requires the same axes of both meshes; only their device ids may differ.
     parts = _common_parts((*before.axis_refs, *after.axis_refs), mesh_after)
     # With common parts, each shard here is one device; without, the devices of a shard are paired by id.
-    old, new = (_all_parts(s, parts) if parts else _dim_axes(s) for s in (before, after))
+    old, new = (
+        _all_parts(s, parts) if parts else tuple([axis for dim in s.dims for axis in dim.axes])
+        for s in (before, after)
+    )
     senders = _by_shard(shard_indices(old, mesh_before))
     receivers = _by_shard(shard_indices(new, mesh_after))
     if any(len(senders[shard]) != len(receivers.get(shard, ())) for shard in senders):
@@ -106,10 +109,6 @@ def _by_shard(indices: Sequence[int]) -> dict[int, list[int]]:
     for device, index in enumerate(indices):
         devices.setdefault(index, []).append(device)
     return devices
-
-
-def _dim_axes(sharding: TensorSharding) -> Axes:
-    return tuple([axis for dim in sharding.dims for axis in dim.axes])
 
 
 def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:

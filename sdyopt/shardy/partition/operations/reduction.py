@@ -322,7 +322,10 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
         SelectAndScatterOp, [operand, source, init], [operand.type], attributes, regions
     ).result
     for window in windows:
-        result = _own_part(body, result, window, init)
+        # The elements of this device's shard. What no window reaches is the initial value.
+        positions = window.operand.reads.positions
+        starts = [shard * window.shard_size - position for shard, position in enumerate(positions)]
+        result = crop(body, result, window.operand, starts, window.shard_size, Padding(init, is_zero=False))
     return body.finish([result])
 
 
@@ -422,10 +425,3 @@ def _fill(body: ShardedBody, value: Value, windows: _Windows) -> Value:
     mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
     bits = nan_bits(element.format).to_bytes(element_size(element), "little")
     return body.select(mask, body.splat(ranked(value), bits), value)
-
-
-def _own_part(body: ShardedBody, value: Value, windows: _Windows, init: Value) -> Value:
-    """The elements of this device's shard. What no window reaches is the initial value."""
-    positions = windows.operand.reads.positions
-    starts = [shard * windows.shard_size - position for shard, position in enumerate(positions)]
-    return crop(body, value, windows.operand, starts, windows.shard_size, Padding(init, is_zero=False))

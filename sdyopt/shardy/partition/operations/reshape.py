@@ -73,17 +73,15 @@ def received_elements(op: ReshapeOp, types: LocalTypes) -> Fraction | None:
     reads = _reads(list(groups_of_reshape(op, types)), op, types)
     if reads is None:
         return None
-    total, elements = Fraction(0), Fraction(prod(_shard_shape(op.operands[0], types)))
+    value = op.operands[0]
+    axes = types.axes_per_dim(value)
+    shard_shape = [types.shard_size(size, axes[dim], value) for dim, size in enumerate(shape_of(value))]
+    total, elements = Fraction(0), Fraction(prod(shard_shape))
     for read in reads:
         shard_size = -(-read.reads.size // read.reads.shards)
         total += elements * read.plan.received / shard_size
         elements = elements * read.reads.length / shard_size
     return total
-
-
-def _shard_shape(value: Value, types: LocalTypes) -> list[int]:
-    axes = types.axes_per_dim(value)
-    return [types.shard_size(size, axes[dim], value) for dim, size in enumerate(shape_of(value))]
 
 
 def _reads(groups: Sequence[ReshapeGroup], op: ReshapeOp, types: LocalTypes) -> list[ReadDimension] | None:

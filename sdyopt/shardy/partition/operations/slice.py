@@ -332,7 +332,9 @@ def exchange_dynamic_slice(op: DynamicSliceOp, context: HaloContext) -> Values:
             continue
         index = _as_i64(body, clamp_index(body, body.shard_of(start), whole - size))
         if dim in dims:
-            wanted = body.binary(SubtractOp, index, _offset(body, dims[dim], sizes[dim]))
+            # The start of the shard of this device.
+            offset = body.binary(MulOp, body.shard_index(dims[dim]), body.index(sizes[dim]))
+            wanted = body.binary(SubtractOp, index, offset)
             index = clamp_index(body, wanted, max(0, sizes[dim] - size))
             shifts[dim] = body.binary(SubtractOp, wanted, index)
         starts.append(index)
@@ -367,11 +369,6 @@ def _sharded_dims(op: DynamicSliceOp, types: LocalTypes) -> dict[int, Axes] | No
 
 def _is_summable(element: Type) -> bool:
     return isinstance(element, IntegerType | FloatType | ComplexType)
-
-
-def _offset(body: ShardedBody, axes: Axes, shard_size: int) -> Value:
-    """The start of the shard of this device."""
-    return body.binary(MulOp, body.shard_index(axes), body.index(shard_size))
 
 
 def _as_i64(body: ShardedBody, index: Value) -> Value:
