@@ -83,7 +83,7 @@ def _parse_key(parser: AsmParser, message: str) -> Key:
 
 
 @dlti.attribute("dl_entry")
-def _parse_entry(parser: AsmParser) -> DataLayoutEntry:
+def parse_entry(parser: AsmParser) -> DataLayoutEntry:
     parser.expect("<")
     key = _parse_key(parser, "expected a type or a quoted string")
     parser.expect(",")
@@ -134,7 +134,7 @@ for _class in (DataLayoutMap, DataLayoutSpec, TargetDeviceSpec, TargetSystemSpec
 
 
 @dlti.printer(DataLayoutEntry)
-def _print_entry(entry: DataLayoutEntry, attribute_printer: AttributePrinter) -> str:
+def print_entry(entry: DataLayoutEntry, attribute_printer: AttributePrinter) -> str:
     return f"dl_entry<{_print_key(entry.key, attribute_printer)}, {attribute_printer.attribute(entry.value)}>"
 
 
@@ -146,7 +146,7 @@ def _print_key(key: Key, attribute_printer: AttributePrinter) -> str:
 @dlti.printer(DataLayoutSpec)
 @dlti.printer(TargetDeviceSpec)
 @dlti.printer(TargetSystemSpec)
-def _print_entries(attribute: Entries, attribute_printer: AttributePrinter) -> str:
+def print_entries(attribute: Entries, attribute_printer: AttributePrinter) -> str:
     entries = [
         f"{_print_key(key, attribute_printer)} = {attribute_printer.attribute(value)}"
         for key, value in attribute.entries

@@ -172,26 +172,26 @@ def _parameter_text(scale: int, zero: int, type: FloatType) -> str:
 
 
 @quant.printer(AnyQuantized)
-def _print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
+def print_any(type: AnyQuantized, attribute_printer: AttributePrinter) -> str:
     expressed = "" if type.expressed is None else f":{attribute_printer.type(type.expressed)}"
     return f"any<{type.storage_text(attribute_printer)}{expressed}>"
 
 
 @quant.printer(UniformQuantized)
-def _print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
+def print_uniform(type: UniformQuantized, attribute_printer: AttributePrinter) -> str:
     prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}"
     return f"uniform<{prefix}, {_parameter_text(type.scale, type.zero_point, F64)}>"
 
 
 @quant.printer(UniformQuantizedPerAxis)
-def _print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributePrinter) -> str:
+def print_per_axis(type: UniformQuantizedPerAxis, attribute_printer: AttributePrinter) -> str:
     prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}:{type.axis}"
     pairs = zip(type.scales, type.zero_points, strict=True)
     return f"uniform<{prefix}, {{{','.join(_parameter_text(*pair, F64) for pair in pairs)}}}>"
 
 
 @quant.printer(UniformQuantizedSubChannel)
-def _print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: AttributePrinter) -> str:
+def print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: AttributePrinter) -> str:
     blocks = ", ".join(f"{axis}:{size}" for axis, size in type.blocks)
     prefix = f"{type.storage_text(attribute_printer)}:{attribute_printer.type(type.expressed)}:{{{blocks}}}"
     pairs = zip(type.scales, type.zero_points, strict=True)
@@ -202,7 +202,7 @@ def _print_sub_channel(type: UniformQuantizedSubChannel, attribute_printer: Attr
 
 
 @quant.printer(CalibratedQuantized)
-def _print_calibrated(type: CalibratedQuantized, attribute_printer: AttributePrinter) -> str:
+def print_calibrated(type: CalibratedQuantized, attribute_printer: AttributePrinter) -> str:
     limits = ":".join(float_text(bits, F64.format) for bits in (type.minimum, type.maximum))
     return f"calibrated<{attribute_printer.type(type.expressed)}<{limits}>>"
 
@@ -226,7 +226,7 @@ class _Parameters:
 
 
 @quant.type("any")
-def _parse_any(parser: AsmParser) -> Type:
+def parse_any(parser: AsmParser) -> Type:
     offset = parser.position - len("any")
     parser.expect("<")
     storage = _parse_storage(parser)
@@ -237,7 +237,7 @@ def _parse_any(parser: AsmParser) -> Type:
 
 
 @quant.type("uniform")
-def _parse_uniform(parser: AsmParser) -> Type:
+def parse_uniform(parser: AsmParser) -> Type:
     offset = parser.position - len("uniform")
     parser.expect("<")
     storage = _parse_storage(parser)
@@ -277,7 +277,7 @@ def _parse_uniform(parser: AsmParser) -> Type:
 
 
 @quant.type("calibrated")
-def _parse_calibrated(parser: AsmParser) -> Type:
+def parse_calibrated(parser: AsmParser) -> Type:
     parser.expect("<")
     offset = parser.skip_trivia()
     try:
@@ -437,7 +437,7 @@ def bit_pattern(value: float) -> int:
 
 
 @quant.type("quantile")
-def _parse(parser: AsmParser) -> Type:
+def parse(parser: AsmParser) -> Type:
     offset = parser.position - len("quantile")
     parser.expect("<")
     storage = parser.type()

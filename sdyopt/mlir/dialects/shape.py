@@ -42,22 +42,22 @@ class WitnessType(Type):
 
 
 @shape.type("shape")
-def _parse_shape_type(parser: AsmParser) -> Type:
+def parse_shape_type(parser: AsmParser) -> Type:
     return ShapeType()
 
 
 @shape.printer(ShapeType)
-def _print_shape_type(type: ShapeType, attribute_printer: AttributePrinter) -> str:
+def print_shape_type(type: ShapeType, attribute_printer: AttributePrinter) -> str:
     return "shape"
 
 
 @shape.type("witness")
-def _parse_witness_type(parser: AsmParser) -> Type:
+def parse_witness_type(parser: AsmParser) -> Type:
     return WitnessType()
 
 
 @shape.printer(WitnessType)
-def _print_witness_type(type: WitnessType, attribute_printer: AttributePrinter) -> str:
+def print_witness_type(type: WitnessType, attribute_printer: AttributePrinter) -> str:
     return "witness"
 
 

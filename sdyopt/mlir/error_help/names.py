@@ -41,7 +41,7 @@ _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 
 
 @explains("operation")
-def _unknown_operation(case: Case) -> str:
+def unknown_operation(case: Case) -> str:
     name = case["name"]
     if name == "HloModule":
         return "this is HLO; print the MLIR program with `jax.jit(f).lower(…).as_text()`"
@@ -57,12 +57,12 @@ def _unknown_operation(case: Case) -> str:
 
 
 @explains("dialect")
-def _unknown_dialect(case: Case) -> str:
+def unknown_dialect(case: Case) -> str:
     return _dialect_help(case["name"], case.dialects)
 
 
 @explains("unregistered dialect")
-def _unregistered_dialect(case: Case) -> str | ErrorExplanation:
+def unregistered_dialect(case: Case) -> str | ErrorExplanation:
     before = list(_STRING.finditer(case.text, case.text.rfind("\n", 0, case.offset) + 1, case.offset))
     if not before:
         return ""
@@ -72,7 +72,7 @@ def _unregistered_dialect(case: Case) -> str | ErrorExplanation:
 
 
 @explains("unregistered operation")
-def _unregistered_operation(case: Case) -> str:
+def unregistered_operation(case: Case) -> str:
     name = case["name"]
     return _releases_with(name) or _similar_operation(name, case.dialects)
 
@@ -123,7 +123,7 @@ def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:
 
 
 @explains("value")
-def _undeclared_value(case: Case) -> str:
+def undeclared_value(case: Case) -> str:
     """Suggests a value with a similar name that the same function defines before the use."""
     name = _token(case, SSA_ID)
     start = max((m.start() for m in _TOP_LEVEL_FUNCTION.finditer(case.text, 0, case.offset)), default=0)
@@ -133,13 +133,13 @@ def _undeclared_value(case: Case) -> str:
 
 
 @explains("block")
-def _undefined_block(case: Case) -> str:
+def undefined_block(case: Case) -> str:
     labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
     return did_you_mean(_token(case, BLOCK_ID), labels)
 
 
 @explains("alias")
-def _undefined_alias(case: Case) -> str | ErrorExplanation:
+def undefined_alias(case: Case) -> str | ErrorExplanation:
     # The position is after the name.
     line_start = case.text.rfind("\n", 0, case.offset) + 1
     starts = [(case.text.rfind(sigil + case["name"], line_start, case.offset), sigil) for sigil in "#!"]
@@ -156,7 +156,7 @@ def _undefined_alias(case: Case) -> str | ErrorExplanation:
 
 
 @explains("symbol")
-def _undefined_symbol(case: Case) -> str:
+def undefined_symbol(case: Case) -> str:
     """Suggests a similar symbol that an operation named `by` defines, or lists all such symbols."""
     table = None if case.op is None else nearest_symbol_table(case.op)
     if not isinstance(table, SymbolTableOp):
@@ -174,7 +174,7 @@ def _undefined_symbol(case: Case) -> str:
 
 
 @explains("missing attribute")
-def _missing_attribute(case: Case) -> str | ErrorExplanation:
+def missing_attribute(case: Case) -> str | ErrorExplanation:
     name, op = case["name"], case.op
     present = [] if op is None else [n for n, _ in (*op.signature.attributes.entries, *op.attributes.entries)]
     unknown = [other for other in present if op is None or other not in _declared(case)]
@@ -191,7 +191,7 @@ def _declared(case: Case) -> set[str]:
 
 
 @explains("plain attribute")
-def _plain_attribute(case: Case) -> str | ErrorExplanation:
+def plain_attribute(case: Case) -> str | ErrorExplanation:
     """Finds the first attribute without a dialect prefix, as the verifier does."""
     if not isinstance(case.op, FunctionOpInterface):
         return ""
@@ -208,19 +208,19 @@ def _plain_attribute(case: Case) -> str | ErrorExplanation:
 
 
 @explains("dialect of attribute")
-def _attribute_of_unknown_dialect(case: Case) -> str:
+def attribute_of_unknown_dialect(case: Case) -> str:
     return did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`")
 
 
 @explains("keyword")
-def _wrong_keyword(case: Case) -> str:
+def wrong_keyword(case: Case) -> str:
     names = case["names"].split(", ")
     help = did_you_mean(_token(case, BARE_ID), names)
     return help or f"choose from {listed(map(backticked, names), 20)}"
 
 
 @explains("attribute or type")
-def _unknown_kind(case: Case) -> str:
+def unknown_kind(case: Case) -> str:
     dialect = case.dialects.find(case["dialect"])
     if dialect is None:
         return ""
@@ -239,12 +239,12 @@ def _token(case: Case, pattern: str) -> str:
 
 
 @explains("axis")
-def _unknown_axis(case: Case) -> str:
+def unknown_axis(case: Case) -> str:
     return _axis_help(case, case["axis"])
 
 
 @explains("mesh order")
-def _not_in_mesh_order(case: Case) -> str:
+def not_in_mesh_order(case: Case) -> str:
     sharding = next(_shardings(case.op), None)
     mesh = None if sharding is None or case.op is None else mesh_of(sharding, case.op)
     axes = "" if mesh is None else f": {_axes(mesh).removeprefix('the axes ')}"
@@ -252,7 +252,7 @@ def _not_in_mesh_order(case: Case) -> str:
 
 
 @explains("local shape")
-def _local_shape(case: Case) -> str | ErrorExplanation:
+def local_shape(case: Case) -> str | ErrorExplanation:
     # The verifier checks the shapes before the names of the axes.
     axis = _undefined_manual_axis(case.op)
     return "" if axis is None else ErrorExplanation([text(f'"{axis}"')], _axis_help(case, axis))

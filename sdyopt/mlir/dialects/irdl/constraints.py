@@ -45,22 +45,22 @@ REGION = exactly(REGION_TYPE, "IRDL handle to a region definition")
 
 
 @irdl.type("attribute")
-def _parse_attribute_type(_parser: AsmParser) -> AttributeType:
+def parse_attribute_type(_parser: AsmParser) -> AttributeType:
     return ATTRIBUTE_TYPE
 
 
 @irdl.type("region")
-def _parse_region_type(_parser: AsmParser) -> RegionType:
+def parse_region_type(_parser: AsmParser) -> RegionType:
     return REGION_TYPE
 
 
 @irdl.printer(AttributeType)
-def _print_attribute_type(_type: AttributeType, _attribute_printer: AttributePrinter) -> str:
+def print_attribute_type(_type: AttributeType, _attribute_printer: AttributePrinter) -> str:
     return "attribute"
 
 
 @irdl.printer(RegionType)
-def _print_region_type(_type: RegionType, _attribute_printer: AttributePrinter) -> str:
+def print_region_type(_type: RegionType, _attribute_printer: AttributePrinter) -> str:
     return "region"
 
 

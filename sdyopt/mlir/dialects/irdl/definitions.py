@@ -41,7 +41,7 @@ class Variadicities(Attribute):
 
 
 @irdl.attribute("variadicity_array")
-def _parse_variadicities(parser: AsmParser) -> Variadicities:
+def parse_variadicities(parser: AsmParser) -> Variadicities:
     def kind() -> str:
         offset = parser.skip_trivia()
         keyword = parser.accept_keyword()
@@ -55,7 +55,7 @@ def _parse_variadicities(parser: AsmParser) -> Variadicities:
 
 
 @irdl.printer(Variadicities)
-def _print_variadicities(attribute: Variadicities, _attribute_printer: AttributePrinter) -> str:
+def print_variadicities(attribute: Variadicities, _attribute_printer: AttributePrinter) -> str:
     return f"variadicity_array[{', '.join(f' {kind}' for kind in attribute.kinds)}]"
 
 

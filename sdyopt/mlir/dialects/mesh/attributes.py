@@ -161,7 +161,7 @@ def parse_bracketed_reduction(parser: AsmParser) -> Reduction:
 
 
 @mesh.printer(Reduction)
-def _print_kind(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
+def print_kind(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
     return f"partial<{attribute.kind}>"
 
 
@@ -304,7 +304,7 @@ def _parameter_error(parser: AsmParser, parameter: str, cpp_type: str) -> Diagno
 
 
 @mesh.printer(MeshSharding)
-def _print_sharding(sharding: MeshSharding, _attribute_printer: AttributePrinter) -> str:
+def print_sharding(sharding: MeshSharding, _attribute_printer: AttributePrinter) -> str:
     return "shard" + sharding_text(sharding)
 
 
@@ -377,12 +377,12 @@ SHARDING_VALUE = exactly(SHARDING_TYPE, "sharding definition")
 
 
 @mesh21.type("sharding")
-def _parse_sharding_type(_parser: AsmParser) -> ShardingType:
+def parse_sharding_type(_parser: AsmParser) -> ShardingType:
     return SHARDING_TYPE
 
 
 @mesh21.printer(ShardingType)
-def _print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrinter) -> str:
+def print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrinter) -> str:
     return "sharding"
 
 

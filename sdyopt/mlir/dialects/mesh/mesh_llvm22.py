@@ -74,27 +74,27 @@ _SHARDING_VALUE = exactly(_SHARDING_TYPE, SHARDING_VALUE.description)
 
 
 @shard.attribute("partial")
-def _parse_reduction(parser: AsmParser) -> GridReduction:
+def parse_reduction(parser: AsmParser) -> GridReduction:
     return parse_reduction_kind(parser, GridReduction)
 
 
 @shard.printer(GridReduction)
-def _print_reduction(attribute: GridReduction, _attribute_printer: AttributePrinter) -> str:
+def print_reduction(attribute: GridReduction, _attribute_printer: AttributePrinter) -> str:
     return f"partial {attribute.kind}"
 
 
 @shard.type("sharding")
-def _parse_sharding_type(_parser: AsmParser) -> GridShardingType:
+def parse_sharding_type(_parser: AsmParser) -> GridShardingType:
     return _SHARDING_TYPE
 
 
 @shard.printer(GridShardingType)
-def _print_sharding_type(_type: GridShardingType, _attribute_printer: AttributePrinter) -> str:
+def print_sharding_type(_type: GridShardingType, _attribute_printer: AttributePrinter) -> str:
     return "sharding"
 
 
 # MLIR prints two spaces before the kind.
-declare_syntax(_REDUCTION, _parse_reduction, lambda attribute, attribute_printer: f" {attribute.kind}")
+declare_syntax(_REDUCTION, parse_reduction, lambda attribute, attribute_printer: f" {attribute.kind}")
 declare_axes_lists(shard, _LISTS, GridAxesLists)
 
 

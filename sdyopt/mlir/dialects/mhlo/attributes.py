@@ -129,7 +129,7 @@ class DotAlgorithm(precision.DotAlgorithm):
 
 
 @mhlo.attribute("dot_algorithm")
-def _parse_algorithm(parser: AsmParser) -> Attribute:
+def parse_algorithm(parser: AsmParser) -> Attribute:
     return precision.parse_algorithm(parser, DotAlgorithm)
 
 
@@ -218,7 +218,7 @@ _RAGGED_ENTRIES = {
 
 
 @mhlo.attribute("ragged_dot")
-def _parse_ragged_dot(parser: AsmParser) -> Attribute:
+def parse_ragged_dot(parser: AsmParser) -> Attribute:
     parser.expect("<")
     entries = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
     lhs_ragged_dimensions, rhs_group_dimensions = (entries.get(name, ()) for name in _LIST_NAMES)
@@ -228,7 +228,7 @@ def _parse_ragged_dot(parser: AsmParser) -> Attribute:
 
 
 @mhlo.printer(RaggedDotDimensions)
-def _print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
+def print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
     entries = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
     lists = zip(_LIST_NAMES, (dims.lhs_ragged_dimensions, dims.rhs_group_dimensions), strict=True)
     entries += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
@@ -242,7 +242,7 @@ class TypeExtensions(types.Bounds):
 
 
 @mhlo.attribute("type_extensions")
-def _parse_type_extensions(parser: AsmParser) -> Attribute:
+def parse_type_extensions(parser: AsmParser) -> Attribute:
     parser.expect("<")
     parser.expect("bounds")
     parser.expect("=")
@@ -252,7 +252,7 @@ def _parse_type_extensions(parser: AsmParser) -> Attribute:
 
 
 @mhlo.printer(TypeExtensions)
-def _print_type_extensions(attribute: TypeExtensions, attribute_printer: AttributePrinter) -> str:
+def print_type_extensions(attribute: TypeExtensions, attribute_printer: AttributePrinter) -> str:
     return f"type_extensions<bounds = [{', '.join(map(types.print_dimension_size, attribute.bounds))}]>"
 
 
@@ -278,22 +278,22 @@ TOKEN = TokenType()
 
 
 @mhlo.type("token")
-def _parse_token(parser: AsmParser) -> Type:
+def parse_token(parser: AsmParser) -> Type:
     return TOKEN
 
 
 @mhlo.printer(TokenType)
-def _print_token(type: TokenType, attribute_printer: AttributePrinter) -> str:
+def print_token(type: TokenType, attribute_printer: AttributePrinter) -> str:
     return "token"
 
 
 @mhlo.type("async_bundle")
-def _parse_async_bundle(parser: AsmParser) -> Type:
+def parse_async_bundle(parser: AsmParser) -> Type:
     return AsyncBundle(tuple(parser.comma_list(parser.type, "<", ">")))
 
 
 @mhlo.printer(AsyncBundle)
-def _print_async_bundle(type: AsyncBundle, attribute_printer: AttributePrinter) -> str:
+def print_async_bundle(type: AsyncBundle, attribute_printer: AttributePrinter) -> str:
     return f"async_bundle<{', '.join(map(attribute_printer.type, type.types))}>"
 
 

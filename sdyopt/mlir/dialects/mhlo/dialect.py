@@ -61,7 +61,7 @@ class ResultAlias(Attribute):
 
 
 @mhlo.attribute("result_alias")
-def _parse_result_alias(parser: AsmParser) -> Attribute:
+def parse_result_alias(parser: AsmParser) -> Attribute:
     entries = {"tuple_indices": parse_dimensions, "result_index": _parse_result_index, "must_alias": _nothing}
     parser.expect("<")
     values = parse_custom_struct(parser, "argument-result alias", entries, flags={"must_alias"})
@@ -81,7 +81,7 @@ def _nothing(parser: AsmParser) -> None:
 
 
 @mhlo.printer(ResultAlias)
-def _print_result_alias(alias: ResultAlias, attribute_printer: AttributePrinter) -> str:
+def print_result_alias(alias: ResultAlias, attribute_printer: AttributePrinter) -> str:
     parts = [f"result_index = {[alias.result, *alias.result_indices]}"]
     if alias.argument_indices:
         parts.insert(0, f"tuple_indices = {list(alias.argument_indices)}")

@@ -102,12 +102,12 @@ def print_dimension_size(size: int) -> str:
 
 
 @stablehlo.attribute("bounds")
-def _parse(parser: AsmParser) -> Attribute:
+def parse(parser: AsmParser) -> Attribute:
     return Bounds(tuple(parser.comma_list(lambda: parse_dimension_size(parser), "<", ">")))
 
 
 @stablehlo.attribute("type_extensions")
-def _parse_type_extensions(parser: AsmParser) -> Attribute:
+def parse_type_extensions(parser: AsmParser) -> Attribute:
     """Parses `<bounds = [8, ?]>`, the older syntax, which is never printed."""
     parser.expect("<")
     parser.expect("bounds")
@@ -142,17 +142,17 @@ TOKEN_TYPE = TokenType()
 
 
 @stablehlo.type("token")
-def _parse_token(parser: AsmParser) -> Type:
+def parse_token(parser: AsmParser) -> Type:
     return TOKEN_TYPE
 
 
 @stablehlo.printer(TokenType)
-def _print_token(type: TokenType, attribute_printer: AttributePrinter) -> str:
+def print_token(type: TokenType, attribute_printer: AttributePrinter) -> str:
     return "token"
 
 
 @stablehlo.type("future")
-def _parse_future(parser: AsmParser) -> Type:
+def parse_future(parser: AsmParser) -> Type:
     offset = parser.skip_trivia()
     parser.expect("<")
     try:
@@ -168,7 +168,7 @@ def _parse_future(parser: AsmParser) -> Type:
 
 
 @stablehlo.printer(FutureType)
-def _print_future(type: FutureType, attribute_printer: AttributePrinter) -> str:
+def print_future(type: FutureType, attribute_printer: AttributePrinter) -> str:
     return f"future<{', '.join(attribute_printer.type(t) for t in type.types)}>"
 
 
