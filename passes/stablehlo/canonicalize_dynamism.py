@@ -13,7 +13,6 @@ plus constants becomes a `dynamic_slice`. Custom calls lose the operands that ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp
@@ -27,7 +26,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
+from sdyopt.mlir.ir.patterns import GreedyOptions, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
@@ -35,7 +34,7 @@ from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
 from .support.dynamic_simplifications import dynamic_slice_form, gather_form, pad_form, slice_form
-from .support.folds import result_type
+from .support.folds import Patterns, result_type
 from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands
 from .support.replacement import inherent
 
@@ -71,7 +70,11 @@ def _replace(
     return True
 
 
-def _broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+_PATTERNS = Patterns()
+
+
+@_PATTERNS.add(DynamicBroadcastInDimOp)
+def broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     operand = op.signature[DynamicBroadcastInDimOp.operand]
     if not operand.has_static_shape or not _has_static_result(op, op.output_dimensions):
         return False
@@ -82,7 +85,8 @@ def _has_static_result(op: Op, shape: Value) -> bool:
     return constant_integers(shape) is not None and result_type(op).has_static_shape
 
 
-def _convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(DynamicConvOp)
+def convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
     padding = constant_integers(op.padding)
     if padding is None:
         return False
@@ -92,19 +96,23 @@ def _convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
     return _replace(op, ConvolutionOp, [op.lhs, op.rhs], rewriter, attributes)
 
 
-def _iota(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(DynamicIotaOp)
+def iota(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     if not _has_static_result(op, op.output_shape):
         return False
     return _replace(op, IotaOp, [], rewriter, inherent(op, "iota_dimension"))
 
 
-def _reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(DynamicReshapeOp)
+def reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     if not _has_static_result(op, op.output_shape):
         return False
     return _replace(op, ReshapeOp, [op.operand], rewriter, {})
 
 
-def _to_static(op: Op, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(DynamicGatherOp)
+@_PATTERNS.add(DynamicPadOp)
+def to_static(op: Op, rewriter: Rewriter) -> bool:
     form = _STATIC_FORMS[type(op)](op)
     if form is None:
         return False
@@ -112,7 +120,8 @@ def _to_static(op: Op, rewriter: Rewriter) -> bool:
     return _replace(op, op_class, operands, rewriter, attributes)
 
 
-def _slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(RealDynamicSliceOp)
+def slice_(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     form = dynamic_slice_form(op, rewriter) or slice_form(op)
     if form is None:
         return False
@@ -120,7 +129,8 @@ def _slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     return _replace(op, op_class, operands, rewriter, attributes | dict(op.attributes.entries))
 
 
-def _custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
+@_PATTERNS.add(CustomCallOp)
+def custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
     if shapes_in_operands(op) is None:
         return False
     indices = op.attributes.get(SHAPE_OPERANDS)
@@ -139,18 +149,4 @@ def _custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
     return _replace(op, CustomCallOp, operands, rewriter, attributes | dict(discardable.entries))
 
 
-def _patterns(*rewrites: Any) -> list[Pattern]:
-    return [Pattern(rewrite) for rewrite in rewrites]
-
-
 _STATIC_FORMS = {DynamicGatherOp: gather_form, DynamicPadOp: pad_form}
-_PATTERNS: dict[type[Op], list[Pattern]] = {
-    CustomCallOp: _patterns(_custom_call),
-    DynamicBroadcastInDimOp: _patterns(_broadcast),
-    DynamicConvOp: _patterns(_convolution),
-    DynamicGatherOp: _patterns(_to_static),
-    DynamicIotaOp: _patterns(_iota),
-    DynamicPadOp: _patterns(_to_static),
-    DynamicReshapeOp: _patterns(_reshape),
-    RealDynamicSliceOp: _patterns(_slice),
-}

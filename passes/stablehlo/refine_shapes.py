@@ -131,8 +131,8 @@ class _Refinement:
             if isinstance(function, FuncOp):
                 self._is_effect_free(function)
         self._patterns = shape_folds(FoldOptions(max_elements=_NO_LIMIT, floats=False))
-        for op_class, rewrite in REFINEMENTS.items():
-            self._patterns.setdefault(op_class, []).insert(0, Pattern(rewrite))
+        for op_class, patterns in REFINEMENTS.items():
+            self._patterns[op_class] = [*patterns, *self._patterns.get(op_class, ())]
         self._patterns[CallOp] = [Pattern(self._refine_call)]
 
     def refine(self, key: _Key) -> None:

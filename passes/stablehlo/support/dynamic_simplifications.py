@@ -17,7 +17,6 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
 from sdyopt.mlir.ir.types import I64, INDEX, RankedTensor
@@ -96,7 +95,13 @@ def dynamic_slice_form(op: RealDynamicSliceOp, rewriter: Rewriter) -> StaticForm
     return DynamicSliceOp, [op.operand, *starts], {"slice_sizes": integers(sizes)}
 
 
-def _use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+DYNAMIC_SIMPLIFICATIONS = Patterns()
+
+
+@DYNAMIC_SIMPLIFICATIONS.add(
+    DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_FoldToDynamicReshape", benefit=2
+)
+def use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Uses the result of a reshape to the shape of the broadcast."""
     reshape = op.operand.defining_op
     if not isinstance(reshape, DynamicReshapeOp) or reshape.output_shape is not op.output_dimensions:
@@ -106,7 +111,8 @@ def _use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> boo
     )
 
 
-def _merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_MergeComposition", benefit=2)
+def merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, DynamicBroadcastInDimOp):
         return False
@@ -121,7 +127,8 @@ def _merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -
     return replace_with_new(op, DynamicBroadcastInDimOp, operands, rewriter, attributes)
 
 
-def _remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2)
+def remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Removes a broadcast to the shape that the operand has."""
     shape = op.output_dimensions.defining_op
     if not isinstance(shape, ShapeOfOp) or shape.arg is not op.operand:
@@ -129,14 +136,16 @@ def _remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -
     return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
 
 
-def _nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert")
+def nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     known = op.known_nonexpanding_dimensions
     if known is None or len(known) != result_type(op).rank or not is_iota(op.broadcast_dimensions):
         return False
     return replace_with_new(op, ConvertOp, [op.operand], rewriter)
 
 
-def _dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOpNotActuallyDynamic")
+def dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if not tensor_type(op.operand).has_static_shape:
         return False
@@ -158,14 +167,16 @@ def _dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter
     return True
 
 
-def _merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOp_MergeComposition", benefit=2)
+def merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, DynamicReshapeOp):
         return False
     return replace_with_new(op, DynamicReshapeOp, [inner.operand, op.output_shape], rewriter)
 
 
-def _remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOpSameOperandAndResultShape")
+def remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     """Removes a reshape of a result that has the shape to which an operand was reshaped."""
     between = op.operand.defining_op
     if between is None or SAME_SHAPE not in between.traits or not between.operands:
@@ -176,18 +187,21 @@ def _remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
 
 
-def _dynamic_reshape_to_static(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOpIsStatic")
+def dynamic_reshape_to_static(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     if not result_type(op).has_static_shape:
         return False
     return replace_with_new(op, ReshapeOp, [op.operand], rewriter, keeps_attributes=False)
 
 
-def _use_reshape_operand(op: ShapeOfOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(ShapeOfOp, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)
+def use_reshape_operand(op: ShapeOfOp, rewriter: Rewriter) -> bool:
     reshape = op.arg.defining_op
     return isinstance(reshape, DynamicReshapeOp) and replace_with_value(op, reshape.output_shape, rewriter)
 
 
-def _dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicIotaOp, "DynamicIotaOpToBroadcast")
+def dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     type, dimension, shape = result_type(op), op.iota_dimension, op.output_shape
     if type.rank < 2:
         return False
@@ -214,20 +228,25 @@ def _dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     )
 
 
-def _dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicIotaOp, "DynamicIotaIsStatic")
+def dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     if not result_type(op).has_static_shape:
         return False
     attributes = inherent(op, "iota_dimension")
     return replace_with_new(op, IotaOp, (), rewriter, attributes, keeps_attributes=False)
 
 
-def _to_static(op: Op, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicGatherOp, "DynamicGatherOp_ReplaceWithGather", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.add(DynamicPadOp, "DynamicPadOp_ReplaceWithPad")
+@DYNAMIC_SIMPLIFICATIONS.add(RealDynamicSliceOp, "RealDynamicSliceOp_ReplaceWithSlice")
+def to_static(op: Op, rewriter: Rewriter) -> bool:
     """Replaces a dynamic operation by its static form."""
     form = _STATIC_FORMS[type(op)](op)
     return form is not None and _use_form(op, form, rewriter)
 
 
-def _to_dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+@DYNAMIC_SIMPLIFICATIONS.add(RealDynamicSliceOp, "RealDynamicSliceOpToDynamicSlice")
+def to_dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     form = dynamic_slice_form(op, rewriter)
     return form is not None and _use_form(op, form, rewriter)
 
@@ -238,29 +257,3 @@ def _use_form(op: Op, form: StaticForm, rewriter: Rewriter) -> bool:
 
 
 _STATIC_FORMS = {DynamicGatherOp: gather_form, DynamicPadOp: pad_form, RealDynamicSliceOp: slice_form}
-
-DYNAMIC_SIMPLIFICATIONS: Patterns = {
-    DynamicBroadcastInDimOp: [
-        Pattern(_use_dynamic_reshape, "DynamicBroadcastInDimOp_FoldToDynamicReshape", benefit=2),
-        Pattern(_merge_dynamic_broadcasts, "DynamicBroadcastInDimOp_MergeComposition", benefit=2),
-        Pattern(_remove_dynamic_broadcast, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2),
-        Pattern(_nonexpanding_broadcast_to_convert, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert"),
-        Pattern(_dynamic_broadcast_to_static, "DynamicBroadcastInDimOpNotActuallyDynamic"),
-    ],
-    DynamicGatherOp: [Pattern(_to_static, "DynamicGatherOp_ReplaceWithGather", benefit=2)],
-    DynamicIotaOp: [
-        Pattern(_dynamic_iota_to_broadcast, "DynamicIotaOpToBroadcast"),
-        Pattern(_dynamic_iota_to_static, "DynamicIotaIsStatic"),
-    ],
-    DynamicPadOp: [Pattern(_to_static, "DynamicPadOp_ReplaceWithPad")],
-    DynamicReshapeOp: [
-        Pattern(_merge_dynamic_reshapes, "DynamicReshapeOp_MergeComposition", benefit=2),
-        Pattern(_remove_repeated_reshape, "DynamicReshapeOpSameOperandAndResultShape"),
-        Pattern(_dynamic_reshape_to_static, "DynamicReshapeOpIsStatic"),
-    ],
-    RealDynamicSliceOp: [
-        Pattern(_to_static, "RealDynamicSliceOp_ReplaceWithSlice"),
-        Pattern(_to_dynamic_slice, "RealDynamicSliceOpToDynamicSlice"),
-    ],
-    ShapeOfOp: [Pattern(_use_reshape_operand, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)],
-}

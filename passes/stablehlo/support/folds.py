@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import fmod, inf, isinf, isnan, nan, prod
+from typing import TypeVar
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.arith.folding import (
@@ -57,12 +58,25 @@ class FoldOptions:
 
 # Computes the constant that an operation folds to; None if it does not fold.
 Fold = Callable[[Op, FoldOptions], DenseElements | None]
-Patterns = dict[type[Op], list[Pattern]]
+R = TypeVar("R", bound=Callable[..., bool])
+
+
+class Patterns(dict[type[Op], list[Pattern]]):
+    """Patterns by class of operation, each declared where its function is defined."""
+
+    def add(self, op_class: type[Op], name: str = "", benefit: int = 1) -> Callable[[R], R]:
+        """Decorator: registers a function that rewrites operations of a class."""
+
+        def register(rewrite: R) -> R:
+            self.setdefault(op_class, []).append(Pattern(rewrite, name, benefit=benefit))
+            return rewrite
+
+        return register
 
 
 def shape_folds(options: FoldOptions) -> Patterns:
     """The patterns that fold computations of shapes, by class of operation."""
-    patterns = {op_class: [fold_pattern(fold, options)] for op_class, fold in _SHAPE_FOLDS.items()}
+    patterns = Patterns({op_class: [fold_pattern(fold, options)] for op_class, fold in _SHAPE_FOLDS.items()})
     patterns[ConcatenateOp].append(Pattern(_merge_adjacent_splats))
     patterns[SetDimensionSizeOp] = [Pattern(_erase_set_dimension_size)]
     return patterns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp
@@ -45,6 +45,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
+from .folds import Patterns
 from .refinement import (
     WRAPPER,
     refine_results,
@@ -54,21 +55,35 @@ from .refinement import (
     static_slice_sizes,
 )
 
-# Refines the results of an operation; returns whether any changed.
-Refine = Callable[[Any, Rewriter], bool]
+# The patterns refine the results of operations.
+REFINEMENTS = Patterns()
+Infer = Callable[[Any], Sequence[int] | None]
+F = TypeVar("F", bound=Infer)
 
 
-def _by_shape(infer: Callable[[Any], Sequence[int] | None]) -> Refine:
-    """Refines the only result to an inferred shape, if any can be inferred."""
+def infers_shape(op_class: type[Op]) -> Callable[[F], F]:
+    """Decorator: refines the only result of operations to the shape that a function infers, if any."""
 
-    def refine(op: Op, rewriter: Rewriter) -> bool:
-        try:
-            shape = infer(op)
-        except SignatureError:
-            return False
-        return shape is not None and refine_shapes(op, [shape])
+    def register(infer: F) -> F:
+        @REFINEMENTS.add(op_class)
+        def refine(op: Op, rewriter: Rewriter) -> bool:
+            try:
+                shape = infer(op)
+            except SignatureError:
+                return False
+            return shape is not None and refine_shapes(op, [shape])
 
-    return refine
+        return infer
+
+    return register
+
+
+infers_shape(ConvertOp)(lambda op: op.signature[ConvertOp.operand].shape)
+infers_shape(DynamicBroadcastInDimOp)(lambda op: constant_integers(op.output_dimensions))
+infers_shape(DynamicIotaOp)(lambda op: constant_integers(op.output_shape))
+infers_shape(DynamicReshapeOp)(lambda op: constant_integers(op.output_shape))
+infers_shape(RngOp)(lambda op: constant_integers(op.shape))
+infers_shape(UniformQuantizeOp)(lambda op: op.signature[UniformQuantizeOp.operand].shape)
 
 
 def _infer(op: Op, rewriter: Rewriter) -> bool:
@@ -84,7 +99,8 @@ def _infer(op: Op, rewriter: Rewriter) -> bool:
 INFER = Pattern(_infer, benefit=0)
 
 
-def _refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(CustomCallOp)
+def refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
     shapes = shapes_in_operands(call)
     if shapes is None or not refine_shapes(call, shapes):
         return False
@@ -96,14 +112,16 @@ def _refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _refine_while(op: WhileOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(WhileOp)
+def refine_while(op: WhileOp, rewriter: Rewriter) -> bool:
     """Refines the block arguments of both regions. The results are inferred from the operands."""
     types = op.signature.operand_types
     changed = [refine_values(op, region.blocks[0].arguments, types) for region in op.regions]
     return any(changed)
 
 
-def _update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(ReturnOp)
+def update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
     """Sets the result types of a function to those that were refined, and erases the casts."""
     function = op.parent_op
     assert isinstance(function, FuncOp)
@@ -128,7 +146,8 @@ def _update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
     return bool(casts)
 
 
-def _update_branches(op: RegionReturnOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(RegionReturnOp)
+def update_branches(op: RegionReturnOp, rewriter: Rewriter) -> bool:
     """Visits a conditional again if a branch returns more specific types than its results have."""
     parent = op.parent_op
     if not isinstance(parent, ConditionalOp):
@@ -143,7 +162,8 @@ def _update_branches(op: RegionReturnOp, rewriter: Rewriter) -> bool:
     return False
 
 
-def _bitcast_shape(op: BitcastConvertOp) -> Sequence[int] | None:
+@infers_shape(BitcastConvertOp)
+def bitcast_shape(op: BitcastConvertOp) -> Sequence[int] | None:
     source, target = op.signature[BitcastConvertOp.operand], op.signature[BitcastConvertOp.out]
     return source.shape if bit_width(source.element) == bit_width(target.element) else None
 
@@ -164,35 +184,42 @@ def _gathered_shape(
     return shape
 
 
-def _refine_all_gather(op: AllGatherOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(AllGatherOp)
+def refine_all_gather(op: AllGatherOp, rewriter: Rewriter) -> bool:
     shape = _gathered_shape(op, op.all_gather_dim, lambda size, count: size * count)
     return shape is not None and refine_shapes(op, [shape])
 
 
-def _reduce_scatter_shape(op: ReduceScatterOp) -> Sequence[int] | None:
+@infers_shape(ReduceScatterOp)
+def reduce_scatter_shape(op: ReduceScatterOp) -> Sequence[int] | None:
     return _gathered_shape(op, op.scatter_dimension, lambda size, count: size // count)
 
 
-def _convolution(op: ConvolutionOp) -> Sequence[int]:
+@infers_shape(ConvolutionOp)
+def convolution(op: ConvolutionOp) -> Sequence[int]:
     return convolution_shape(op.signature, padding_pairs(op.signature, op.padding))
 
 
-def _dynamic_convolution(op: DynamicConvOp) -> Sequence[int] | None:
+@infers_shape(DynamicConvOp)
+def dynamic_convolution(op: DynamicConvOp) -> Sequence[int] | None:
     padding = constant_value(op.padding.defining_op)
     return convolution_shape(op.signature, pairs_of(padding)) if isinstance(padding, DenseElements) else None
 
 
-def _dot(op: DotOp) -> Sequence[int]:
+@infers_shape(DotOp)
+def dot(op: DotOp) -> Sequence[int]:
     lhs, rhs = op.signature[DotOp.lhs], op.signature[DotOp.rhs]
     return [*lhs.shape[:-1], *rhs.shape[1:]]
 
 
-def _dot_general(op: DotGeneralOp) -> Sequence[int]:
+@infers_shape(DotGeneralOp)
+def dot_general(op: DotGeneralOp) -> Sequence[int]:
     lhs, rhs = op.signature[DotGeneralOp.lhs], op.signature[DotGeneralOp.rhs]
     return dot_result_shape(op.signature, lhs, rhs, op.dot_dimension_numbers)
 
 
-def _ragged_dot(op: RaggedDotOp) -> Sequence[int] | None:
+@infers_shape(RaggedDotOp)
+def ragged_dot(op: RaggedDotOp) -> Sequence[int] | None:
     lhs, rhs, groups = (operand.type for operand in op.operands)
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return None
@@ -211,7 +238,8 @@ def _constants(**operands: Value) -> dict[str, Sequence[int]] | None:
     return shapes
 
 
-def _refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(DynamicPadOp)
+def refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
     padding = _constants(
         edge_padding_low=op.edge_padding_low,
         edge_padding_high=op.edge_padding_high,
@@ -222,7 +250,8 @@ def _refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
     return _refine_as(op, PadOp, [op.operand, op.padding_value], padding)
 
 
-def _refine_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(RealDynamicSliceOp)
+def refine_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     ranges = _constants(start_indices=op.start_indices, limit_indices=op.limit_indices, strides=op.strides)
     if ranges is not None:
         return _refine_as(op, SliceOp, [op.operand], ranges)
@@ -253,41 +282,17 @@ def _refine_as(
     return refine_results(op, [type])
 
 
-def _refine_dynamic_gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(DynamicGatherOp)
+def refine_dynamic_gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
     try:
         return refine_results(op, dynamic_gather_types(op.signature, constant_integers(op.slice_sizes)))
     except SignatureError:
         return False
 
 
-def _refine_set_dimension_size(op: SetDimensionSizeOp, rewriter: Rewriter) -> bool:
+@REFINEMENTS.add(SetDimensionSizeOp)
+def refine_set_dimension_size(op: SetDimensionSizeOp, rewriter: Rewriter) -> bool:
     try:
         return refine_results(op, [type_with_size(op.signature, constant_integers(op.size))])
     except SignatureError:
         return False
-
-
-REFINEMENTS: dict[type[Op], Refine] = {
-    AllGatherOp: _refine_all_gather,
-    BitcastConvertOp: _by_shape(_bitcast_shape),
-    ConvertOp: _by_shape(lambda op: op.signature[ConvertOp.operand].shape),
-    ConvolutionOp: _by_shape(_convolution),
-    CustomCallOp: _refine_custom_call,
-    DotGeneralOp: _by_shape(_dot_general),
-    DotOp: _by_shape(_dot),
-    DynamicBroadcastInDimOp: _by_shape(lambda op: constant_integers(op.output_dimensions)),
-    DynamicConvOp: _by_shape(_dynamic_convolution),
-    DynamicGatherOp: _refine_dynamic_gather,
-    DynamicIotaOp: _by_shape(lambda op: constant_integers(op.output_shape)),
-    DynamicPadOp: _refine_pad,
-    DynamicReshapeOp: _by_shape(lambda op: constant_integers(op.output_shape)),
-    RaggedDotOp: _by_shape(_ragged_dot),
-    RealDynamicSliceOp: _refine_slice,
-    RegionReturnOp: _update_branches,
-    ReduceScatterOp: _by_shape(_reduce_scatter_shape),
-    ReturnOp: _update_function,
-    RngOp: _by_shape(lambda op: constant_integers(op.shape)),
-    SetDimensionSizeOp: _refine_set_dimension_size,
-    UniformQuantizeOp: _by_shape(lambda op: op.signature[UniformQuantizeOp.operand].shape),
-    WhileOp: _refine_while,
-}

@@ -23,7 +23,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, ComplexType, FloatType, In
 from sdyopt.mlir.ir.value import Value
 
 from .dynamic_simplifications import integers
-from .folds import Patterns
 from .replacement import new_value
 
 
@@ -271,7 +270,7 @@ def _empty_constant(op: Op, type: Type, rewriter: Rewriter) -> Value:
     return new_value(op, ConstantOp, (), type, rewriter, {"value": DenseElements(type, b"")})
 
 
-REGION_SIMPLIFICATIONS: Patterns = {
+REGION_SIMPLIFICATIONS: dict[type[Op], list[Pattern]] = {
     ReduceOp: [
         Pattern(remove_reduce, "ReduceOp_RemoveNoop"),
         Pattern(_broadcast_initial_values, "ReduceOpEmptyCanon"),

@@ -21,7 +21,6 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, element_size
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, ComplexType, FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
@@ -48,7 +47,11 @@ def is_reshape(signature: OpSignature) -> bool:
     return dimensions == sorted(dimensions) and _have_same_size(before, after)
 
 
-def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
+SHAPE_SIMPLIFICATIONS = Patterns()
+
+
+@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_MergeComposition", benefit=2)
+def merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Merges two broadcasts, unless the inner one becomes a reshape."""
     inner = op.operand.defining_op
     if not isinstance(inner, BroadcastInDimOp) or inner.signature.cached(is_reshape):
@@ -57,15 +60,18 @@ def _merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, BroadcastInDimOp, inner.operands, rewriter, {"broadcast_dimensions": merged})
 
 
-def _broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithReshape", benefit=2)
+def broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return op.signature.cached(is_reshape) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
 
 
-def _remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_RemoveNoop")
+def remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
 
 
-def _broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithTranspose")
+def broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     source, dimensions = tensor_type(op.operand), op.broadcast_dimensions
     if not _have_same_size(source, result_type(op)) or source.rank != result_type(op).rank:
         return False
@@ -76,17 +82,20 @@ def _broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
 # --- Reshapes and transposes --------------------------------------------------------------
 
 
-def _merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(ReshapeOp, "ReshapeOp_MergeComposition", benefit=2)
+def merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     return isinstance(inner, ReshapeOp) and replace_with_new(op, ReshapeOp, inner.operands, rewriter)
 
 
+@SHAPE_SIMPLIFICATIONS.add(ReshapeOp, "ReshapeOp_RemoveNoop")
 def remove_noop(op: Op, rewriter: Rewriter) -> bool:
     """Replaces an operation that changes at most the type by its operand, if it does not."""
     return replace_with_value(op, op.operand_at(0), rewriter)
 
 
-def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeOp_TransposeOfTranspose", benefit=2)
+def merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, TransposeOp):
         return False
@@ -94,11 +103,13 @@ def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, TransposeOp, inner.operands, rewriter, {"permutation": merged})
 
 
-def _remove_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeOp_RemoveNoop")
+def remove_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
     return is_iota(op.permutation) and replace_with_value(op, op.operand, rewriter)
 
 
-def _transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeIsReshape")
+def transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     """Reshapes instead, if only dimensions of size 1 move."""
     source = tensor_type(op.operand)
     if not source.has_static_shape or not result_type(op).has_static_shape:
@@ -109,7 +120,8 @@ def _transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, ReshapeOp, op.operands, rewriter, keeps_attributes=False)
 
 
-def _remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(ReverseOp, "ReverseOp_RemoveNoop")
+def remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
     source = tensor_type(op.operand)
     is_static = source.has_static_shape
     if not (
@@ -125,7 +137,8 @@ def _remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
 # --- Concatenations, slices, paddings -----------------------------------------------------
 
 
-def _flatten_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpFlatten")
+def flatten_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     """Takes the operands of concatenations along the same dimension that have no other use."""
     operands: list[Value] = []
     for value in op.operands:
@@ -138,11 +151,13 @@ def _flatten_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _remove_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpNoop")
+def remove_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return len(op.operands) == 1 and replace_with_value(op, op.operand_at(0), rewriter, False)
 
 
-def _drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpRemoveEmpty")
+def drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     kept = [value for value in op.operands if tensor_type(value).shape[op.dimension] != 0]
     if not kept or len(kept) == len(op.operands):
         return False
@@ -150,11 +165,13 @@ def _drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _remove_slice(op: SliceOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOp_RemoveNoop")
+def remove_slice(op: SliceOp, rewriter: Rewriter) -> bool:
     return tensor_type(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
 
 
-def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOpConcatSimplify")
+def slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
     """Slices a concatenation of only those operands that have elements of the slice."""
     joined = op.operand.defining_op
     if not isinstance(joined, ConcatenateOp) or not result_type(op).has_static_shape:
@@ -193,7 +210,8 @@ def _slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, SliceOp, part.results, rewriter, attributes, keeps_attributes=False)
 
 
-def _dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(DynamicSliceOp, "DynamicSliceOpToSlice")
+def dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
     source = tensor_type(op.operand)
     numbers = [constant_integers(start_index) for start_index in op.start_indices]
     if not source.has_static_shape:
@@ -211,7 +229,8 @@ def _dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, SliceOp, [op.operand], rewriter, attributes)
 
 
-def _use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_FoldToUpdateOperand")
+def use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Replaces an update of all elements by the new ones."""
     type = tensor_type(op.operand)
     if not type.has_static_shape or op.update.type is not type:
@@ -221,7 +240,8 @@ def _use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.update, rewriter)
 
 
-def _remove_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_RemoveNoop")
+def remove_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Removes an update by no elements; these are a constant, by another pattern."""
     update = constant_of(op.update)
     if update is None or update.type.num_elements != 0:
@@ -229,13 +249,15 @@ def _remove_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.operand, rewriter)
 
 
-def _remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(PadOp, "PadOp_RemoveNoop")
+def remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
     if any(op.edge_padding_low) or any(op.edge_padding_high) or any(op.interior_padding):
         return False
     return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
 
 
-def _pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(PadOp, "PadOpBroadcastEmptyTensor")
+def pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
     """Broadcasts the padding value if the operand has no elements."""
     type = tensor_type(op.operand)
     is_empty = type.has_static_shape and type.num_elements == 0
@@ -250,7 +272,8 @@ def _pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
 # --- Gathers, iotas, dimension sizes ------------------------------------------------------
 
 
-def _gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(GatherOp, "GatherOpCanon")
+def gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     """Slices instead, if there is one constant index."""
     index, source, dims = constant_of(op.start_indices), tensor_type(op.operand), op.dimension_numbers
     if index is None or dims.index_vector_dim != 0 or index.type.rank > 1 or not source.has_static_shape:
@@ -275,7 +298,8 @@ def _gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, ReshapeOp, [value], rewriter, keeps_attributes=False)
 
 
-def _iota_to_zero(op: IotaOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(IotaOp, "IotaOp_FoldScalarToZero")
+def iota_to_zero(op: IotaOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if type.shape[op.iota_dimension] != 1:
         return False
@@ -289,7 +313,8 @@ def _iota_to_zero(op: IotaOp, rewriter: Rewriter) -> bool:
 _FIRST_DIMENSION = IntegerAttr(0, I64)
 
 
-def _iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(IotaOp, "IotaOpBroadcast")
+def iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if type.rank < 2:
         return False
@@ -299,54 +324,11 @@ def _iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, BroadcastInDimOp, [value], rewriter, attributes, keeps_attributes=False)
 
 
-def _fold_dimension_size(op: GetDimensionSizeOp, rewriter: Rewriter) -> bool:
+@SHAPE_SIMPLIFICATIONS.add(GetDimensionSizeOp, "GetDimensionSizeOpCanon")
+def fold_dimension_size(op: GetDimensionSizeOp, rewriter: Rewriter) -> bool:
     size, type = tensor_type(op.operand).shape[op.dimension], result_type(op)
     if size < 0:
         return False
     data = (size & 0xFFFFFFFF).to_bytes(4, "little")
     rewriter.replace(op, create_constant(DenseElements(type, data), op, rewriter))
     return True
-
-
-SHAPE_SIMPLIFICATIONS: Patterns = {
-    BroadcastInDimOp: [
-        Pattern(_merge_broadcasts, "BroadcastInDimOp_MergeComposition", benefit=2),
-        Pattern(_broadcast_to_reshape, "BroadcastInDimOp_ReplaceWithReshape", benefit=2),
-        Pattern(_remove_broadcast, "BroadcastInDimOp_RemoveNoop"),
-        Pattern(_broadcast_to_transpose, "BroadcastInDimOp_ReplaceWithTranspose"),
-    ],
-    ConcatenateOp: [
-        Pattern(_flatten_concatenate, "ConcatenateOpFlatten"),
-        Pattern(_remove_concatenate, "ConcatenateOpNoop"),
-        Pattern(_drop_empty_operands, "ConcatenateOpRemoveEmpty"),
-    ],
-    DynamicSliceOp: [Pattern(_dynamic_slice_to_slice, "DynamicSliceOpToSlice")],
-    DynamicUpdateSliceOp: [
-        Pattern(_use_update, "DynamicUpdateSliceOp_FoldToUpdateOperand"),
-        Pattern(_remove_update, "DynamicUpdateSliceOp_RemoveNoop"),
-    ],
-    GatherOp: [Pattern(_gather_to_slice, "GatherOpCanon")],
-    GetDimensionSizeOp: [Pattern(_fold_dimension_size, "GetDimensionSizeOpCanon")],
-    IotaOp: [
-        Pattern(_iota_to_zero, "IotaOp_FoldScalarToZero"),
-        Pattern(_iota_to_broadcast, "IotaOpBroadcast"),
-    ],
-    PadOp: [
-        Pattern(_remove_pad, "PadOp_RemoveNoop"),
-        Pattern(_pad_to_broadcast, "PadOpBroadcastEmptyTensor"),
-    ],
-    ReshapeOp: [
-        Pattern(_merge_reshapes, "ReshapeOp_MergeComposition", benefit=2),
-        Pattern(remove_noop, "ReshapeOp_RemoveNoop"),
-    ],
-    ReverseOp: [Pattern(_remove_reverse, "ReverseOp_RemoveNoop")],
-    SliceOp: [
-        Pattern(_remove_slice, "SliceOp_RemoveNoop"),
-        Pattern(_slice_part_of_concatenate, "SliceOpConcatSimplify"),
-    ],
-    TransposeOp: [
-        Pattern(_merge_transposes, "TransposeOp_TransposeOfTranspose", benefit=2),
-        Pattern(_remove_transpose, "TransposeOp_RemoveNoop"),
-        Pattern(_transpose_to_reshape, "TransposeIsReshape"),
-    ],
-}

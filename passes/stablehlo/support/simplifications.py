@@ -5,7 +5,7 @@ A pattern has the name of that of StableHLO which does the same, and its benefit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sdyopt.mlir.dialects.arith.folding import float_of, unsigned
@@ -27,19 +27,21 @@ from sdyopt.mlir.ir.types import I1, I32, IntegerType
 from sdyopt.mlir.ir.value import Value
 
 from .dynamic_simplifications import DYNAMIC_SIMPLIFICATIONS
-from .folds import Patterns, cells, constant_of, create_constant, result_type
+from .folds import cells, constant_of, create_constant, result_type
 from .region_simplifications import REGION_SIMPLIFICATIONS, empty_tensors_to_constants
 from .replacement import replace_with_new, replace_with_value
 from .shape_simplifications import SHAPE_SIMPLIFICATIONS, remove_noop
 
 
-def simplifications(max_elements: int, others: Patterns | None = None) -> PatternsOf:
+def simplifications(
+    max_elements: int, others: Mapping[type[Op], Sequence[Pattern]] | None = None
+) -> PatternsOf:
     """The patterns of each class of operations, after other ones of the same benefit.
 
     A `select` of constants is folded if it has at most `max_elements` elements.
     """
     select = [*_INVERTED_SELECTS, Pattern(_select_constant(max_elements), "SelectOpCanon")]
-    own: Patterns = {
+    own: dict[type[Op], list[Pattern]] = {
         **_ARITHMETIC,
         **SHAPE_SIMPLIFICATIONS,
         **DYNAMIC_SIMPLIFICATIONS,
@@ -289,7 +291,7 @@ def _use_typed_ffi(op: CustomCallOp, rewriter: Rewriter) -> bool:
     return True
 
 
-_ARITHMETIC: Patterns = {
+_ARITHMETIC: dict[type[Op], list[Pattern]] = {
     hlo.AddOp: _commutative("AddOp", Pattern(_neutral(_is_zero, any_constant=True), "AddOp_RemoveNoop")),
     hlo.AndOp: _commutative(
         "AndOp",
