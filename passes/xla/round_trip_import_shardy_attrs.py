@@ -24,6 +24,7 @@ are not meant for.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
@@ -80,90 +81,209 @@ class RoundTripImportShardyAttrs(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        importer = _Importer(rewriter)
         if not self.enable_hlo_sharding_v3:
-            _import_meshes(module, rewriter)
-        _import_tuple_shardings(module, rewriter)
+            importer.import_meshes(module)
+        importer.import_tuple_shardings(module)
         for function in module.block.ops:
             if isinstance(function, FuncOp):
                 if self.enable_hlo_sharding_v3:
-                    _import_borders(function, rewriter)
-                    _import_by_axes(function, rewriter)
+                    importer.import_borders(function)
+                    importer.import_by_axes(function)
                 else:
-                    _import_frontend_attributes(function, rewriter)
+                    importer.import_frontend_attributes(function)
         return rewriter.changed
 
 
 # --- The module -----------------------------------------------------------------------------------
 
 
-def _import_meshes(module: ModuleOp, rewriter: Rewriter) -> None:
-    meshes = parsed_frontend_attribute(module, module.attributes, MESHES, DictAttr)
-    if meshes is None:
-        return
-    fresh = FreshNames(module)
-    last: Op | None = None
-    existing = {op.sym_name: op.mesh for op in module.block.ops if isinstance(op, MeshOp)}
-    for name, mesh in meshes:
-        if not isinstance(mesh, Mesh):
-            raise module.error(f"frontend attribute `{MESHES}`: {name} is not a mesh")
-        if existing.get(name) is mesh:
-            continue
-        attributes = {"sym_name": string(fresh.take(name)), "mesh": mesh}
-        location = module.lazy_location
-        if last is None:
-            last = rewriter.create(MeshOp, (), (), attributes, location=location, at_start_of=module.block)
+class _Importer(NamedTuple):
+    """The import of the attributes of a module."""
+
+    rewriter: Rewriter
+
+    def import_meshes(self, module: ModuleOp) -> None:
+        meshes = parsed_frontend_attribute(module, module.attributes, MESHES, DictAttr)
+        if meshes is None:
+            return
+        fresh = FreshNames(module)
+        last: Op | None = None
+        existing = {op.sym_name: op.mesh for op in module.block.ops if isinstance(op, MeshOp)}
+        for name, mesh in meshes:
+            if not isinstance(mesh, Mesh):
+                raise module.error(f"frontend attribute `{MESHES}`: {name} is not a mesh")
+            if existing.get(name) is mesh:
+                continue
+            attributes = {"sym_name": string(fresh.take(name)), "mesh": mesh}
+            location = module.lazy_location
+            if last is None:
+                last = self.rewriter.create(
+                    MeshOp, (), (), attributes, location=location, at_start_of=module.block
+                )
+            else:
+                last = self.rewriter.create(MeshOp, (), (), attributes, location=location, after=last)
+        self.rewriter.set_attributes(module, without_frontend_attributes(module.attributes, MESHES))
+
+    def import_tuple_shardings(self, module: ModuleOp) -> None:
+        """Imports the shardings that TensorFlow gives the arguments and results of the main function."""
+        main = next((op for op in module.block.ops if isinstance(op, FuncOp) and op.sym_name == MAIN), None)
+        if main is None:
+            return
+        for name, types, set_attribute in (
+            (TUPLE_ARGUMENT_SHARDINGS, main.function_type.inputs, self.rewriter.set_argument_attribute),
+            (TUPLE_RESULT_SHARDINGS, main.function_type.results, self.rewriter.set_result_attribute),
+        ):
+            shardings = parsed_frontend_attribute(module, module.attributes, name, ShardingPerValue)
+            if shardings is None:
+                continue
+            if len(shardings) != len(types):
+                raise main.error(
+                    f"`{name}` has {len(shardings)} shardings, the function has {len(types)} values"
+                )
+            for index, sharding in enumerate(shardings):
+                set_attribute(main, index, SHARDING, sharding)
+            self.rewriter.set_attributes(module, without_frontend_attributes(module.attributes, name))
+
+    def import_by_axes(self, function: FuncOp) -> None:
+        types = function.function_type
+        for attributes, values, set_attribute in (
+            (function.argument_attributes, types.inputs, self.rewriter.set_argument_attribute),
+            (function.result_attributes, types.results, self.rewriter.set_result_attribute),
+        ):
+            for index, type in enumerate(values):
+                text = attributes[index].get(XLA_SHARDING)
+                if not isinstance(text, StringAttr):
+                    continue
+                shardings = shardings_by_axes(function, text.value, [type])
+                set_attribute(function, index, XLA_SHARDING, None)
+                if shardings is not None:
+                    set_attribute(function, index, SHARDING, shardings.shardings[0])
+        for op in _body(function):
+            if FRONTEND_ATTRIBUTES in op.attributes:
+                self._import_rule(op)
+            text = op.attributes.get(XLA_SHARDING)
+            if not isinstance(text, StringAttr):
+                continue
+            if _keeps_sharding(op):
+                shardings = shardings_by_axes(op, text.value, op.signature.result_types)
+                if shardings is not None:
+                    self.rewriter.set_attribute(op, SHARDING, shardings)
+            self.rewriter.remove_attribute(op, XLA_SHARDING)
+
+    def _import_rule(self, op: Op) -> None:
+        rule = parsed_frontend_attribute(op, op.attributes, ROUND_TRIP_RULE, OpShardingRule)
+        if rule is not None:
+            self.rewriter.set_attribute(op, SHARDING_RULE, rule)
+            self.rewriter.set_attributes(op, without_frontend_attributes(op.attributes, ROUND_TRIP_RULE))
+
+    def import_borders(self, function: FuncOp) -> None:
+        """Gives the custom calls at the borders of manual computations the attributes they have without V3.
+
+        The sharding outside of an operand is that of a custom call of `@Sharding` before the border; that of
+        a result is at the border. Shardings inside have the manual axes.
+        """
+        for op in function.nested(CustomCallOp):
+            is_entry = op.call_target_name == GLOBAL_TO_LOCAL_TARGET
+            if not is_entry and op.call_target_name != LOCAL_TO_GLOBAL_TARGET:
+                continue
+            inside = op if is_entry or not op.operands else op.operands[0].defining_op
+            axes = None if inside is None else _manual_axes(inside)
+            if axes is None:
+                continue
+            outside = self._outside_operands(op) if is_entry else _outside_results(op)
+            shardings = ShardingPerValue(tuple([_replicated_along(sharding, axes) for sharding in outside]))
+            name = IN_SHARDINGS if is_entry else OUT_SHARDINGS
+            new = with_frontend_attributes(op.attributes, {name: shardings, MANUAL_AXES: axes})
+            self.rewriter.set_attributes(op, new.without(XLA_SHARDING))
+
+    def _outside_operands(self, op: CustomCallOp) -> list[TensorSharding]:
+        """The shardings of the operands, from the custom calls of `@Sharding` before, which are removed."""
+        parsed: list[TensorSharding] = []
+        for use in op.operand_uses:
+            call = use.value.defining_op
+            text = None if call is None else call.attributes.get(XLA_SHARDING)
+            if not isinstance(call, CustomCallOp) or not isinstance(text, StringAttr):
+                raise op.op_error(f"operand #{use.index} has no sharding").help(
+                    "the operands are custom calls of @Sharding, which have a sharding"
+                )
+            shardings = shardings_by_axes(call, text.value, [use.value.type])
+            if shardings is None or call.call_target_name != SHARDING_TARGET:
+                raise op.op_error(f"operand #{use.index} has no sharding by mesh axes")
+            parsed += shardings
+            self.rewriter.set_operand(use, call.operands[0])
+            if not call.results[0].has_uses:
+                self.rewriter.erase(call)
+        return parsed
+
+    def import_frontend_attributes(self, function: FuncOp) -> None:
+        for index in range(len(function.function_type.inputs)):
+            attributes = function.argument_attributes[index]
+            sharding = parsed_frontend_attribute(function, attributes, ROUND_TRIP_SHARDING, TensorSharding)
+            if sharding is not None:
+                self.rewriter.set_argument_attribute(function, index, SHARDING, sharding)
+                left = without_frontend_attributes(attributes, ROUND_TRIP_SHARDING).get(FRONTEND_ATTRIBUTES)
+                self.rewriter.set_argument_attribute(function, index, FRONTEND_ATTRIBUTES, left)
+            self.rewriter.set_argument_attribute(function, index, XLA_SHARDING, None)
+        for index in range(len(function.function_type.results)):
+            self.rewriter.set_result_attribute(function, index, XLA_SHARDING, None)
+        for op in _body(function):
+            if not isinstance(op, InfeedOp | OutfeedOp):
+                self.rewriter.remove_attribute(op, XLA_SHARDING)
+            if FRONTEND_ATTRIBUTES in op.attributes:
+                self._import_rule(op)
+                self._import_sharding(op, function)
+
+    def _import_sharding(self, op: Op, function: FuncOp) -> None:
+        is_result = isinstance(op, CustomCallOp) and op.call_target_name == RESULT_SHARDING_TARGET
+        if is_result or _keeps_sharding(op):
+            shardings = parsed_frontend_attribute(op, op.attributes, ROUND_TRIP_SHARDING, ShardingPerValue)
+            if is_result:
+                if shardings is None or not len(shardings):
+                    raise op.op_error(f"has no frontend attribute `{ROUND_TRIP_SHARDING}`")
+                self._import_result_sharding(op, function, shardings)
+                return
+            if shardings is not None:
+                self.rewriter.set_attribute(op, SHARDING, shardings)
+        self.rewriter.set_attributes(op, without_frontend_attributes(op.attributes, ROUND_TRIP_SHARDING))
+
+    def _import_result_sharding(self, op: Op, function: FuncOp, shardings: ShardingPerValue) -> None:
+        """Gives a sharding to the results that the returned value of a custom call is."""
+        if len(op.operands) != len(op.results):
+            raise op.op_error("must have as many results as operands")
+        combination = _combination(op)
+        values: Sequence[Value] = op.results
+        if combination is not None:
+            self.rewriter.set_attribute(combination, SHARDING, shardings)
+            values = combination.results
+        elif not any(result.has_uses for result in op.results):
+            # A constant has replaced the operand and the result, which have no elements.
+            defining = op.operands[0].defining_op if op.operands else None
+            values = () if defining is None else defining.results
+        sharding = shardings.shardings[0]
+        has_other_uses = False
+        for use in [use for value in values for use in value.uses]:
+            user = use.owner
+            if isinstance(user, FuncReturnOp):
+                self.rewriter.set_result_attribute(function, use.index, SHARDING, sharding)
+            elif user is not op and not _is_combination(user):
+                has_other_uses = True
+        if has_other_uses and combination is None:
+            dims = [dim.opened() for dim in sharding.dims]
+            constraint = self.rewriter.create(
+                ShardingConstraintOp,
+                op.operands,
+                op.signature.result_types,
+                {"sharding": sharding.with_dims(dims)},
+                before=op,
+                location=op.lazy_location,
+            )
+            self.rewriter.replace(op, constraint)
         else:
-            last = rewriter.create(MeshOp, (), (), attributes, location=location, after=last)
-    rewriter.set_attributes(module, without_frontend_attributes(module.attributes, MESHES))
-
-
-def _import_tuple_shardings(module: ModuleOp, rewriter: Rewriter) -> None:
-    """Imports the shardings that TensorFlow gives the arguments and results of the main function."""
-    main = next((op for op in module.block.ops if isinstance(op, FuncOp) and op.sym_name == MAIN), None)
-    if main is None:
-        return
-    for name, types, set_attribute in (
-        (TUPLE_ARGUMENT_SHARDINGS, main.function_type.inputs, rewriter.set_argument_attribute),
-        (TUPLE_RESULT_SHARDINGS, main.function_type.results, rewriter.set_result_attribute),
-    ):
-        shardings = parsed_frontend_attribute(module, module.attributes, name, ShardingPerValue)
-        if shardings is None:
-            continue
-        if len(shardings) != len(types):
-            raise main.error(f"`{name}` has {len(shardings)} shardings, the function has {len(types)} values")
-        for index, sharding in enumerate(shardings):
-            set_attribute(main, index, SHARDING, sharding)
-        rewriter.set_attributes(module, without_frontend_attributes(module.attributes, name))
+            self.rewriter.replace(op, op.operands)
 
 
 # --- Shardings by mesh axes -----------------------------------------------------------------------
-
-
-def _import_by_axes(function: FuncOp, rewriter: Rewriter) -> None:
-    types = function.function_type
-    for attributes, values, set_attribute in (
-        (function.argument_attributes, types.inputs, rewriter.set_argument_attribute),
-        (function.result_attributes, types.results, rewriter.set_result_attribute),
-    ):
-        for index, type in enumerate(values):
-            text = attributes[index].get(XLA_SHARDING)
-            if not isinstance(text, StringAttr):
-                continue
-            shardings = shardings_by_axes(function, text.value, [type])
-            set_attribute(function, index, XLA_SHARDING, None)
-            if shardings is not None:
-                set_attribute(function, index, SHARDING, shardings.shardings[0])
-    for op in _body(function):
-        if FRONTEND_ATTRIBUTES in op.attributes:
-            _import_rule(op, rewriter)
-        text = op.attributes.get(XLA_SHARDING)
-        if not isinstance(text, StringAttr):
-            continue
-        if _keeps_sharding(op):
-            shardings = shardings_by_axes(op, text.value, op.signature.result_types)
-            if shardings is not None:
-                rewriter.set_attribute(op, SHARDING, shardings)
-        rewriter.remove_attribute(op, XLA_SHARDING)
 
 
 def _keeps_sharding(op: Op) -> bool:
@@ -173,62 +293,14 @@ def _keeps_sharding(op: Op) -> bool:
     return isinstance(op, SendOp | RecvOp | AfterAllOp)
 
 
-def _import_rule(op: Op, rewriter: Rewriter) -> None:
-    rule = parsed_frontend_attribute(op, op.attributes, ROUND_TRIP_RULE, OpShardingRule)
-    if rule is not None:
-        rewriter.set_attribute(op, SHARDING_RULE, rule)
-        rewriter.set_attributes(op, without_frontend_attributes(op.attributes, ROUND_TRIP_RULE))
-
-
 def _body(function: FuncOp) -> Sequence[Op]:
     return [op for op in function.walk_post_order() if op is not function]
-
-
-def _import_borders(function: FuncOp, rewriter: Rewriter) -> None:
-    """Gives the custom calls at the borders of manual computations the attributes that they have without V3.
-
-    The sharding outside of an operand is that of a custom call of `@Sharding` before the border; that of a
-    result is at the border. Shardings inside have the manual axes.
-    """
-    for op in function.nested(CustomCallOp):
-        is_entry = op.call_target_name == GLOBAL_TO_LOCAL_TARGET
-        if not is_entry and op.call_target_name != LOCAL_TO_GLOBAL_TARGET:
-            continue
-        inside = op if is_entry or not op.operands else op.operands[0].defining_op
-        axes = None if inside is None else _manual_axes(inside)
-        if axes is None:
-            continue
-        outside = _outside_operands(op, rewriter) if is_entry else _outside_results(op)
-        shardings = ShardingPerValue(tuple([_replicated_along(sharding, axes) for sharding in outside]))
-        name = IN_SHARDINGS if is_entry else OUT_SHARDINGS
-        new = with_frontend_attributes(op.attributes, {name: shardings, MANUAL_AXES: axes})
-        rewriter.set_attributes(op, new.without(XLA_SHARDING))
 
 
 def _manual_axes(inside: Op) -> ManualAxes | None:
     """The manual axes in the sharding of a value of a body; None without such a sharding."""
     text = inside.attributes.get(XLA_SHARDING)
     return manual_axes_of(inside, text.value) if isinstance(text, StringAttr) else None
-
-
-def _outside_operands(op: CustomCallOp, rewriter: Rewriter) -> list[TensorSharding]:
-    """The shardings of the operands, from the custom calls of `@Sharding` before, which are removed."""
-    parsed: list[TensorSharding] = []
-    for use in op.operand_uses:
-        call = use.value.defining_op
-        text = None if call is None else call.attributes.get(XLA_SHARDING)
-        if not isinstance(call, CustomCallOp) or not isinstance(text, StringAttr):
-            raise op.op_error(f"operand #{use.index} has no sharding").help(
-                "the operands are custom calls of @Sharding, which have a sharding"
-            )
-        shardings = shardings_by_axes(call, text.value, [use.value.type])
-        if shardings is None or call.call_target_name != SHARDING_TARGET:
-            raise op.op_error(f"operand #{use.index} has no sharding by mesh axes")
-        parsed += shardings
-        rewriter.set_operand(use, call.operands[0])
-        if not call.results[0].has_uses:
-            rewriter.erase(call)
-    return parsed
 
 
 def _outside_results(op: CustomCallOp) -> list[TensorSharding]:
@@ -253,77 +325,6 @@ def _replicated_along(sharding: TensorSharding, axes: ManualAxes) -> TensorShard
 
 
 # --- Frontend attributes --------------------------------------------------------------------------
-
-
-def _import_frontend_attributes(function: FuncOp, rewriter: Rewriter) -> None:
-    for index in range(len(function.function_type.inputs)):
-        attributes = function.argument_attributes[index]
-        sharding = parsed_frontend_attribute(function, attributes, ROUND_TRIP_SHARDING, TensorSharding)
-        if sharding is not None:
-            rewriter.set_argument_attribute(function, index, SHARDING, sharding)
-            left = without_frontend_attributes(attributes, ROUND_TRIP_SHARDING).get(FRONTEND_ATTRIBUTES)
-            rewriter.set_argument_attribute(function, index, FRONTEND_ATTRIBUTES, left)
-        rewriter.set_argument_attribute(function, index, XLA_SHARDING, None)
-    for index in range(len(function.function_type.results)):
-        rewriter.set_result_attribute(function, index, XLA_SHARDING, None)
-    for op in _body(function):
-        if not isinstance(op, InfeedOp | OutfeedOp):
-            rewriter.remove_attribute(op, XLA_SHARDING)
-        if FRONTEND_ATTRIBUTES in op.attributes:
-            _import_rule(op, rewriter)
-            _import_sharding(op, function, rewriter)
-
-
-def _import_sharding(op: Op, function: FuncOp, rewriter: Rewriter) -> None:
-    is_result = isinstance(op, CustomCallOp) and op.call_target_name == RESULT_SHARDING_TARGET
-    if is_result or _keeps_sharding(op):
-        shardings = parsed_frontend_attribute(op, op.attributes, ROUND_TRIP_SHARDING, ShardingPerValue)
-        if is_result:
-            if shardings is None or not len(shardings):
-                raise op.op_error(f"has no frontend attribute `{ROUND_TRIP_SHARDING}`")
-            _import_result_sharding(op, function, shardings, rewriter)
-            return
-        if shardings is not None:
-            rewriter.set_attribute(op, SHARDING, shardings)
-    rewriter.set_attributes(op, without_frontend_attributes(op.attributes, ROUND_TRIP_SHARDING))
-
-
-def _import_result_sharding(
-    op: Op, function: FuncOp, shardings: ShardingPerValue, rewriter: Rewriter
-) -> None:
-    """Gives a sharding to the results that the returned value of a custom call is."""
-    if len(op.operands) != len(op.results):
-        raise op.op_error("must have as many results as operands")
-    combination = _combination(op)
-    values: Sequence[Value] = op.results
-    if combination is not None:
-        rewriter.set_attribute(combination, SHARDING, shardings)
-        values = combination.results
-    elif not any(result.has_uses for result in op.results):
-        # A constant has replaced the operand and the result, which have no elements.
-        defining = op.operands[0].defining_op if op.operands else None
-        values = () if defining is None else defining.results
-    sharding = shardings.shardings[0]
-    has_other_uses = False
-    for use in [use for value in values for use in value.uses]:
-        user = use.owner
-        if isinstance(user, FuncReturnOp):
-            rewriter.set_result_attribute(function, use.index, SHARDING, sharding)
-        elif user is not op and not _is_combination(user):
-            has_other_uses = True
-    if has_other_uses and combination is None:
-        dims = [dim.opened() for dim in sharding.dims]
-        constraint = rewriter.create(
-            ShardingConstraintOp,
-            op.operands,
-            op.signature.result_types,
-            {"sharding": sharding.with_dims(dims)},
-            before=op,
-            location=op.lazy_location,
-        )
-        rewriter.replace(op, constraint)
-    else:
-        rewriter.replace(op, op.operands)
 
 
 def _combination(op: Op) -> CustomCallOp | None:

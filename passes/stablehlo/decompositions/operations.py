@@ -45,7 +45,7 @@ from .numbers import (
 
 def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:
     """The result of a ragged dot product; None if the number of groups is dynamic."""
-    builder = OpBuilder(op, rewriter)
+    builder = _Builder(op, rewriter)
     lhs, rhs, result = ranked(op.lhs), ranked(op.rhs), ranked(op.results[0])
     dims = op.ragged_dot_dimension_numbers
     dot_dims = DotDimensions(
@@ -64,7 +64,7 @@ def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:
     return _stack_of_groups(op, dot_dims, builder)
 
 
-def _sum_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -> list[Value] | None:
+def _sum_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: _Builder) -> list[Value] | None:
     """The sum over the groups of lhs, each with its own slice of rhs."""
     dimension = op.ragged_dot_dimension_numbers.rhs_group_dimensions[0]
     count = ranked(op.rhs).shape[dimension]
@@ -78,13 +78,13 @@ def _sum_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -> 
     groups, result = _Groups(op, builder), ranked(op.results[0])
     sum: Value | None = None
     for index in range(count):
-        operands = [groups.next_masked(index), _rhs_slice(op.rhs, dimension, index, builder)]
+        operands = [groups.next_masked(index), builder.rhs_slice(op.rhs, dimension, index)]
         product = _dot(op, operands, dims, result, builder)
         sum = product if sum is None else builder.create(hlo.AddOp, [sum, product], result)
     return None if sum is None else [sum]
 
 
-def _stack_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -> list[Value]:
+def _stack_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: _Builder) -> list[Value]:
     """The results of the groups of the contracting dimension, along a new first dimension."""
     groups, result = _Groups(op, builder), ranked(op.results[0])
     type = RankedTensor(result.shape[1:], result.element)
@@ -108,7 +108,7 @@ def _stack_of_groups(op: RaggedDotOp, dims: DotDimensions, builder: OpBuilder) -
 
 
 def _dot(
-    op: RaggedDotOp, operands: Sequence[Value], dims: DotDimensions, type: RankedTensor, builder: OpBuilder
+    op: RaggedDotOp, operands: Sequence[Value], dims: DotDimensions, type: RankedTensor, builder: _Builder
 ) -> Value:
     attributes: dict[str, Attribute] = {"dot_dimension_numbers": dims}
     if op.precision_config is not None:
@@ -120,7 +120,7 @@ def _dot(
 class _Groups:
     """The groups of the ragged dimension of lhs: where they start, and lhs with only one of them."""
 
-    def __init__(self, op: RaggedDotOp, builder: OpBuilder) -> None:
+    def __init__(self, op: RaggedDotOp, builder: _Builder) -> None:
         self._op = op
         self._builder = builder
         self._lhs = op.lhs
@@ -189,56 +189,120 @@ class _Groups:
         return Number(value, self._builder)
 
 
-def _rhs_slice(rhs: Value, group: int, index: int, builder: OpBuilder) -> Value:
-    """The slice of rhs for a group, without the group dimension."""
-    type = ranked(rhs)
-    shape = [1 if dim == group else size for dim, size in enumerate(type.shape)]
-    slice_type = RankedTensor(tuple(shape), type.element)
-    kept = [dim for dim in range(type.rank) if dim != group]
-    result = RankedTensor(tuple([shape[dim] for dim in kept]), type.element)
-    if type.has_static_shape:
-        starts = [index if dim == group else 0 for dim in range(type.rank)]
-        limits = [index + 1 if dim == group else size for dim, size in enumerate(type.shape)]
-        value = builder.create(
-            SliceOp,
-            [rhs],
-            slice_type,
-            start_indices=dense_array(I64, starts),
-            limit_indices=dense_array(I64, limits),
-            strides=dense_array(I64, [1] * type.rank),
-        )
-        return builder.create(ReshapeOp, [value], result)
-    starts_and_limits = []
-    for dim in range(type.rank):
-        start = constant_integers(index if dim == group else 0, (1,), builder)
-        if dim == group:
-            limit = constant_integers(index + 1, (1,), builder)
+class _Builder(OpBuilder):
+    """A builder of the operations that decompositions have in common."""
+
+    def rhs_slice(self, rhs: Value, group: int, index: int) -> Value:
+        """The slice of rhs for a group, without the group dimension."""
+        type = ranked(rhs)
+        shape = [1 if dim == group else size for dim, size in enumerate(type.shape)]
+        slice_type = RankedTensor(tuple(shape), type.element)
+        kept = [dim for dim in range(type.rank) if dim != group]
+        result = RankedTensor(tuple([shape[dim] for dim in kept]), type.element)
+        if type.has_static_shape:
+            starts = [index if dim == group else 0 for dim in range(type.rank)]
+            limits = [index + 1 if dim == group else size for dim, size in enumerate(type.shape)]
+            value = self.create(
+                SliceOp,
+                [rhs],
+                slice_type,
+                start_indices=dense_array(I64, starts),
+                limit_indices=dense_array(I64, limits),
+                strides=dense_array(I64, [1] * type.rank),
+            )
+            return self.create(ReshapeOp, [value], result)
+        starts_and_limits = []
+        for dim in range(type.rank):
+            start = constant_integers(index if dim == group else 0, (1,), self)
+            if dim == group:
+                limit = constant_integers(index + 1, (1,), self)
+            else:
+                limit = as_row(dimension_size(rhs, dim, self), self)
+            starts_and_limits.append((start, limit))
+        start = concatenated([start for start, _ in starts_and_limits], self)
+        limit = concatenated([limit for _, limit in starts_and_limits], self)
+        strides = constant_integers(1, (type.rank,), self)
+        value = self.create(RealDynamicSliceOp, [rhs, start, limit, strides], slice_type)
+        new_shape = concatenated([starts_and_limits[dim][1] for dim in kept], self)
+        return self.create(DynamicReshapeOp, [value, new_shape], result)
+
+    def constant_size(self, size: int) -> Value:
+        """The size of a dimension as a constant; it is converted, as that of a dynamic dimension is."""
+        narrow = self.constant(RankedTensor((), I32), size.to_bytes(4, "little"))
+        return self.create(ConvertOp, [narrow], SCALAR)
+
+    def zeros(self, type: RankedTensor, like: Value | None) -> Value:
+        """Zeros, with the shape of a value if the type is dynamic."""
+        zero = self.constant(RankedTensor((), type.element), bytes(element_size(type.element)))
+        dims = dense_array(I64, ())
+        if type.has_static_shape or like is None:
+            return self.create(BroadcastInDimOp, [zero], type, broadcast_dimensions=dims)
+        shape = self.create(ShapeOfOp, [like], RankedTensor((ranked(like).rank,), INDEX))
+        return self.create(DynamicBroadcastInDimOp, [zero, shape], type, broadcast_dimensions=dims)
+
+    def slice(self, value: Value, dimension: int, position: Number) -> Value:
+        """The slice of an input at a position, without the scanned dimension."""
+        type = ranked(value)
+        shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
+        slice_type = RankedTensor(shape, type.element)
+        zero = constant_integers(0, (), self)
+        starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
+        if type.has_static_shape:
+            sizes = dense_array(I64, shape)
+            sliced = self.create(DynamicSliceOp, [value, *starts], slice_type, slice_sizes=sizes)
         else:
-            limit = as_row(dimension_size(rhs, dim, builder), builder)
-        starts_and_limits.append((start, limit))
-    start = concatenated([start for start, _ in starts_and_limits], builder)
-    limit = concatenated([limit for _, limit in starts_and_limits], builder)
-    strides = constant_integers(1, (type.rank,), builder)
-    value = builder.create(RealDynamicSliceOp, [rhs, start, limit, strides], slice_type)
-    new_shape = concatenated([starts_and_limits[dim][1] for dim in kept], builder)
-    return builder.create(DynamicReshapeOp, [value, new_shape], result)
+            start = self._row_of(starts)
+            limits = [self._limit(value, dim, dimension, position) for dim in range(type.rank)]
+            limit = self._row_of(limits)
+            strides = constant_integers(1, (type.rank,), self)
+            sliced = self.create(RealDynamicSliceOp, [value, start, limit, strides], slice_type)
+        kept = tuple([size for dim, size in enumerate(shape) if dim != dimension])
+        return self.create(ReshapeOp, [sliced], RankedTensor(kept, type.element))
+
+    def _limit(self, value: Value, dim: int, dimension: int, position: Number) -> Value:
+        size = ranked(value).shape[dim]
+        if dim == dimension:
+            one = Number(constant_integers(1, (), self), self)
+            return (position + one).value
+        return dimension_size(value, dim, self) if size == DYNAMIC else self.constant_size(size)
+
+    def _row_of(self, scalars: Sequence[Value]) -> Value:
+        return concatenated([as_row(scalar, self) for scalar in scalars], self)
+
+    def update(self, output: Value, element: Value, dimension: int, position: Number) -> Value:
+        type = ranked(output)
+        shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
+        row = self.create(ReshapeOp, [element], RankedTensor(shape, type.element))
+        zero = constant_integers(0, (), self)
+        starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
+        return self.create(DynamicUpdateSliceOp, [output, row, *starts], type)
+
+    def size(self, operand: Value, dimension: int) -> Value:
+        """The size of a dimension, as a tensor of one element."""
+        size = ranked(operand).shape[dimension]
+        if size != DYNAMIC:
+            return self.size_row(size)
+        return as_row(dimension_size(operand, dimension, self), self)
+
+    def size_row(self, size: int) -> Value:
+        return as_row(constant_integers(size, (), self), self)
 
 
 def scan(op: ScanOp, rewriter: Rewriter) -> list[Value] | None:
     """The results of a scan; None if there is no input whose size a dynamic dimension has."""
-    builder = OpBuilder(op, rewriter)
+    builder = _Builder(op, rewriter)
     types = [ranked(result) for result in op.results]
     if not op.inputs and types[0].shape[op.dimension] == DYNAMIC:
         return None
     if op.inputs:
         size = dimension_size(op.inputs[0], op.dimension, builder)
     else:
-        size = _constant_size(types[0].shape[op.dimension], builder)
+        size = builder.constant_size(types[0].shape[op.dimension])
     count = len(op.outputs)
     initial = [constant_integers(0, (), builder), *op.inits]
     for index, type in enumerate(types[:count]):
         like = op.inputs[index if index < len(op.inputs) else 0] if op.inputs else None
-        initial.append(_zeros(type, like, builder))
+        initial.append(builder.zeros(type, like))
     cond, body = Region(), Region()
     loop_types = [ranked(value) for value in initial]
     loop = rewriter.create(
@@ -254,30 +318,14 @@ def scan(op: ScanOp, rewriter: Rewriter) -> list[Value] | None:
     return [*loop.results[carried:], *loop.results[1:carried]]
 
 
-def _constant_size(size: int, builder: OpBuilder) -> Value:
-    """The size of a dimension as a constant; it is converted, as that of a dynamic dimension is."""
-    narrow = builder.constant(RankedTensor((), I32), size.to_bytes(4, "little"))
-    return builder.create(ConvertOp, [narrow], SCALAR)
-
-
-def _zeros(type: RankedTensor, like: Value | None, builder: OpBuilder) -> Value:
-    """Zeros, with the shape of a value if the type is dynamic."""
-    zero = builder.constant(RankedTensor((), type.element), bytes(element_size(type.element)))
-    dims = dense_array(I64, ())
-    if type.has_static_shape or like is None:
-        return builder.create(BroadcastInDimOp, [zero], type, broadcast_dimensions=dims)
-    shape = builder.create(ShapeOfOp, [like], RankedTensor((ranked(like).rank,), INDEX))
-    return builder.create(DynamicBroadcastInDimOp, [zero, shape], type, broadcast_dimensions=dims)
-
-
 def _fill_condition(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> None:
-    builder = OpBuilder(op, rewriter, {"at_end_of": block})
+    builder = _Builder(op, rewriter, {"at_end_of": block})
     is_inside = Number(block.arguments[0], builder) < Number(size, builder)
     rewriter.create(ReturnOp, [is_inside.value], at_end_of=block, location=op.lazy_location)
 
 
 def _fill_body(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> None:
-    builder = OpBuilder(op, rewriter, {"at_end_of": block})
+    builder = _Builder(op, rewriter, {"at_end_of": block})
     index = Number(block.arguments[0], builder)
     carries = block.arguments[1 : 1 + len(op.inits)]
     outputs = block.arguments[1 + len(op.inits) :]
@@ -286,7 +334,7 @@ def _fill_body(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> Non
         last = Number(size, builder) - 1
         position = last - index
     scanned = op.regions[0].blocks[0]
-    slices = [_slice(value, op.dimension, position, builder) for value in op.inputs]
+    slices = [builder.slice(value, op.dimension, position) for value in op.inputs]
     values: dict[Value, Value] = dict(zip(scanned.arguments, [*slices, *carries], strict=True))
     terminator = terminator_of(op.regions[0])
     for inner in scanned.ops:
@@ -294,7 +342,7 @@ def _fill_body(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> Non
             rewriter.insert(rewriter.clone(inner, values), at_end_of=block)
     returned = [values.get(value, value) for value in terminator.operands]
     updated = [
-        _update(output, element, op.dimension, position, builder)
+        builder.update(output, element, op.dimension, position)
         for output, element in zip(outputs, returned, strict=False)
     ]
     following = index + 1
@@ -302,59 +350,18 @@ def _fill_body(block: Block, size: Value, op: ScanOp, rewriter: Rewriter) -> Non
     rewriter.create(ReturnOp, yielded, at_end_of=block, location=op.lazy_location)
 
 
-def _slice(value: Value, dimension: int, position: Number, builder: OpBuilder) -> Value:
-    """The slice of an input at a position, without the scanned dimension."""
-    type = ranked(value)
-    shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
-    slice_type = RankedTensor(shape, type.element)
-    zero = constant_integers(0, (), builder)
-    starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
-    if type.has_static_shape:
-        sizes = dense_array(I64, shape)
-        sliced = builder.create(DynamicSliceOp, [value, *starts], slice_type, slice_sizes=sizes)
-    else:
-        start = _row_of(starts, builder)
-        limits = [_limit(value, dim, dimension, position, builder) for dim in range(type.rank)]
-        limit = _row_of(limits, builder)
-        strides = constant_integers(1, (type.rank,), builder)
-        sliced = builder.create(RealDynamicSliceOp, [value, start, limit, strides], slice_type)
-    kept = tuple([size for dim, size in enumerate(shape) if dim != dimension])
-    return builder.create(ReshapeOp, [sliced], RankedTensor(kept, type.element))
-
-
-def _limit(value: Value, dim: int, dimension: int, position: Number, builder: OpBuilder) -> Value:
-    size = ranked(value).shape[dim]
-    if dim == dimension:
-        one = Number(constant_integers(1, (), builder), builder)
-        return (position + one).value
-    return dimension_size(value, dim, builder) if size == DYNAMIC else _constant_size(size, builder)
-
-
-def _row_of(scalars: Sequence[Value], builder: OpBuilder) -> Value:
-    return concatenated([as_row(scalar, builder) for scalar in scalars], builder)
-
-
-def _update(output: Value, element: Value, dimension: int, position: Number, builder: OpBuilder) -> Value:
-    type = ranked(output)
-    shape = tuple([1 if dim == dimension else size for dim, size in enumerate(type.shape)])
-    row = builder.create(ReshapeOp, [element], RankedTensor(shape, type.element))
-    zero = constant_integers(0, (), builder)
-    starts = [position.value if dim == dimension else zero for dim in range(type.rank)]
-    return builder.create(DynamicUpdateSliceOp, [output, row, *starts], type)
-
-
 def top_k(op: TopKOp, rewriter: Rewriter) -> list[Value]:
     """The values and indices of the largest elements along the last dimension."""
-    builder, type = OpBuilder(op, rewriter), ranked(op.operand)
+    builder, type = _Builder(op, rewriter), ranked(op.operand)
     last = IntegerAttr(type.rank - 1, I64)
     indices_type = RankedTensor(type.shape, I32, type.encoding)
     limits: Value | None = None
     if type.has_static_shape:
         indices = builder.create(IotaOp, (), indices_type, iota_dimension=last)
     else:
-        sizes = [_size(op.operand, dimension, builder) for dimension in range(type.rank)]
+        sizes = [builder.size(op.operand, dimension) for dimension in range(type.rank)]
         shape = concatenated(sizes, builder)
-        limits = concatenated([*sizes[:-1], _size_row(op.k, builder)], builder)
+        limits = concatenated([*sizes[:-1], builder.size_row(op.k)], builder)
         indices = builder.create(DynamicIotaOp, [shape], indices_type, iota_dimension=last)
     sort = rewriter.create(
         SortOp,
@@ -383,18 +390,6 @@ def top_k(op: TopKOp, rewriter: Rewriter) -> list[Value]:
         )
         for sorted, result in zip(sort.results, op.results, strict=True)
     ]
-
-
-def _size(operand: Value, dimension: int, builder: OpBuilder) -> Value:
-    """The size of a dimension, as a tensor of one element."""
-    size = ranked(operand).shape[dimension]
-    if size != DYNAMIC:
-        return _size_row(size, builder)
-    return as_row(dimension_size(operand, dimension, builder), builder)
-
-
-def _size_row(size: int, builder: OpBuilder) -> Value:
-    return as_row(constant_integers(size, (), builder), builder)
 
 
 def _comparator(op: TopKOp, rewriter: Rewriter, element: Type) -> Region:

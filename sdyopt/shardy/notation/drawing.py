@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
 from math import prod
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -150,44 +151,81 @@ def shard_table(
 
     `reduction` combines the partial results of unreduced devices.
     """
+    table = _ShardTable(tiling, shape, width, rows)
     if tiling.shard_count == 1:
         devices = "device" if tiling.group_size == 1 else "devices"
         yield f"the whole tensor: {devices} {devices_text(tiling, 0, width - 30)}\n"
     else:
-        yield from _grid(tiling, shape, width, rows) or _table(tiling, shape, width, rows)
+        yield from table.grid() or table.table()
     for group in tiling.subgroups:
         if group.size > 1 and group.sharing in _LEGENDS:
             is_other = group.sharing is Sharing.UNREDUCED and reduction is not ReductionKind.SUM
             yield f"{_OTHER_REDUCTION.format(reduction) if is_other else _LEGENDS[group.sharing]}\n"
 
 
-def _hidden(tiling: DeviceTiling, shown: int) -> str:
-    """The line with the number of shards that are not shown; empty if all are."""
-    hidden = tiling.shard_count - shown
-    return f"… and {counted(hidden, 'more shard')}; --sharding-rows=0 shows all\n" if hidden else ""
+class _ShardTable(NamedTuple):
+    """The table of the shards of a tensor, in at most `rows` rows."""
+
+    tiling: DeviceTiling
+    shape: Shape
+    width: int
+    rows: int | None
+
+    def _hidden(self, shown: int) -> str:
+        """The line with the number of shards that are not shown; empty if all are."""
+        hidden = self.tiling.shard_count - shown
+        return f"… and {counted(hidden, 'more shard')}; --sharding-rows=0 shows all\n" if hidden else ""
+
+    def grid(self) -> list[str]:
+        """The shards of a vector in a row, those of a matrix in two dimensions; empty if they do not fit."""
+        columns, lines = self.tiling.tiles[-1], prod(self.tiling.tiles[:-1])
+        shown = lines if self.rows is None else min(lines, self.rows)
+        if len(self.shape) > 2 or columns * _CELL > self.width or shown * columns > MAX_MEASURED:
+            return []
+        heads = [_slice_text(self.shape[-1], columns, column) for column in range(columns)]
+        body = []
+        for line in range(shown):
+            label = [_slice_text(self.shape[0], lines, line)] if len(self.shape) == 2 else []
+            cells = [
+                devices_text(self.tiling, line * columns + column, self.width // 3)
+                for column in range(columns)
+            ]
+            body.append([*label, *cells])
+        # Slices are broken over two lines if they do not fit on one.
+        for titles in (heads, [head.replace(":", ":\n") for head in heads]):
+            grid = _grid_of(titles, body)
+            if _console(2 * self.width).measure(grid).maximum <= self.width:
+                return [*_rendered(grid, self.width), self._hidden(shown * columns)]
+        return []
+
+    def table(self) -> Iterator[str]:
+        """A row for each shard: its devices, and its slice of each sharded dimension.
+
+        rich needs minutes for a million rows, so the columns are aligned here.
+        """
+        dims = [index for index, tiles in enumerate(self.tiling.tiles) if tiles > 1]
+        count = self.tiling.shard_count if self.rows is None else min(self.tiling.shard_count, self.rows)
+        room = max(12, self.width // 2)
+        head = ["devices", *[f"dimension {dim}" for dim in dims]]
+        widths = [
+            max(map(len, column)) for column in zip(head, *self._sample(dims, room, count), strict=True)
+        ]
+        yield _row(head, widths)
+        for shard in range(count):
+            yield _row(self._cells(dims, room, shard), widths)
+        yield self._hidden(count)
+
+    def _cells(self, dims: list[int], room: int, shard: int) -> list[str]:
+        tile = self.tiling.tile_of(shard)
+        slices = [_slice_text(self.shape[dim], self.tiling.tiles[dim], tile[dim]) for dim in dims]
+        return [devices_text(self.tiling, shard, room), *slices]
+
+    def _sample(self, dims: list[int], room: int, count: int) -> Iterator[list[str]]:
+        """The first rows and the last one, whose cells determine column widths."""
+        return (self._cells(dims, room, shard) for shard in {*range(min(count, MAX_MEASURED)), count - 1})
 
 
 # --- Grid -----------------------------------------------------------------------------------------
-
-
-def _grid(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> list[str]:
-    """The shards of a vector in a row, those of a matrix in two dimensions; empty if they do not fit."""
-    columns, lines = tiling.tiles[-1], prod(tiling.tiles[:-1])
-    shown = lines if rows is None else min(lines, rows)
-    if len(shape) > 2 or columns * _CELL > width or shown * columns > MAX_MEASURED:
-        return []
-    heads = [_slice_text(shape[-1], columns, column) for column in range(columns)]
-    body = []
-    for line in range(shown):
-        label = [_slice_text(shape[0], lines, line)] if len(shape) == 2 else []
-        cells = [devices_text(tiling, line * columns + column, width // 3) for column in range(columns)]
-        body.append([*label, *cells])
-    # Slices are broken over two lines if they do not fit on one.
-    for titles in (heads, [head.replace(":", ":\n") for head in heads]):
-        grid = _grid_of(titles, body)
-        if _console(2 * width).measure(grid).maximum <= width:
-            return [*_rendered(grid, width), _hidden(tiling, shown * columns)]
-    return []
 
 
 def _grid_of(titles: list[str], body: list[list[str]]) -> Table:
@@ -202,39 +240,6 @@ def _grid_of(titles: list[str], body: list[list[str]]) -> Table:
 
 
 # --- Table ----------------------------------------------------------------------------------------
-
-
-def _table(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> Iterator[str]:
-    """A row for each shard: its devices, and its slice of each sharded dimension.
-
-    rich needs minutes for a million rows, so the columns are aligned here.
-    """
-    dims = [index for index, tiles in enumerate(tiling.tiles) if tiles > 1]
-    count = tiling.shard_count if rows is None else min(tiling.shard_count, rows)
-    room = max(12, width // 2)
-    head = ["devices", *[f"dimension {dim}" for dim in dims]]
-    widths = [
-        max(map(len, column)) for column in zip(head, *_sample(tiling, shape, dims, room, count), strict=True)
-    ]
-    yield _row(head, widths)
-    for shard in range(count):
-        yield _row(_cells(tiling, shape, dims, room, shard), widths)
-    yield _hidden(tiling, count)
-
-
-def _cells(tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, shard: int) -> list[str]:
-    tile = tiling.tile_of(shard)
-    slices = [_slice_text(shape[dim], tiling.tiles[dim], tile[dim]) for dim in dims]
-    return [devices_text(tiling, shard, room), *slices]
-
-
-def _sample(
-    tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, count: int
-) -> Iterator[list[str]]:
-    """The first rows and the last one, whose cells determine column widths."""
-    return (
-        _cells(tiling, shape, dims, room, shard) for shard in {*range(min(count, MAX_MEASURED)), count - 1}
-    )
 
 
 def _row(cells: list[str], widths: list[int]) -> str:

@@ -22,8 +22,8 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.shardy.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
-from sdyopt.shardy.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
-from sdyopt.shardy.notation.mesh_text import MAX_NUMBER, TextParser
+from sdyopt.shardy.notation.gspmd import GspmdParser, parse_gspmd
+from sdyopt.shardy.notation.mesh_text import MAX_NUMBER
 from sdyopt.shardy.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
 
 # The start of a sharding in this notation.
@@ -130,152 +130,148 @@ def parse_hlo_tiling(source: Source) -> Tiling:
 
 def parse_named_sharding(source: Source, reference: SymbolRef) -> ShardingOnMesh | UniformOnMesh | Maximal:
     """Parses a sharding, which refers to its mesh by `reference`. Raises DiagnosticError."""
-    parser = TextParser(source)
+    parser = _NamedShardingParser(source)
     parser.expect("{", _HELP)
     parsed: ShardingOnMesh | UniformOnMesh | Maximal
     if any(map(parser.accept, _SINGLE_DEVICES)):
-        parsed = Maximal(_parse_single_device(parser))
+        parsed = Maximal(parser.parse_single_device())
     else:
-        parsed = _parse_on_mesh(parser, reference)
+        parsed = parser.parse_on_mesh(reference)
     parser.expect("}", _HELP)
     parser.finish("remove it")
     return parsed
 
 
-def _parse_single_device(parser: TextParser) -> int:
-    parser.expect("[")
-    parser.expect("device_id", "such as {single_device[device_id=0]}")
-    parser.expect("=")
-    device = parser.number("a device id")
-    parser.expect("]")
-    return device
+class _NamedShardingParser(GspmdParser):
+    """A parser of named shardings."""
 
+    def parse_single_device(self) -> int:
+        self.expect("[")
+        self.expect("device_id", "such as {single_device[device_id=0]}")
+        self.expect("=")
+        device = self.number("a device id")
+        self.expect("]")
+        return device
 
-def _parse_on_mesh(parser: TextParser, reference: SymbolRef) -> ShardingOnMesh | UniformOnMesh:
-    start = parser.skip_space()
-    parser.expect("mesh", _HELP)
-    parser.expect("[")
-    axes = parser.items(partial(_parse_mesh_axis, parser), "]", _HELP)
-    size = prod([axis.size for axis in axes])
-    if size > MAX_NUMBER:
-        raise parser.error_since(start, "the number of devices is greater than 2^62")
-    parser.expect(",", _HELP)
-    ids: Sequence[int] = ()
-    if parser.accept("device_ids"):
-        ids = _parse_device_ids(parser, size)
-        parser.expect(",", _HELP)
-    on = mesh(axes, ids)
-    problem = mesh_problem(on)
-    if problem is not None:
-        raise parser.error_since(start, problem if len(problem) < 200 else problem[:200] + "…")
-    for sharing in Sharing:
-        if parser.accept(sharing):
-            is_of_kind = sharing is Sharing.UNREDUCED and parser.accept("=")
-            return UniformOnMesh(on, sharing, _parse_kind(parser) if is_of_kind else ReductionKind.SUM)
-    parser.expect("[", _HELP)
-    dims = parser.items(partial(_parse_dimension, parser, on), "]", _HELP)
-    return _parse_other_axes(parser, tuple(dims), on, reference)
+    def parse_on_mesh(self, reference: SymbolRef) -> ShardingOnMesh | UniformOnMesh:
+        start = self.skip_space()
+        self.expect("mesh", _HELP)
+        self.expect("[")
+        axes = self.items(self._parse_mesh_axis, "]", _HELP)
+        size = prod([axis.size for axis in axes])
+        if size > MAX_NUMBER:
+            raise self.error_since(start, "the number of devices is greater than 2^62")
+        self.expect(",", _HELP)
+        ids: Sequence[int] = ()
+        if self.accept("device_ids"):
+            ids = self._parse_device_ids(size)
+            self.expect(",", _HELP)
+        on = mesh(axes, ids)
+        problem = mesh_problem(on)
+        if problem is not None:
+            raise self.error_since(start, problem if len(problem) < 200 else problem[:200] + "…")
+        for sharing in Sharing:
+            if self.accept(sharing):
+                is_of_kind = sharing is Sharing.UNREDUCED and self.accept("=")
+                return UniformOnMesh(on, sharing, self._parse_kind() if is_of_kind else ReductionKind.SUM)
+        self.expect("[", _HELP)
+        dims = self.items(partial(self._parse_dimension, on), "]", _HELP)
+        return self._parse_other_axes(tuple(dims), on, reference)
 
+    def _parse_mesh_axis(self) -> MeshAxis:
+        name = self.accept_string()
+        if name is None:
+            raise self.error("expected an axis name in quotes", _HELP)
+        self.expect("=")
+        start = self.skip_space()
+        size = self.number("the size of the axis")
+        if size == 0:
+            raise self.error_since(start, AXIS_SIZE(size=0))
+        return MeshAxis(name, size)
 
-def _parse_mesh_axis(parser: TextParser) -> MeshAxis:
-    name = parser.accept_string()
-    if name is None:
-        raise parser.error("expected an axis name in quotes", _HELP)
-    parser.expect("=")
-    start = parser.skip_space()
-    size = parser.number("the size of the axis")
-    if size == 0:
-        raise parser.error_since(start, AXIS_SIZE(size=0))
-    return MeshAxis(name, size)
-
-
-def _parse_device_ids(parser: TextParser, count: int) -> Sequence[int]:
-    """Parses `=(0,2,1,3)`, or `=([2,2]T(1,0))`."""
-    parser.expect("=")
-    parser.expect("(")
-    start = parser.skip_space()
-    if parser.looking_at("["):
-        order = parse_iota(parser, count)
-        if count > MAX_LISTED:
-            raise parser.error_since(start, f"a mesh with an order of devices has more than {MAX_LISTED}")
-        ids: Sequence[int] = [order.device_at(position) for position in range(count)]
-        parser.expect(")")
+    def _parse_device_ids(self, count: int) -> Sequence[int]:
+        """Parses `=(0,2,1,3)`, or `=([2,2]T(1,0))`."""
+        self.expect("=")
+        self.expect("(")
+        start = self.skip_space()
+        if self.looking_at("["):
+            order = self.parse_iota(count)
+            if count > MAX_LISTED:
+                raise self.error_since(start, f"a mesh with an order of devices has more than {MAX_LISTED}")
+            ids: Sequence[int] = [order.device_at(position) for position in range(count)]
+            self.expect(")")
+            return ids
+        ids = self.items(partial(self.number, "a device id"), ")")
+        if len(ids) != count:
+            raise self.error_since(start, f"{len(ids)} devices are listed, but the mesh has {count}")
         return ids
-    ids = parser.items(partial(parser.number, "a device id"), ")")
-    if len(ids) != count:
-        raise parser.error_since(start, f"{len(ids)} devices are listed, but the mesh has {count}")
-    return ids
 
+    def _parse_dimension(self, on: Mesh) -> DimensionSharding:
+        """Parses `{'x', ?}`."""
+        self.expect("{", _HELP)
+        axes: list[AxisRef] = []
+        while not self.accept("}"):
+            if axes:
+                self.expect(",")
+            if self.accept("?"):
+                self.expect("}")
+                return DimensionSharding(tuple(axes), is_closed=False)
+            axes.append(self._parse_axis(on))
+        return DimensionSharding(tuple(axes))
 
-def _parse_dimension(parser: TextParser, on: Mesh) -> DimensionSharding:
-    """Parses `{'x', ?}`."""
-    parser.expect("{", _HELP)
-    axes: list[AxisRef] = []
-    while not parser.accept("}"):
-        if axes:
-            parser.expect(",")
-        if parser.accept("?"):
-            parser.expect("}")
-            return DimensionSharding(tuple(axes), is_closed=False)
-        axes.append(_parse_axis(parser, on))
-    return DimensionSharding(tuple(axes))
+    def _parse_axis(self, on: Mesh) -> AxisRef:
+        """Parses `'x'` or `'x':(1)2`. A number is the index of an axis, unless it is the name of one."""
+        start = self.skip_space()
+        name = self.accept_string()
+        if name is None:
+            raise self.error("expected an axis name in quotes", _HELP)
+        names = [axis.name for axis in on.axes]
+        if name not in names:
+            if not name.isdecimal() or int(name) >= len(names):
+                has = _mesh_axes_text(on, ", ") or "no axes"
+                raise self.error_since(start, f"unknown axis name: '{name}'").help(f"the mesh has {has}")
+            name = names[int(name)]
+        if not self.accept(":"):
+            return AxisRef(name)
+        self.expect("(")
+        pre_size = self.number("the product of the sizes of more major sub-axes")
+        self.expect(")")
+        return AxisRef(name, SubAxis(pre_size, self.number("the size of the sub-axis")))
 
+    def _parse_kind(self) -> ReductionKind:
+        for word, kind in _KINDS.items():
+            if self.accept(word):
+                return kind
+        raise self.error(f"expected one of {', '.join(_KINDS)}")
 
-def _parse_axis(parser: TextParser, on: Mesh) -> AxisRef:
-    """Parses `'x'` or `'x':(1)2`. A number is the index of an axis, unless it is the name of one."""
-    start = parser.skip_space()
-    name = parser.accept_string()
-    if name is None:
-        raise parser.error("expected an axis name in quotes", _HELP)
-    names = [axis.name for axis in on.axes]
-    if name not in names:
-        if not name.isdecimal() or int(name) >= len(names):
-            has = _mesh_axes_text(on, ", ") or "no axes"
-            raise parser.error_since(start, f"unknown axis name: '{name}'").help(f"the mesh has {has}")
-        name = names[int(name)]
-    if not parser.accept(":"):
-        return AxisRef(name)
-    parser.expect("(")
-    pre_size = parser.number("the product of the sizes of more major sub-axes")
-    parser.expect(")")
-    return AxisRef(name, SubAxis(pre_size, parser.number("the size of the sub-axis")))
-
-
-def _parse_kind(parser: TextParser) -> ReductionKind:
-    for word, kind in _KINDS.items():
-        if parser.accept(word):
-            return kind
-    raise parser.error(f"expected one of {', '.join(_KINDS)}")
-
-
-def _parse_other_axes(
-    parser: TextParser, dims: tuple[DimensionSharding, ...], on: Mesh, reference: SymbolRef
-) -> ShardingOnMesh:
-    """Parses `, replicated={…}, unreduced={…}, manual={…}`, in any order, and metadata."""
-    axes: dict[str, list[AxisRef]] = {sharing: [] for sharing in Sharing}
-    kind = ReductionKind.SUM
-    sharded = {axis.name for dim in dims for axis in dim.axes}
-    while parser.accept(","):
-        start = parser.skip_space()
-        if parser.accept("metadata"):
-            skip_metadata(parser)
-            continue
-        word = next((sharing for sharing in Sharing if parser.accept(sharing)), None)
-        if word is None:
-            raise parser.error(f"expected one of {', '.join(Sharing)}", _HELP)
-        parser.expect("=")
-        if word is Sharing.UNREDUCED and not parser.looking_at("{"):
-            kind = _parse_kind(parser)
-        parser.expect("{")
-        axes[word] = parser.items(partial(_parse_axis, parser, on), "}")
-        if word is not Sharing.MANUAL:
-            sharded |= {axis.name for axis in axes[word]}
-        elif any(axis.sub_axis is not None for axis in axes[word]):
-            raise parser.error_since(start, "only a part of an axis is manual")
-    manual = {axis.name for axis in axes[Sharing.MANUAL]}
-    for axis in on.axes:
-        if axis.name in manual & sharded:
-            raise parser.error_since(0, f"axis '{axis.name}' is manual and has another use")
-    replicated, unreduced = axes[Sharing.REPLICATED], axes[Sharing.UNREDUCED]
-    sharding = TensorSharding(reference, dims, tuple(replicated), tuple(unreduced), kind)
-    return ShardingOnMesh(sharding, on, tuple([axis.name for axis in on.axes if axis.name in manual]))
+    def _parse_other_axes(
+        self, dims: tuple[DimensionSharding, ...], on: Mesh, reference: SymbolRef
+    ) -> ShardingOnMesh:
+        """Parses `, replicated={…}, unreduced={…}, manual={…}`, in any order, and metadata."""
+        axes: dict[str, list[AxisRef]] = {sharing: [] for sharing in Sharing}
+        kind = ReductionKind.SUM
+        sharded = {axis.name for dim in dims for axis in dim.axes}
+        while self.accept(","):
+            start = self.skip_space()
+            if self.accept("metadata"):
+                self.skip_metadata()
+                continue
+            word = next((sharing for sharing in Sharing if self.accept(sharing)), None)
+            if word is None:
+                raise self.error(f"expected one of {', '.join(Sharing)}", _HELP)
+            self.expect("=")
+            if word is Sharing.UNREDUCED and not self.looking_at("{"):
+                kind = self._parse_kind()
+            self.expect("{")
+            axes[word] = self.items(partial(self._parse_axis, on), "}")
+            if word is not Sharing.MANUAL:
+                sharded |= {axis.name for axis in axes[word]}
+            elif any(axis.sub_axis is not None for axis in axes[word]):
+                raise self.error_since(start, "only a part of an axis is manual")
+        manual = {axis.name for axis in axes[Sharing.MANUAL]}
+        for axis in on.axes:
+            if axis.name in manual & sharded:
+                raise self.error_since(0, f"axis '{axis.name}' is manual and has another use")
+        replicated, unreduced = axes[Sharing.REPLICATED], axes[Sharing.UNREDUCED]
+        sharding = TensorSharding(reference, dims, tuple(replicated), tuple(unreduced), kind)
+        return ShardingOnMesh(sharding, on, tuple([axis.name for axis in on.axes if axis.name in manual]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
@@ -150,11 +151,12 @@ def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -
         return ShardingOnMesh(sharding, mesh, names if tiling.sharing is Sharing.MANUAL else ())
     if tiling.device_count != mesh.total_size:
         raise NotExpressible(f"it has {tiling.device_count} devices, the mesh has {mesh.total_size}")
-    digits = split_digits(_digits_on(tiling, mesh), tiling.sizes)
+    on_mesh = _TilingOnMesh(tiling, mesh)
+    digits = split_digits(on_mesh.digits_on(), tiling.sizes)
     if digits is None:
         raise NotExpressible("its tiles are no axes or sub-axes of the mesh")
-    axes = [_axes_of(part, mesh) for part in digits]
-    return _sharding(tiling, axes, mesh, mesh_or_ref)
+    axes = [on_mesh.axes_of(part) for part in digits]
+    return on_mesh.sharding(axes, mesh_or_ref)
 
 
 def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
@@ -176,22 +178,74 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
 # --- On a given mesh ------------------------------------------------------------------------------
 
 
-def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:
-    """The digits of a position of a tiling, with their strides in the index of the device in the mesh."""
-    if tiling.order.is_iota and not mesh.device_ids:
-        return tiling.order.digits
-    if tiling.device_count > MAX_LISTED:
-        raise NotExpressible(f"it has a list of more than {MAX_LISTED} devices")
-    ids = mesh.device_ids or range(mesh.total_size)
-    index_of = {device: index for index, device in enumerate(ids)}
-    devices = [tiling.order.device_at(position) for position in range(tiling.device_count)]
-    if not all(device in index_of for device in devices):
-        raise NotExpressible("it has devices that the mesh does not have")
-    indices = sorted_replicas(tiling, [index_of[device] for device in devices])
-    digits = digits_of(indices)
-    if digits is None or order_of_digits(digits) is None:
-        raise NotExpressible("its order of devices is not one of reshaping and transposing the mesh")
-    return tuple(digits)
+class _TilingOnMesh(NamedTuple):
+    """A tiling whose shards are those of axes of a mesh."""
+
+    tiling: DeviceTiling
+    mesh: Mesh
+
+    def digits_on(self) -> tuple[Digit, ...]:
+        """The digits of a position of a tiling, with their strides in the index of the device in the mesh."""
+        if self.tiling.order.is_iota and not self.mesh.device_ids:
+            return self.tiling.order.digits
+        if self.tiling.device_count > MAX_LISTED:
+            raise NotExpressible(f"it has a list of more than {MAX_LISTED} devices")
+        ids = self.mesh.device_ids or range(self.mesh.total_size)
+        index_of = {device: index for index, device in enumerate(ids)}
+        devices = [self.tiling.order.device_at(position) for position in range(self.tiling.device_count)]
+        if not all(device in index_of for device in devices):
+            raise NotExpressible("it has devices that the mesh does not have")
+        indices = sorted_replicas(self.tiling, [index_of[device] for device in devices])
+        digits = digits_of(indices)
+        if digits is None or order_of_digits(digits) is None:
+            raise NotExpressible("its order of devices is not one of reshaping and transposing the mesh")
+        return tuple(digits)
+
+    def axes_of(self, digits: Sequence[Digit]) -> tuple[AxisRef, ...]:
+        """The axes and sub-axes of the mesh that these digits are."""
+        axes: tuple[AxisRef, ...] = ()
+        for digit in digits:
+            axes = with_axes(axes, self._sub_axes(digit), self.mesh)
+        return tuple([self._whole_if_possible(axis) for axis in axes])
+
+    def _sub_axes(self, digit: Digit) -> list[AxisRef]:
+        """The sub-axes of a digit, major to minor: one for each axis that the digit overlaps."""
+        refs: list[AxisRef] = []
+        size, stride = digit
+        minor = prod([axis.size for axis in self.mesh.axes])
+        bounds = [(axis, minor := minor // axis.size) for axis in self.mesh.axes]
+        for axis, minor in reversed(bounds):
+            if size == 1:
+                break
+            if not minor <= stride < minor * axis.size:
+                continue
+            room = axis.size * minor // stride
+            part = min(size, room)
+            if stride % minor or (axis.size * minor) % stride or room % part or size % part:
+                raise NotExpressible("its tiles are no axes or sub-axes of the mesh")
+            refs.insert(0, AxisRef(axis.name, SubAxis(room // part, part)))
+            size, stride = size // part, stride * part
+        return refs
+
+    def _whole_if_possible(self, axis: AxisRef) -> AxisRef:
+        return AxisRef(axis.name) if axis.size(self.mesh) == self.mesh.axis_size(axis.name) else axis
+
+    def sharding(self, axes: Sequence[tuple[AxisRef, ...]], mesh_or_ref: MeshOrRef) -> ShardingOnMesh:
+        rank = len(self.tiling.tiles)
+        by_sharing: dict[Sharing, list[AxisRef]] = {sharing: [] for sharing in Sharing}
+        for group, refs in zip(self.tiling.subgroups, axes[rank:], strict=True):
+            by_sharing[group.sharing] += refs
+        manual = by_sharing[Sharing.MANUAL]
+        if any(axis.sub_axis is not None for axis in manual):
+            raise NotExpressible("only a part of an axis is manual")
+        unreduced = sorted_and_merged(by_sharing[Sharing.UNREDUCED], self.mesh)
+        dims = tuple([DimensionSharding(refs) for refs in axes[:rank]])
+        manual_names = {axis.name for axis in manual}
+        return ShardingOnMesh(
+            TensorSharding(mesh_or_ref, dims, (), tuple([self._whole_if_possible(a) for a in unreduced])),
+            self.mesh,
+            tuple([axis.name for axis in self.mesh.axes if axis.name in manual_names]),
+        )
 
 
 def sorted_replicas(tiling: DeviceTiling, values: Sequence[int]) -> list[int]:
@@ -201,58 +255,6 @@ def sorted_replicas(tiling: DeviceTiling, values: Sequence[int]) -> list[int]:
     if size == 1:
         return list(values)
     return [value for start in range(0, len(values), size) for value in sorted(values[start : start + size])]
-
-
-def _axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """The axes and sub-axes of the mesh that these digits are."""
-    axes: tuple[AxisRef, ...] = ()
-    for digit in digits:
-        axes = with_axes(axes, _sub_axes(digit, mesh), mesh)
-    return tuple([_whole_if_possible(axis, mesh) for axis in axes])
-
-
-def _sub_axes(digit: Digit, mesh: Mesh) -> list[AxisRef]:
-    """The sub-axes of a digit, major to minor: one for each axis that the digit overlaps."""
-    refs: list[AxisRef] = []
-    size, stride = digit
-    minor = prod([axis.size for axis in mesh.axes])
-    bounds = [(axis, minor := minor // axis.size) for axis in mesh.axes]
-    for axis, minor in reversed(bounds):
-        if size == 1:
-            break
-        if not minor <= stride < minor * axis.size:
-            continue
-        room = axis.size * minor // stride
-        part = min(size, room)
-        if stride % minor or (axis.size * minor) % stride or room % part or size % part:
-            raise NotExpressible("its tiles are no axes or sub-axes of the mesh")
-        refs.insert(0, AxisRef(axis.name, SubAxis(room // part, part)))
-        size, stride = size // part, stride * part
-    return refs
-
-
-def _whole_if_possible(axis: AxisRef, mesh: Mesh) -> AxisRef:
-    return AxisRef(axis.name) if axis.size(mesh) == mesh.axis_size(axis.name) else axis
-
-
-def _sharding(
-    tiling: DeviceTiling, axes: Sequence[tuple[AxisRef, ...]], mesh: Mesh, mesh_or_ref: MeshOrRef
-) -> ShardingOnMesh:
-    rank = len(tiling.tiles)
-    by_sharing: dict[Sharing, list[AxisRef]] = {sharing: [] for sharing in Sharing}
-    for group, refs in zip(tiling.subgroups, axes[rank:], strict=True):
-        by_sharing[group.sharing] += refs
-    manual = by_sharing[Sharing.MANUAL]
-    if any(axis.sub_axis is not None for axis in manual):
-        raise NotExpressible("only a part of an axis is manual")
-    unreduced = sorted_and_merged(by_sharing[Sharing.UNREDUCED], mesh)
-    dims = tuple([DimensionSharding(refs) for refs in axes[:rank]])
-    manual_names = {axis.name for axis in manual}
-    return ShardingOnMesh(
-        TensorSharding(mesh_or_ref, dims, (), tuple([_whole_if_possible(a, mesh) for a in unreduced])),
-        mesh,
-        tuple([axis.name for axis in mesh.axes if axis.name in manual_names]),
-    )
 
 
 # --- On a new mesh --------------------------------------------------------------------------------

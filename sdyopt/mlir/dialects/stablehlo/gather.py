@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
@@ -87,9 +88,10 @@ class GatherOp(Op):
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         operand, indices = signature[GatherOp.operand], signature[GatherOp.start_indices]
         dims, sizes = signature[GatherOp.dimension_numbers], signature[GatherOp.slice_sizes]
-        _check_gather(signature, dims, operand, indices, len(sizes))
-        _check_slice_sizes(signature, dims, operand, sizes)
-        return [_result_type(signature, dims, operand, indices, sizes)]
+        types = _GatherTypes(signature, dims, operand, indices)
+        types.check_gather(len(sizes))
+        types.check_slice_sizes(sizes)
+        return [types.result_type(sizes)]
 
 
 @stablehlo.op("dynamic_gather", NO_MEMORY_EFFECT)
@@ -115,143 +117,153 @@ def dynamic_gather_types(signature: OpSignature, sizes: Sequence[int] | None) ->
     operand, indices = signature[DynamicGatherOp.operand], signature[DynamicGatherOp.start_indices]
     dims = signature[DynamicGatherOp.dimension_numbers]
     (count,) = signature[DynamicGatherOp.slice_sizes].shape
-    _check_gather(signature, dims, operand, indices, count)
+    types = _GatherTypes(signature, dims, operand, indices)
+    types.check_gather(count)
     if sizes is None:
         sizes = (DYNAMIC,) * count
     else:
-        _check_slice_sizes(signature, dims, operand, sizes)
-    return [_result_type(signature, dims, operand, indices, sizes)]
+        types.check_slice_sizes(sizes)
+    return [types.result_type(sizes)]
 
 
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-def _check_gather(
-    signature: OpSignature,
-    dims: GatherDimensions,
-    operand: RankedTensor,
-    indices: RankedTensor,
-    size_count: int,
-) -> None:
-    """Checks the dimension numbers against the operands and the number of slice sizes."""
-    _check_counts(signature, dims, operand, indices)
-    if not is_sorted(dims.offset_dims):  # gather_c4
-        raise signature.error_without_op_note(
-            f"expects offset_dims to be sorted, got: [{listing(dims.offset_dims)}]"
-        )
-    if not is_unique(dims.offset_dims):
-        raise signature.error_without_op_note(
-            f"expects offset_dims to not repeat, got: [{listing(dims.offset_dims)}]"
-        )
-    collapsed, batching = dims.collapsed_slice_dims, dims.operand_batching_dims
-    # gather_c6
-    check_distinct(signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims")
-    for dimensions, name in (  # gather_c7, gather_c8, gather_c10, gather_c11
-        (collapsed, "collapsed_slice_dims"),
-        (batching, "operand_batching_dims"),
-    ):
-        if not is_sorted(dimensions):
-            raise signature.error_without_op_note(
-                f"expects {name} to be sorted, got: [{listing(dimensions)}]"
+class _GatherTypes(NamedTuple):
+    """The dimension numbers and operand types of a gather, which are checked against each other."""
+
+    signature: OpSignature
+    dims: GatherDimensions
+    operand: RankedTensor
+    indices: RankedTensor
+
+    def check_gather(self, size_count: int) -> None:
+        """Checks the dimension numbers against the operands and the number of slice sizes."""
+        self._check_counts()
+        if not is_sorted(self.dims.offset_dims):  # gather_c4
+            raise self.signature.error_without_op_note(
+                f"expects offset_dims to be sorted, got: [{listing(self.dims.offset_dims)}]"
             )
-        check_all_within(signature, dimensions, operand.rank, name, "rank-of('operand')")
-    _check_batching(signature, dims, operand, indices)
-    check_distinct(signature, dims.start_index_map, batching, "start_index_map", "operand_batching_dims")
-    check_all_within(signature, dims.start_index_map, operand.rank, "start_index_map", "rank-of('operand')")
-    if size_count != operand.rank:  # gather_c20
-        raise signature.error_without_op_note(
-            f"slice_sizes size ({size_count}) not equal to operand rank ({operand.rank})"
-        )
-
-
-def _check_counts(
-    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor
-) -> None:
-    offset, collapsed = len(dims.offset_dims), len(dims.collapsed_slice_dims)
-    batching, vector = len(dims.operand_batching_dims), dims.index_vector_dim
-    if operand.rank != offset + collapsed + batching:  # gather_c1
-        raise signature.error_without_op_note(
-            f"offset_dims size ({offset}) plus collapse_slice_dims size ({collapsed}) plus "
-            f"operand_batching_dims size ({batching}) is not equal to operand rank ({operand.rank})"
-        )
-    check_within(  # gather_c2
-        signature, vector, indices.rank, "index_vector_dim", "rank-of('start_indices')", is_inclusive=True
-    )
-    # Without an index vector dimension, the indices are scalars.
-    size = 1 if vector == indices.rank else indices.shape[vector]
-    if size not in (DYNAMIC, len(dims.start_index_map)):  # gather_c3
-        raise signature.error_without_op_note(
-            f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
-            f"({vector}) of start_indices ({size})"
-        )
-
-
-def _check_batching(
-    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor
-) -> None:
-    operand_dims, indices_dims = dims.operand_batching_dims, dims.start_indices_batching_dims
-    name = "start_indices_batching_dims"
-    if not is_unique(indices_dims):  # gather_c13
-        raise signature.error_without_op_note(f"expects {name} to not repeat, got: [{listing(indices_dims)}]")
-    check_all_within(signature, indices_dims, indices.rank, name, "rank-of('start_indices')")  # gather_c14
-    if dims.index_vector_dim in indices_dims:  # gather_c15
-        raise signature.error_without_op_note(
-            f"expects {name} not to include index_vector_dim {dims.index_vector_dim}"
-        )
-    if len(operand_dims) != len(indices_dims):  # gather_c16
-        raise signature.error_without_op_note(
-            "operand_batching_dims and start_indices_batching_dims should have the same size"
-        )
-    for number, (left, right) in enumerate(zip(operand_dims, indices_dims, strict=True)):
-        sizes = operand.shape[left], indices.shape[right]
-        if not are_compatible_sizes(*sizes):  # gather_c17
-            raise signature.error_without_op_note(
-                f"operand_batching_dims[{number}] and start_indices_batching_dims[{number}] must have "
-                f"compatible sizes, but got {sizes[0]} and {sizes[1]}"
+        if not is_unique(self.dims.offset_dims):
+            raise self.signature.error_without_op_note(
+                f"expects offset_dims to not repeat, got: [{listing(self.dims.offset_dims)}]"
             )
-
-
-def _check_slice_sizes(
-    signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, sizes: Dimensions
-) -> None:
-    for dimensions, name in (  # gather_c9, gather_c12
-        (dims.collapsed_slice_dims, "collapsed_slice_dims"),
-        (dims.operand_batching_dims, "operand_batching_dims"),
-    ):
-        for dimension in dimensions:
-            if sizes[dimension] > 1:
-                raise signature.error_without_op_note(
-                    f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
-                    f"{sizes[dimension]}"
+        collapsed, batching = self.dims.collapsed_slice_dims, self.dims.operand_batching_dims
+        # gather_c6
+        check_distinct(self.signature, collapsed, batching, "collapsed_slice_dims", "operand_batching_dims")
+        for dimensions, name in (  # gather_c7, gather_c8, gather_c10, gather_c11
+            (collapsed, "collapsed_slice_dims"),
+            (batching, "operand_batching_dims"),
+        ):
+            if not is_sorted(dimensions):
+                raise self.signature.error_without_op_note(
+                    f"expects {name} to be sorted, got: [{listing(dimensions)}]"
                 )
-    for index, (slice_size, size) in enumerate(zip(sizes, operand.shape, strict=True)):
-        if slice_size < 0 or (size != DYNAMIC and slice_size > size):  # gather_c21
-            raise signature.error_without_op_note(
-                f"slice size ({slice_size}) is out of bounds for operand dimension ({size}) at index {index}"
+            check_all_within(self.signature, dimensions, self.operand.rank, name, "rank-of('operand')")
+        self._check_batching()
+        check_distinct(
+            self.signature, self.dims.start_index_map, batching, "start_index_map", "operand_batching_dims"
+        )
+        check_all_within(
+            self.signature,
+            self.dims.start_index_map,
+            self.operand.rank,
+            "start_index_map",
+            "rank-of('operand')",
+        )
+        if size_count != self.operand.rank:  # gather_c20
+            raise self.signature.error_without_op_note(
+                f"slice_sizes size ({size_count}) not equal to operand rank ({self.operand.rank})"
             )
+
+    def _check_counts(self) -> None:
+        offset, collapsed = len(self.dims.offset_dims), len(self.dims.collapsed_slice_dims)
+        batching, vector = len(self.dims.operand_batching_dims), self.dims.index_vector_dim
+        if self.operand.rank != offset + collapsed + batching:  # gather_c1
+            raise self.signature.error_without_op_note(
+                f"offset_dims size ({offset}) plus collapse_slice_dims size ({collapsed}) plus "
+                f"operand_batching_dims size ({batching}) is not equal to operand rank ({self.operand.rank})"
+            )
+        check_within(  # gather_c2
+            self.signature,
+            vector,
+            self.indices.rank,
+            "index_vector_dim",
+            "rank-of('start_indices')",
+            is_inclusive=True,
+        )
+        # Without an index vector dimension, the indices are scalars.
+        size = 1 if vector == self.indices.rank else self.indices.shape[vector]
+        if size not in (DYNAMIC, len(self.dims.start_index_map)):  # gather_c3
+            raise self.signature.error_without_op_note(
+                f"start_index_map size ({len(self.dims.start_index_map)}) is not equal to size of "
+                "index dimension "
+                f"({vector}) of start_indices ({size})"
+            )
+
+    def _check_batching(self) -> None:
+        operand_dims, indices_dims = self.dims.operand_batching_dims, self.dims.start_indices_batching_dims
+        name = "start_indices_batching_dims"
+        if not is_unique(indices_dims):  # gather_c13
+            raise self.signature.error_without_op_note(
+                f"expects {name} to not repeat, got: [{listing(indices_dims)}]"
+            )
+        check_all_within(
+            self.signature, indices_dims, self.indices.rank, name, "rank-of('start_indices')"
+        )  # gather_c14
+        if self.dims.index_vector_dim in indices_dims:  # gather_c15
+            raise self.signature.error_without_op_note(
+                f"expects {name} not to include index_vector_dim {self.dims.index_vector_dim}"
+            )
+        if len(operand_dims) != len(indices_dims):  # gather_c16
+            raise self.signature.error_without_op_note(
+                "operand_batching_dims and start_indices_batching_dims should have the same size"
+            )
+        for number, (left, right) in enumerate(zip(operand_dims, indices_dims, strict=True)):
+            sizes = self.operand.shape[left], self.indices.shape[right]
+            if not are_compatible_sizes(*sizes):  # gather_c17
+                raise self.signature.error_without_op_note(
+                    f"operand_batching_dims[{number}] and start_indices_batching_dims[{number}] must have "
+                    f"compatible sizes, but got {sizes[0]} and {sizes[1]}"
+                )
+
+    def check_slice_sizes(self, sizes: Dimensions) -> None:
+        for dimensions, name in (  # gather_c9, gather_c12
+            (self.dims.collapsed_slice_dims, "collapsed_slice_dims"),
+            (self.dims.operand_batching_dims, "operand_batching_dims"),
+        ):
+            for dimension in dimensions:
+                if sizes[dimension] > 1:
+                    raise self.signature.error_without_op_note(
+                        f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
+                        f"{sizes[dimension]}"
+                    )
+        for index, (slice_size, size) in enumerate(zip(sizes, self.operand.shape, strict=True)):
+            if slice_size < 0 or (size != DYNAMIC and slice_size > size):  # gather_c21
+                raise self.signature.error_without_op_note(
+                    f"slice size ({slice_size}) is out of bounds for operand dimension ({size}) at "
+                    f"index {index}"
+                )
+
+    def result_type(self, sizes: Dimensions) -> Type:
+        """The result type: `offset_dims` come from the slices, the other dimensions from the indices."""
+        vector = self.dims.index_vector_dim
+        rank = len(self.dims.offset_dims) + len([d for d in range(self.indices.rank) if d != vector])
+        check_all_within(
+            self.signature, self.dims.offset_dims, rank, "offset_dims", "implied-result-rank"
+        )  # gather_c5
+        dropped = {*self.dims.collapsed_slice_dims, *self.dims.operand_batching_dims}
+        slice_dimensions = iter([(size, DYNAMIC) for d, size in enumerate(sizes) if d not in dropped])
+        batch_dimensions = iter(
+            [dimension for d, dimension in enumerate(dimensions_of(self.indices)) if d != vector]
+        )
+        offset_dims = set(self.dims.offset_dims)
+        result = [next(slice_dimensions if d in offset_dims else batch_dimensions) for d in range(rank)]
+        shape, bounds = [size for size, _ in result], [bound for _, bound in result]
+        return RankedTensor(tuple(shape), self.operand.element, encoding_with(self.indices.encoding, bounds))
 
 
 # --- Result ---------------------------------------------------------------------------------------
-
-
-def _result_type(
-    signature: OpSignature,
-    dims: GatherDimensions,
-    operand: RankedTensor,
-    indices: RankedTensor,
-    sizes: Dimensions,
-) -> Type:
-    """The result type: `offset_dims` come from the slices, the other dimensions from the indices."""
-    vector = dims.index_vector_dim
-    rank = len(dims.offset_dims) + len([d for d in range(indices.rank) if d != vector])
-    check_all_within(signature, dims.offset_dims, rank, "offset_dims", "implied-result-rank")  # gather_c5
-    dropped = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
-    slice_dimensions = iter([(size, DYNAMIC) for d, size in enumerate(sizes) if d not in dropped])
-    batch_dimensions = iter([dimension for d, dimension in enumerate(dimensions_of(indices)) if d != vector])
-    offset_dims = set(dims.offset_dims)
-    result = [next(slice_dimensions if d in offset_dims else batch_dimensions) for d in range(rank)]
-    shape, bounds = [size for size, _ in result], [bound for _, bound in result]
-    return RankedTensor(tuple(shape), operand.element, encoding_with(indices.encoding, bounds))
 
 
 @stablehlo.op("torch_index_select", PURE)

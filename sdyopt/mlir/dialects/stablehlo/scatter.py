@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     I64_ELEMENTS,
@@ -75,12 +76,13 @@ class ScatterOp(RegionVerifyingOp):
         check_reducer(signature, regions[0], inputs, [tensor((), type.element) for type in updates], ())
         # Without an index vector dimension, the indices are scalars.
         indices_shape = indices.shape + (1,) * (dims.index_vector_dim == indices.rank)
+        checked = _ScatterTypes(signature, dims, indices_shape)
         for update in updates:
-            _check_update_rank(signature, dims, indices_shape, update)
+            checked.check_update_rank(update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_dimension_numbers(signature, dims, input, indices_shape, update)
+            checked.check_dimension_numbers(input, update)
         for input, update in zip(inputs, updates, strict=True):
-            _check_update_shape(signature, dims, input, indices_shape, update)
+            checked.check_update_shape(input, update)
 
 
 def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
@@ -92,129 +94,132 @@ def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Ty
     ]
 
 
-def _check_update_rank(
-    signature: OpSignature, dims: ScatterDimensions, indices_shape: Dimensions, update: RankedTensor
-) -> None:
-    expected = len(indices_shape) - 1 + len(dims.update_window_dims)
-    if update.rank != expected:  # scatter_c4
-        raise signature.error_without_op_note(
-            f"expects updates tensor must be of rank {expected} ( == rank-of('scatter_indices') - 1 + "
-            "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension "
-            f"if 'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}."
-        )
+class _ScatterTypes(NamedTuple):
+    """The dimension numbers and index shape of a scatter, which inputs and updates are checked against."""
 
+    signature: OpSignature
+    dims: ScatterDimensions
+    indices_shape: Dimensions
 
-def _check_dimension_numbers(
-    signature: OpSignature,
-    dims: ScatterDimensions,
-    input: RankedTensor,
-    indices_shape: Dimensions,
-    update: RankedTensor,
-) -> None:
-    window, inserted, batching = (
-        dims.update_window_dims,
-        dims.inserted_window_dims,
-        dims.input_batching_dims,
-    )
-    count = len(window) + len(inserted) + len(batching)
-    if input.rank != count:  # scatter_c2
-        raise signature.error_without_op_note(
-            "Expects rank-of operand to match size-of('update_window_dims') + "
-            f"size-of('inserted_window_dims') + size-of('input_batching_dims') i.e. {count} but got "
-            f"{input.rank}."
-        )
-    _check_sorted(signature, window, "update_window_dims")  # scatter_c7
-    if not is_unique(window):
-        raise signature.error_without_op_note(
-            f"Expects update_window_dims to not repeat; got: [{listing(window)}]."
-        )
-    check_all_within(signature, window, update.rank, "update_window_dims", "rank-of('updates')")  # scatter_c8
-    check_distinct(signature, inserted, batching, "inserted_window_dims", "input_batching_dims")  # scatter_c9
-    for dimensions, name in (  # scatter_c10 to scatter_c13
-        (inserted, "inserted_window_dims"),
-        (batching, "input_batching_dims"),
-    ):
-        _check_sorted(signature, dimensions, name)
-        check_all_within(signature, dimensions, input.rank, name, "rank-of('operand')")
-    _check_batching(signature, dims, input, indices_shape)
-    _check_index_vectors(signature, dims, indices_shape)
-    targets, name = dims.scatter_dims_to_operand_dims, "scatter_dims_to_operand_dims"
-    check_distinct(signature, targets, batching, name, "input_batching_dims")  # scatter_c20
-    check_all_within(signature, targets, input.rank, name, "rank-of('operand')")  # scatter_c21
-
-
-def _check_sorted(signature: OpSignature, dimensions: Dimensions, name: str) -> None:
-    if not is_sorted(dimensions):
-        raise signature.error_without_op_note(f"Expects {name} to be sorted; got: [{listing(dimensions)}].")
-
-
-def _check_batching(
-    signature: OpSignature, dims: ScatterDimensions, input: RankedTensor, indices_shape: Dimensions
-) -> None:
-    input_dims, indices_dims = dims.input_batching_dims, dims.scatter_indices_batching_dims
-    name = "scatter_indices_batching_dims"
-    if not is_unique(indices_dims):  # scatter_c14
-        raise signature.error_without_op_note(
-            f"Expects {name} to not repeat; got: [{listing(indices_dims)}]."
-        )
-    # scatter_c15
-    check_all_within(signature, indices_dims, len(indices_shape), name, "rank-of('scatter_indices')")
-    if dims.index_vector_dim in indices_dims:  # scatter_c16
-        raise signature.error_without_op_note(
-            f"expects {name} not to include index_vector_dim {dims.index_vector_dim}."
-        )
-    if len(input_dims) != len(indices_dims):  # scatter_c17
-        raise signature.error_without_op_note(
-            "input_batching_dims and scatter_indices_batching_dims should have the same size."
-        )
-    for number, (left, right) in enumerate(zip(input_dims, indices_dims, strict=True)):
-        if not are_compatible_sizes(input.shape[left], indices_shape[right]):  # scatter_c18
-            raise signature.error_without_op_note(
-                f"input_batching_dims[{number}] and scatter_indices_batching_dims[{number}] must have "
-                f"compatible sizes, but got {input.shape[left]} and {indices_shape[right]}."
+    def check_update_rank(self, update: RankedTensor) -> None:
+        expected = len(self.indices_shape) - 1 + len(self.dims.update_window_dims)
+        if update.rank != expected:  # scatter_c4
+            raise self.signature.error_without_op_note(
+                f"expects updates tensor must be of rank {expected} ( == rank-of('scatter_indices') - 1 + "
+                "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 "
+                "dimension "
+                f"if 'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}."
             )
 
-
-def _check_index_vectors(signature: OpSignature, dims: ScatterDimensions, indices_shape: Dimensions) -> None:
-    size, count = indices_shape[dims.index_vector_dim], len(dims.scatter_dims_to_operand_dims)
-    if size not in (DYNAMIC, count):  # scatter_c19
-        raise signature.error_without_op_note(
-            f"Scatter op has {count} elements in scatter_dims_to_operand_dims and the bound of dimension "
-            f"index_vector_dim={dims.index_vector_dim} of scatter_indices is {size}. These two numbers must "
-            "be equal."
+    def check_dimension_numbers(self, input: RankedTensor, update: RankedTensor) -> None:
+        window, inserted, batching = (
+            self.dims.update_window_dims,
+            self.dims.inserted_window_dims,
+            self.dims.input_batching_dims,
         )
-
-
-def _check_update_shape(
-    signature: OpSignature,
-    dims: ScatterDimensions,
-    input: RankedTensor,
-    indices_shape: Dimensions,
-    update: RankedTensor,
-) -> None:
-    """Checks the window dimensions of an update against its input, and the others against the indices."""
-    dropped = {*dims.inserted_window_dims, *dims.input_batching_dims}
-    window_sizes = [size for dimension, size in enumerate(input.shape) if dimension not in dropped]
-    for dimension, limit in zip(dims.update_window_dims, window_sizes, strict=True):
-        size = update.shape[dimension]
-        if DYNAMIC not in (size, limit) and size > limit:  # scatter_c4
-            raise signature.error_without_op_note(
-                "expects bounds of the window dimensions of updates to not exceed the bounds of the "
-                f"corresponding dimensions of operand. For dimension {dimension}, updates bound is {size}, "
-                f"operand bound is {limit}."
+        count = len(window) + len(inserted) + len(batching)
+        if input.rank != count:  # scatter_c2
+            raise self.signature.error_without_op_note(
+                "Expects rank-of operand to match size-of('update_window_dims') + "
+                f"size-of('inserted_window_dims') + size-of('input_batching_dims') i.e. {count} but got "
+                f"{input.rank}."
             )
-    scatter_sizes = [
-        size for dimension, size in enumerate(indices_shape) if dimension != dims.index_vector_dim
-    ]
-    scatter_dims = [d for d in range(update.rank) if d not in dims.update_window_dims]
-    for dimension, expected in zip(scatter_dims, scatter_sizes, strict=True):
-        size = update.shape[dimension]
-        if not are_compatible_sizes(size, expected):  # scatter_c4
-            raise signature.error_without_op_note(
-                "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
-                f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, updates "
-                f"bound is {size} , scatter_indices bound is {expected}."
+        self._check_sorted(window, "update_window_dims")  # scatter_c7
+        if not is_unique(window):
+            raise self.signature.error_without_op_note(
+                f"Expects update_window_dims to not repeat; got: [{listing(window)}]."
             )
+        check_all_within(
+            self.signature, window, update.rank, "update_window_dims", "rank-of('updates')"
+        )  # scatter_c8
+        check_distinct(
+            self.signature, inserted, batching, "inserted_window_dims", "input_batching_dims"
+        )  # scatter_c9
+        for dimensions, name in (  # scatter_c10 to scatter_c13
+            (inserted, "inserted_window_dims"),
+            (batching, "input_batching_dims"),
+        ):
+            self._check_sorted(dimensions, name)
+            check_all_within(self.signature, dimensions, input.rank, name, "rank-of('operand')")
+        self._check_batching(input)
+        self._check_index_vectors()
+        targets, name = self.dims.scatter_dims_to_operand_dims, "scatter_dims_to_operand_dims"
+        check_distinct(self.signature, targets, batching, name, "input_batching_dims")  # scatter_c20
+        check_all_within(self.signature, targets, input.rank, name, "rank-of('operand')")  # scatter_c21
+
+    def _check_sorted(self, dimensions: Dimensions, name: str) -> None:
+        if not is_sorted(dimensions):
+            raise self.signature.error_without_op_note(
+                f"Expects {name} to be sorted; got: [{listing(dimensions)}]."
+            )
+
+    def _check_batching(self, input: RankedTensor) -> None:
+        input_dims, indices_dims = self.dims.input_batching_dims, self.dims.scatter_indices_batching_dims
+        name = "scatter_indices_batching_dims"
+        if not is_unique(indices_dims):  # scatter_c14
+            raise self.signature.error_without_op_note(
+                f"Expects {name} to not repeat; got: [{listing(indices_dims)}]."
+            )
+        # scatter_c15
+        check_all_within(
+            self.signature, indices_dims, len(self.indices_shape), name, "rank-of('scatter_indices')"
+        )
+        if self.dims.index_vector_dim in indices_dims:  # scatter_c16
+            raise self.signature.error_without_op_note(
+                f"expects {name} not to include index_vector_dim {self.dims.index_vector_dim}."
+            )
+        if len(input_dims) != len(indices_dims):  # scatter_c17
+            raise self.signature.error_without_op_note(
+                "input_batching_dims and scatter_indices_batching_dims should have the same size."
+            )
+        for number, (left, right) in enumerate(zip(input_dims, indices_dims, strict=True)):
+            if not are_compatible_sizes(input.shape[left], self.indices_shape[right]):  # scatter_c18
+                raise self.signature.error_without_op_note(
+                    f"input_batching_dims[{number}] and scatter_indices_batching_dims[{number}] must have "
+                    f"compatible sizes, but got {input.shape[left]} and {self.indices_shape[right]}."
+                )
+
+    def _check_index_vectors(self) -> None:
+        size, count = (
+            self.indices_shape[self.dims.index_vector_dim],
+            len(self.dims.scatter_dims_to_operand_dims),
+        )
+        if size not in (DYNAMIC, count):  # scatter_c19
+            raise self.signature.error_without_op_note(
+                f"Scatter op has {count} elements in scatter_dims_to_operand_dims and the bound of dimension "
+                f"index_vector_dim={self.dims.index_vector_dim} of scatter_indices is {size}. These "
+                "two numbers must "
+                "be equal."
+            )
+
+    def check_update_shape(self, input: RankedTensor, update: RankedTensor) -> None:
+        """Checks the window dimensions of an update against its input, and the others against the indices."""
+        dropped = {*self.dims.inserted_window_dims, *self.dims.input_batching_dims}
+        window_sizes = [size for dimension, size in enumerate(input.shape) if dimension not in dropped]
+        for dimension, limit in zip(self.dims.update_window_dims, window_sizes, strict=True):
+            size = update.shape[dimension]
+            if DYNAMIC not in (size, limit) and size > limit:  # scatter_c4
+                raise self.signature.error_without_op_note(
+                    "expects bounds of the window dimensions of updates to not exceed the bounds of the "
+                    f"corresponding dimensions of operand. For dimension {dimension}, updates bound "
+                    f"is {size}, "
+                    f"operand bound is {limit}."
+                )
+        scatter_sizes = [
+            size
+            for dimension, size in enumerate(self.indices_shape)
+            if dimension != self.dims.index_vector_dim
+        ]
+        scatter_dims = [d for d in range(update.rank) if d not in self.dims.update_window_dims]
+        for dimension, expected in zip(scatter_dims, scatter_sizes, strict=True):
+            size = update.shape[dimension]
+            if not are_compatible_sizes(size, expected):  # scatter_c4
+                raise self.signature.error_without_op_note(
+                    "expects bounds of the scatter dimensions of updates to be same as the bounds of the "
+                    f"corresponding dimensions of scatter indices. For scatter dimension {dimension}, "
+                    "updates "
+                    f"bound is {size} , scatter_indices bound is {expected}."
+                )
 
 
 @stablehlo.op("select_and_scatter", INFERS_COMPATIBLE_TYPES, RECURSIVE_EFFECTS)

@@ -50,8 +50,9 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
     if not any(axes_per_dim):
         return None
     mesh = local.common_mesh(op)
-    sizes, selected = _local_slice_sizes(op, mesh, local)
     builder, indices, mask = local.builder(op), op.start_indices, None
+    local_gather = _LocalGather(op, mesh, builder, local)
+    sizes, selected = local_gather.local_slice_sizes()
     if selected:
         check_is_combined(
             op,
@@ -62,7 +63,7 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
             "The axes of the sdy.all_reduce should match the sharded "
             "collapsed operand dimensions of the gather.",
         )
-        indices, mask = _localize_indices(op, selected, mesh, builder, local)
+        indices, mask = local_gather.localize_indices(selected)
     attributes = {
         **dict(op.signature.attributes),
         "slice_sizes": dense_array(I64, sizes),
@@ -73,105 +74,109 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
     slices = builder.create(GatherOp, [op.operand, indices], [type], attributes).result
     if mask is None:
         return [slices]
-    return [builder.select(_broadcast_mask(op, mask, type, builder), slices, builder.zero(type))]
+    return [builder.select(local_gather.broadcast_mask(mask, type), slices, builder.zero(type))]
 
 
-def _local_slice_sizes(op: GatherOp, mesh: Mesh, local: LocalContext) -> tuple[list[int], list[int]]:
-    """The local slice sizes, and the sharded dimensions in which slices are single elements."""
-    sizes, selected = list(op.slice_sizes), []
-    whole = op.signature[GatherOp.operand].shape
-    for dim, axes in enumerate(local.axes_per_dim(op.operand)):
-        if not axes or dim in op.dimension_numbers.operand_batching_dims:
-            continue
-        if sizes[dim] == 1:
-            selected.append(dim)
-        elif sizes[dim] == whole[dim]:
-            sizes[dim] //= sharded_size(axes, mesh)
+class _LocalGather(NamedTuple):
+    """A gather of the shards of its operand, as it is lowered."""
+
+    op: GatherOp
+    mesh: Mesh
+    builder: LocalBuilder
+    local: LocalContext
+
+    def local_slice_sizes(self) -> tuple[list[int], list[int]]:
+        """The local slice sizes, and the sharded dimensions in which slices are single elements."""
+        sizes, selected = list(self.op.slice_sizes), []
+        whole = self.op.signature[GatherOp.operand].shape
+        for dim, axes in enumerate(self.local.axes_per_dim(self.op.operand)):
+            if not axes or dim in self.op.dimension_numbers.operand_batching_dims:
+                continue
+            if sizes[dim] == 1:
+                selected.append(dim)
+            elif sizes[dim] == whole[dim]:
+                sizes[dim] //= sharded_size(axes, self.mesh)
+            else:
+                raise self.op.op_error(
+                    f"dimension {dim} of the operand is sharded, but slices of size {sizes[dim]} are "
+                    "not whole"
+                ).help(FULL_RESHARD_HELP)
+        return sizes, selected
+
+    def localize_indices(self, selected: Sequence[int]) -> tuple[Value, Value]:
+        """Local indices, and a mask of the slices that are in the shard of this device."""
+        dims = self.op.dimension_numbers
+        indices: Value = self.op.start_indices
+        mask: Value | None = None
+        if any(dim in selected for dim in dims.start_index_map):
+            indices, mask = self._shift_indices(selected)
+        for dim in selected:
+            if dim in dims.start_index_map:
+                continue
+            # Without an index, the slices start at 0: the first shard has them.
+            axes = self.local.axes_per_dim(self.op.operand)[dim]
+            offset = self.local.offset(self.builder, axes, self.mesh, shape_of(self.op.operand)[dim])
+            is_first = self.builder.compare(offset, self.builder.index(0, ranked(offset).element), "EQ")
+            if mask is None:
+                mask = is_first
+            else:
+                mask = self.builder.binary(AndOp, mask, self.builder.broadcast(is_first, ranked(mask)))
+        assert mask is not None
+        return indices, mask
+
+    def _shift_indices(self, selected: Sequence[int]) -> tuple[Value, Value]:
+        dims, type = self.op.dimension_numbers, ranked(self.op.start_indices)
+        whole, axes_per_dim = (
+            self.op.signature[GatherOp.operand].shape,
+            self.local.axes_per_dim(self.op.operand),
+        )
+        clamped = self._clamp([whole[dim] - 1 for dim in dims.start_index_map])
+        scalar = tensor((), type.element)
+        lows, highs = [], []
+        for dim in dims.start_index_map:
+            if dim in selected:
+                size = shape_of(self.op.operand)[dim]
+                offset = self.local.offset(self.builder, axes_per_dim[dim], self.mesh, size)
+                low = self.builder.convert(offset, type.element)
+                high = self.builder.binary(AddOp, low, self.builder.integers(scalar, [size - 1]))
+            else:
+                low = self.builder.integers(scalar, [0])
+                high = self.builder.integers(scalar, [largest_index(type.element, whole[dim] - 1)])
+            lows.append(low)
+            highs.append(high)
+        mesh_or_ref = self.local.first_sharding(self.op).mesh_or_ref
+        low = broadcast_components(self.builder, lows, type, dims.index_vector_dim, mesh_or_ref)
+        high = broadcast_components(self.builder, highs, type, dims.index_vector_dim, mesh_or_ref)
+        shifted = self.builder.binary(SubtractOp, clamped, low)
+        is_above = self.builder.compare(clamped, low, "GE")
+        is_below = self.builder.compare(clamped, high, "LE")
+        return shifted, self.builder.binary(AndOp, is_above, is_below)
+
+    def _clamp(self, largest: Sequence[int]) -> Value:
+        """Clamps indices to the operand, as gather itself does."""
+        type = ranked(self.op.start_indices)
+        largest = [largest_index(type.element, limit) for limit in largest]
+        lower = self.builder.integers(type, [0])
+        if len(largest) == 1:
+            upper = self.builder.integers(type, largest)
         else:
-            raise op.op_error(
-                f"dimension {dim} of the operand is sharded, but slices of size {sizes[dim]} are not whole"
-            ).help(FULL_RESHARD_HELP)
-    return sizes, selected
+            bounds = self.builder.integers(tensor((len(largest),), type.element), largest)
+            upper = self.builder.broadcast(bounds, type, [self.op.dimension_numbers.index_vector_dim])
+        return self.builder.create(ClampOp, [lower, self.op.start_indices, upper], [type]).result
 
-
-def _localize_indices(
-    op: GatherOp, selected: Sequence[int], mesh: Mesh, builder: LocalBuilder, local: LocalContext
-) -> tuple[Value, Value]:
-    """Local indices, and a mask of the slices that are in the shard of this device."""
-    dims = op.dimension_numbers
-    indices: Value = op.start_indices
-    mask: Value | None = None
-    if any(dim in selected for dim in dims.start_index_map):
-        indices, mask = _shift_indices(op, selected, mesh, builder, local)
-    for dim in selected:
-        if dim in dims.start_index_map:
-            continue
-        # Without an index, the slices start at 0: the first shard has them.
-        axes = local.axes_per_dim(op.operand)[dim]
-        offset = local.offset(builder, axes, mesh, shape_of(op.operand)[dim])
-        is_first = builder.compare(offset, builder.index(0, ranked(offset).element), "EQ")
-        if mask is None:
-            mask = is_first
-        else:
-            mask = builder.binary(AndOp, mask, builder.broadcast(is_first, ranked(mask)))
-    assert mask is not None
-    return indices, mask
-
-
-def _shift_indices(
-    op: GatherOp, selected: Sequence[int], mesh: Mesh, builder: LocalBuilder, local: LocalContext
-) -> tuple[Value, Value]:
-    dims, type = op.dimension_numbers, ranked(op.start_indices)
-    whole, axes_per_dim = op.signature[GatherOp.operand].shape, local.axes_per_dim(op.operand)
-    clamped = _clamp(op, [whole[dim] - 1 for dim in dims.start_index_map], builder)
-    scalar = tensor((), type.element)
-    lows, highs = [], []
-    for dim in dims.start_index_map:
-        if dim in selected:
-            size = shape_of(op.operand)[dim]
-            offset = local.offset(builder, axes_per_dim[dim], mesh, size)
-            low = builder.convert(offset, type.element)
-            high = builder.binary(AddOp, low, builder.integers(scalar, [size - 1]))
-        else:
-            low = builder.integers(scalar, [0])
-            high = builder.integers(scalar, [largest_index(type.element, whole[dim] - 1)])
-        lows.append(low)
-        highs.append(high)
-    mesh_or_ref = local.first_sharding(op).mesh_or_ref
-    low = broadcast_components(builder, lows, type, dims.index_vector_dim, mesh_or_ref)
-    high = broadcast_components(builder, highs, type, dims.index_vector_dim, mesh_or_ref)
-    shifted = builder.binary(SubtractOp, clamped, low)
-    is_above = builder.compare(clamped, low, "GE")
-    is_below = builder.compare(clamped, high, "LE")
-    return shifted, builder.binary(AndOp, is_above, is_below)
-
-
-def _clamp(op: GatherOp, largest: Sequence[int], builder: LocalBuilder) -> Value:
-    """Clamps indices to the operand, as gather itself does."""
-    type = ranked(op.start_indices)
-    largest = [largest_index(type.element, limit) for limit in largest]
-    lower = builder.integers(type, [0])
-    if len(largest) == 1:
-        upper = builder.integers(type, largest)
-    else:
-        bounds = builder.integers(tensor((len(largest),), type.element), largest)
-        upper = builder.broadcast(bounds, type, [op.dimension_numbers.index_vector_dim])
-    return builder.create(ClampOp, [lower, op.start_indices, upper], [type]).result
-
-
-def _broadcast_mask(op: GatherOp, mask: Value, type: RankedTensor, builder: LocalBuilder) -> Value:
-    """A mask of the result: whether all components of the index vector of an element are in the shard."""
-    dims, shape = op.dimension_numbers, shape_of(mask)
-    vector_dim = dims.index_vector_dim
-    if shape and vector_dim < len(shape):
-        kept = tuple([size for dim, size in enumerate(shape) if dim != vector_dim])
-        true = builder.integers(tensor((), I1), [1])
-        attributes = {"dimensions": dense_array(I64, [vector_dim])}
-        body = builder.reducer(I1, AndOp)
-        mask = builder.create(ReduceOp, [mask, true], [tensor(kept, I1)], attributes, [body]).result
-    batch_dims = [dim for dim in range(type.rank) if dim not in dims.offset_dims]
-    positions = batch_dims if shape_of(mask) else []
-    return builder.broadcast(mask, tensor(type.shape, I1), positions)
+    def broadcast_mask(self, mask: Value, type: RankedTensor) -> Value:
+        """A mask of the result: whether all components of the index vector of an element are in the shard."""
+        dims, shape = self.op.dimension_numbers, shape_of(mask)
+        vector_dim = dims.index_vector_dim
+        if shape and vector_dim < len(shape):
+            kept = tuple([size for dim, size in enumerate(shape) if dim != vector_dim])
+            true = self.builder.integers(tensor((), I1), [1])
+            attributes = {"dimensions": dense_array(I64, [vector_dim])}
+            body = self.builder.reducer(I1, AndOp)
+            mask = self.builder.create(ReduceOp, [mask, true], [tensor(kept, I1)], attributes, [body]).result
+        batch_dims = [dim for dim in range(type.rank) if dim not in dims.offset_dims]
+        positions = batch_dims if shape_of(mask) else []
+        return self.builder.broadcast(mask, tensor(type.shape, I1), positions)
 
 
 @crosses_shards(GatherOp)
@@ -231,7 +236,8 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     mesh = local.common_mesh(op)
     builder = local.builder(op)
     inputs, indices = list(op.inputs), op.scatter_indices
-    reduced = _reduced_axes(op, mesh, local)
+    local_scatter = _LocalScatter(op, mesh, builder, local)
+    reduced = local_scatter.reduced_axes()
     if reduced:
         check_is_combined(
             op,
@@ -241,13 +247,16 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
             "Expected the scatter to have one user and the user is an sdy.all_reduce.",
             "The axes of the sdy.all_reduce should match the sharded scatter dimensions of the updates.",
         )
-        inputs = _keep_on_first_device(op, reduced, mesh, builder, local)
-    windows = _sharded_windows(op, local)
+        inputs = local_scatter.keep_on_first_device(reduced)
+    windows = local_scatter.sharded_windows()
     if any(window.is_indexed for window in windows):
-        indices = _shift_scatter_indices(op, windows, mesh, builder, local)
+        indices = local_scatter.shift_scatter_indices(windows)
     at_start = [axis for window in windows if not window.is_indexed for axis in window.axes]
     if at_start:
-        indices = _drop_except_on_first_device(op, indices, tuple(at_start), mesh, builder, local)
+        indices = local_scatter.drop_except_on_first_device(
+            indices,
+            tuple(at_start),
+        )
     if not reduced and indices is op.scatter_indices:
         return None
     local.rewriter.set_operands(op, [*inputs, indices, *op.updates])
@@ -257,65 +266,128 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     return None
 
 
-def _reduced_axes(op: ScatterOp, mesh: Mesh, local: LocalContext) -> tuple[AxisRef, ...]:
-    """The axes that shard scatter dimensions of the updates, and no dimension of the inputs."""
-    window_dims = op.scatter_dimension_numbers.update_window_dims
-    updates = [
-        axis
-        for dim, axes in enumerate(local.axes_per_dim(op.updates[0]))
-        if dim not in window_dims
-        for axis in axes
-    ]
-    inputs = [axis for axes in local.axes_per_dim(op.inputs[0]) for axis in axes]
-    return difference(updates, inputs, mesh)
+class _LocalScatter(NamedTuple):
+    """A scatter into the shards of its inputs, as it is lowered."""
 
+    op: ScatterOp
+    mesh: Mesh
+    builder: LocalBuilder
+    local: LocalContext
 
-def _keep_on_first_device(
-    op: ScatterOp, reduced: tuple[AxisRef, ...], mesh: Mesh, builder: LocalBuilder, local: LocalContext
-) -> list[Value]:
-    """The inputs on the first device of each group, and identities on the others."""
-    identities = []
-    for index, input in enumerate(op.inputs):
-        combiner, element = binary_body(op.update_computation, index), ranked(input).element
-        bits = None if combiner is None else identity_of(combiner, element)
-        if bits is None:
-            raise op.op_error("failed to get scatter reduction identity.").help(FULL_RESHARD_HELP)
-        identities.append((ranked(input), bits))
-    table = first_shard_table(reduced, mesh, op)
-    if not Behavior.SCALAR_SCATTER_MASKS.active:
-        return _mask_each(op, identities, table, builder, local)
-    # Inputs with the same type and identity share a constant.
-    fills = dict.fromkeys(identities)
-    scalars = [builder.splat(tensor((), type.element), bits) for type, bits in fills]
-    for (type, bits), scalar in zip(list(fills), scalars, strict=True):
-        fills[type, bits] = builder.broadcast(scalar, type)
-    mask = builder.reshape(local.lookup(builder, table, I1), ())
-    kept = []
-    for input, identity in zip(op.inputs, identities, strict=True):
-        fill = fills[identity]
-        assert fill is not None
-        kept.append(builder.select(mask, input, fill))
-    return kept
+    def reduced_axes(self) -> tuple[AxisRef, ...]:
+        """The axes that shard scatter dimensions of the updates, and no dimension of the inputs."""
+        window_dims = self.op.scatter_dimension_numbers.update_window_dims
+        updates = [
+            axis
+            for dim, axes in enumerate(self.local.axes_per_dim(self.op.updates[0]))
+            if dim not in window_dims
+            for axis in axes
+        ]
+        inputs = [axis for axes in self.local.axes_per_dim(self.op.inputs[0]) for axis in axes]
+        return difference(updates, inputs, self.mesh)
 
+    def keep_on_first_device(self, reduced: tuple[AxisRef, ...]) -> list[Value]:
+        """The inputs on the first device of each group, and identities on the others."""
+        identities = []
+        for index, input in enumerate(self.op.inputs):
+            combiner, element = binary_body(self.op.update_computation, index), ranked(input).element
+            bits = None if combiner is None else identity_of(combiner, element)
+            if bits is None:
+                raise self.op.op_error("failed to get scatter reduction identity.").help(FULL_RESHARD_HELP)
+            identities.append((ranked(input), bits))
+        table = first_shard_table(reduced, self.mesh, self.op)
+        if not Behavior.SCALAR_SCATTER_MASKS.active:
+            return self._mask_each(identities, table)
+        # Inputs with the same type and identity share a constant.
+        fills = dict.fromkeys(identities)
+        scalars = [self.builder.splat(tensor((), type.element), bits) for type, bits in fills]
+        for (type, bits), scalar in zip(list(fills), scalars, strict=True):
+            fills[type, bits] = self.builder.broadcast(scalar, type)
+        mask = self.builder.reshape(self.local.lookup(self.builder, table, I1), ())
+        kept = []
+        for input, identity in zip(self.op.inputs, identities, strict=True):
+            fill = fills[identity]
+            assert fill is not None
+            kept.append(self.builder.select(mask, input, fill))
+        return kept
 
-def _mask_each(
-    op: ScatterOp,
-    identities: Sequence[tuple[RankedTensor, bytes]],
-    table: Sequence[int],
-    builder: LocalBuilder,
-    local: LocalContext,
-) -> list[Value]:
-    """The inputs on the first device, and identities on the others, by masks of their shapes."""
-    scalars = [builder.splat(tensor((), type.element), bits) for type, bits in identities]
-    mask = local.lookup(builder, table, I1)
-    kept = []
-    for input, scalar in zip(op.inputs, scalars, strict=True):
-        type = ranked(input)
-        if not type.rank:
-            mask = builder.reshape(mask, ())
-        full_mask = builder.broadcast(mask, tensor(type.shape, I1), [0] if type.rank else [])
-        kept.append(builder.select(full_mask, input, builder.broadcast(scalar, type)))
-    return kept
+    def _mask_each(
+        self, identities: Sequence[tuple[RankedTensor, bytes]], table: Sequence[int]
+    ) -> list[Value]:
+        """The inputs on the first device, and identities on the others, by masks of their shapes."""
+        scalars = [self.builder.splat(tensor((), type.element), bits) for type, bits in identities]
+        mask = self.local.lookup(self.builder, table, I1)
+        kept = []
+        for input, scalar in zip(self.op.inputs, scalars, strict=True):
+            type = ranked(input)
+            if not type.rank:
+                mask = self.builder.reshape(mask, ())
+            full_mask = self.builder.broadcast(mask, tensor(type.shape, I1), [0] if type.rank else [])
+            kept.append(self.builder.select(full_mask, input, self.builder.broadcast(scalar, type)))
+        return kept
+
+    def sharded_windows(self) -> Sequence[_ShardedWindow]:
+        """The sharded dimensions of the inputs, except those along which the updates are sharded alike."""
+        dims, shape = self.op.scatter_dimension_numbers, shape_of(self.op.inputs[0])
+        update_shape, update_axes = shape_of(self.op.updates[0]), self.local.axes_per_dim(self.op.updates[0])
+        free_dims = [
+            dim
+            for dim in range(len(shape))
+            if dim not in (*dims.inserted_window_dims, *dims.input_batching_dims)
+        ]
+        window_dims = dict(zip(free_dims, dims.update_window_dims, strict=True))
+        windows = []
+        for dim, axes in enumerate(self.local.axes_per_dim(self.op.inputs[0])):
+            if not axes or dim in dims.input_batching_dims:
+                continue
+            is_indexed = dim in dims.scatter_dims_to_operand_dims
+            if dim in dims.inserted_window_dims and not is_indexed:
+                raise self.op.op_error(
+                    f"sharding operand dimension {dim} that is not indexed but in inserted window "
+                    "dimension is "
+                    "not supported."
+                ).help(FULL_RESHARD_HELP)
+            window_dim = window_dims.get(dim)
+            if window_dim is not None and update_axes[window_dim] == axes:
+                continue
+            size = 1 if window_dim is None else update_shape[window_dim]
+            if size > (1 if is_indexed else shape[dim]):
+                raise self.op.op_error(
+                    f"dimension {dim} of the inputs is sharded, but updates of size {size} may be in several "
+                    "shards"
+                ).help(FULL_RESHARD_HELP)
+            windows.append(_ShardedWindow(dim, axes, is_indexed))
+        return windows
+
+    def shift_scatter_indices(self, windows: Sequence[_ShardedWindow]) -> Value:
+        """Indices minus the offsets of this device. Those of other shards are out of bounds."""
+        dims, type = self.op.scatter_dimension_numbers, ranked(self.op.scatter_indices)
+        axes_of = {window.dim: window.axes for window in windows if window.is_indexed}
+        components = []
+        for dim in dims.scatter_dims_to_operand_dims:
+            if dim in axes_of:
+                offset = self.local.offset(
+                    self.builder, axes_of[dim], self.mesh, shape_of(self.op.inputs[0])[dim]
+                )
+                components.append(self.builder.convert(offset, type.element))
+            else:
+                components.append(self.builder.integers(tensor((), type.element), [0]))
+        mesh_or_ref = self.local.first_sharding(self.op).mesh_or_ref
+        offsets = broadcast_components(self.builder, components, type, dims.index_vector_dim, mesh_or_ref)
+        return self.builder.binary(SubtractOp, self.op.scatter_indices, offsets)
+
+    def drop_except_on_first_device(self, indices: Value, axes: Axes) -> Value:
+        """Indices that are out of bounds except on devices with the first shard along `axes`."""
+        type = ranked(indices)
+        if not self.op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
+            raise self.op.op_error(
+                "the inputs are sharded along a dimension that is neither indexed nor whole"
+            ).help(FULL_RESHARD_HELP)
+        is_first = self.builder.reshape(
+            self.local.lookup(self.builder, first_shard_table(axes, self.mesh, self.op), I1), ()
+        )
+        mask = self.builder.broadcast(is_first, tensor(type.shape, I1))
+        return self.builder.select(mask, indices, self.builder.integers(type, [-1]))
 
 
 class _ShardedWindow(NamedTuple):
@@ -324,69 +396,6 @@ class _ShardedWindow(NamedTuple):
     dim: int
     axes: Axes
     is_indexed: bool
-
-
-def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWindow]:
-    """The sharded dimensions of the inputs, except those along which the updates are sharded alike."""
-    dims, shape = op.scatter_dimension_numbers, shape_of(op.inputs[0])
-    update_shape, update_axes = shape_of(op.updates[0]), local.axes_per_dim(op.updates[0])
-    free_dims = [
-        dim for dim in range(len(shape)) if dim not in (*dims.inserted_window_dims, *dims.input_batching_dims)
-    ]
-    window_dims = dict(zip(free_dims, dims.update_window_dims, strict=True))
-    windows = []
-    for dim, axes in enumerate(local.axes_per_dim(op.inputs[0])):
-        if not axes or dim in dims.input_batching_dims:
-            continue
-        is_indexed = dim in dims.scatter_dims_to_operand_dims
-        if dim in dims.inserted_window_dims and not is_indexed:
-            raise op.op_error(
-                f"sharding operand dimension {dim} that is not indexed but in inserted window dimension is "
-                "not supported."
-            ).help(FULL_RESHARD_HELP)
-        window_dim = window_dims.get(dim)
-        if window_dim is not None and update_axes[window_dim] == axes:
-            continue
-        size = 1 if window_dim is None else update_shape[window_dim]
-        if size > (1 if is_indexed else shape[dim]):
-            raise op.op_error(
-                f"dimension {dim} of the inputs is sharded, but updates of size {size} may be in several "
-                "shards"
-            ).help(FULL_RESHARD_HELP)
-        windows.append(_ShardedWindow(dim, axes, is_indexed))
-    return windows
-
-
-def _shift_scatter_indices(
-    op: ScatterOp, windows: Sequence[_ShardedWindow], mesh: Mesh, builder: LocalBuilder, local: LocalContext
-) -> Value:
-    """Indices minus the offsets of this device. Those of other shards are out of bounds."""
-    dims, type = op.scatter_dimension_numbers, ranked(op.scatter_indices)
-    axes_of = {window.dim: window.axes for window in windows if window.is_indexed}
-    components = []
-    for dim in dims.scatter_dims_to_operand_dims:
-        if dim in axes_of:
-            offset = local.offset(builder, axes_of[dim], mesh, shape_of(op.inputs[0])[dim])
-            components.append(builder.convert(offset, type.element))
-        else:
-            components.append(builder.integers(tensor((), type.element), [0]))
-    mesh_or_ref = local.first_sharding(op).mesh_or_ref
-    offsets = broadcast_components(builder, components, type, dims.index_vector_dim, mesh_or_ref)
-    return builder.binary(SubtractOp, op.scatter_indices, offsets)
-
-
-def _drop_except_on_first_device(
-    op: ScatterOp, indices: Value, axes: Axes, mesh: Mesh, builder: LocalBuilder, local: LocalContext
-) -> Value:
-    """Indices that are out of bounds except on devices with the first shard along `axes`."""
-    type = ranked(indices)
-    if not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
-        raise op.op_error("the inputs are sharded along a dimension that is neither indexed nor whole").help(
-            FULL_RESHARD_HELP
-        )
-    is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
-    mask = builder.broadcast(is_first, tensor(type.shape, I1))
-    return builder.select(mask, indices, builder.integers(type, [-1]))
 
 
 @crosses_shards(ScatterOp)
