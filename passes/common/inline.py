@@ -26,6 +26,7 @@ operations have call-site locations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -240,54 +241,106 @@ def inline_call(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: boo
     With `move_body`, the callee has no body afterwards. New uses are created in MLIR's order, on which later
     passes depend.
     """
-    blocks = _moved_blocks(call, callee, rewriter) if move_body else _copied_blocks(call, callee, rewriter)
+    inlined = _InlinedCall(call, callee, rewriter)
+    blocks = inlined.moved_blocks() if move_body else inlined.copied_blocks()
     # If the location of the call is unknown, inlined operations keep theirs.
     if not isinstance(call.location, UnknownLoc):
-        _add_call_sites(blocks, call.location, rewriter)
+        inlined.add_call_sites(blocks, call.location)
     calls = list(calls_by_block(blocks))
     if len(blocks) == 1:
-        _inline_block(blocks[0], call, rewriter)
+        inlined.inline_block(blocks[0])
     else:
-        _inline_blocks(blocks, call, rewriter)
+        inlined.inline_blocks(blocks)
     return calls
 
 
-def _copied_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[Block]:
-    copy = Region()
-    arguments: dict[Value, Value] = dict(zip(callee.entry.arguments, call.operands, strict=True))
-    rewriter.copy_region(callee.body, copy, arguments)
-    return copy.blocks
+class _InlinedCall(NamedTuple):
+    """A call that is replaced by the body of its callee."""
 
+    call: CallOp
+    callee: FuncOp
+    rewriter: Rewriter
 
-def _moved_blocks(call: CallOp, callee: FuncOp, rewriter: Rewriter) -> list[Block]:
-    arguments: dict[Value, Value] = dict(zip(callee.entry.arguments, call.operands, strict=True))
-    for op in callee.walk_post_order():
-        for use in op.operand_uses:
-            rewriter.set_operand(use, arguments.get(use.value, use.value))
-    moved = Region()
-    rewriter.take_body(callee.body, moved)
-    return moved.blocks
+    def copied_blocks(self) -> list[Block]:
+        copy = Region()
+        arguments: dict[Value, Value] = dict(
+            zip(self.callee.entry.arguments, self.call.operands, strict=True)
+        )
+        self.rewriter.copy_region(self.callee.body, copy, arguments)
+        return copy.blocks
+
+    def moved_blocks(self) -> list[Block]:
+        arguments: dict[Value, Value] = dict(
+            zip(self.callee.entry.arguments, self.call.operands, strict=True)
+        )
+        for op in self.callee.walk_post_order():
+            for use in op.operand_uses:
+                self.rewriter.set_operand(use, arguments.get(use.value, use.value))
+        moved = Region()
+        self.rewriter.take_body(self.callee.body, moved)
+        return moved.blocks
+
+    def add_call_sites(self, blocks: Sequence[Block], caller: Location) -> None:
+        """Replaces the locations of operations and block arguments with call-site locations."""
+        call_sites: dict[Location, Location] = {}
+
+        def at_call_site(location: Location) -> Location:
+            return call_sites.get(location) or _call_site(location, caller, call_sites)
+
+        for block in blocks:
+            for argument in block.arguments:
+                argument.location = at_call_site(argument.location)
+            for child in block.ops:
+                for op in child.walk():
+                    self.rewriter.set_location(op, at_call_site(op.location))
+                    for region in op.regions:
+                        for argument in (a for inner in region.blocks for a in inner.arguments):
+                            argument.location = at_call_site(argument.location)
+
+    def inline_block(self, block: Block) -> None:
+        """Moves the operations of a block before the call; operands of the terminator replace the results."""
+        terminator = block.last
+        assert terminator is not None and terminator.is_terminator, "the verifier requires a terminator"
+        self._replace_results(self.call.results, terminator.operands)
+        self.rewriter.erase(terminator)
+        for op in block.ops:
+            self.rewriter.move(op, before=self.call)
+        self.rewriter.erase(self.call)
+
+    def inline_blocks(self, blocks: list[Block]) -> None:
+        """Splits the block of the call into `head` and `tail`, and inserts `blocks` between them.
+
+        The operations of the entry block of the callee are appended to `head`.
+        """
+        head = self.call.parent
+        assert head is not None
+        tail = Block()
+        while self.call.next is not None:
+            self.rewriter.move(self.call.next, at_end_of=tail)
+        values = [tail.add_argument(result.type, result.location) for result in self.call.results]
+        self._replace_results(self.call.results, values)
+        self.rewriter.insert_blocks([*blocks[1:], tail], after=head)
+        for block in blocks:
+            self._replace_return(block, tail)
+        for op in blocks[0].ops:
+            self.rewriter.move(op, at_end_of=head)
+        self.rewriter.erase(self.call)
+
+    def _replace_results(self, results: Sequence[Value], values: Sequence[Value]) -> None:
+        for result, value in zip(results, values, strict=True):
+            self.rewriter.replace_all_uses(result, value)
+
+    def _replace_return(self, block: Block, successor: Block) -> None:
+        """Replaces a return at the end of a block with a branch to a successor."""
+        op = block.last
+        if isinstance(op, ReturnOp):
+            self.rewriter.create(
+                BranchOp, op.operands, before=op, location=op.location, successors=[successor]
+            )
+            self.rewriter.erase(op)
 
 
 # --- Source locations -----------------------------------------------------------------------
-
-
-def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewriter) -> None:
-    """Replaces the locations of operations and block arguments with call-site locations."""
-    call_sites: dict[Location, Location] = {}
-
-    def at_call_site(location: Location) -> Location:
-        return call_sites.get(location) or _call_site(location, caller, call_sites)
-
-    for block in blocks:
-        for argument in block.arguments:
-            argument.location = at_call_site(argument.location)
-        for child in block.ops:
-            for op in child.walk():
-                rewriter.set_location(op, at_call_site(op.location))
-                for region in op.regions:
-                    for argument in (a for inner in region.blocks for a in inner.arguments):
-                        argument.location = at_call_site(argument.location)
 
 
 def _call_site(location: Location, caller: Location, known: dict[Location, Location]) -> Location:
@@ -306,47 +359,3 @@ def _call_site(location: Location, caller: Location, known: dict[Location, Locat
 
 
 # --- Blocks ---------------------------------------------------------------------------------
-
-
-def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
-    """Moves the operations of a block before the call; the operands of the terminator replace the results."""
-    terminator = block.last
-    assert terminator is not None and terminator.is_terminator, "the verifier requires a terminator"
-    _replace_results(call.results, terminator.operands, rewriter)
-    rewriter.erase(terminator)
-    for op in block.ops:
-        rewriter.move(op, before=call)
-    rewriter.erase(call)
-
-
-def _inline_blocks(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
-    """Splits the block of the call into `head` and `tail`, and inserts `blocks` between them.
-
-    The operations of the entry block of the callee are appended to `head`.
-    """
-    head = call.parent
-    assert head is not None
-    tail = Block()
-    while call.next is not None:
-        rewriter.move(call.next, at_end_of=tail)
-    values = [tail.add_argument(result.type, result.location) for result in call.results]
-    _replace_results(call.results, values, rewriter)
-    rewriter.insert_blocks([*blocks[1:], tail], after=head)
-    for block in blocks:
-        _replace_return(block, tail, rewriter)
-    for op in blocks[0].ops:
-        rewriter.move(op, at_end_of=head)
-    rewriter.erase(call)
-
-
-def _replace_results(results: Sequence[Value], values: Sequence[Value], rewriter: Rewriter) -> None:
-    for result, value in zip(results, values, strict=True):
-        rewriter.replace_all_uses(result, value)
-
-
-def _replace_return(block: Block, successor: Block, rewriter: Rewriter) -> None:
-    """Replaces a return at the end of a block with a branch to a successor."""
-    op = block.last
-    if isinstance(op, ReturnOp):
-        rewriter.create(BranchOp, op.operands, before=op, location=op.location, successors=[successor])
-        rewriter.erase(op)

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
@@ -72,10 +73,11 @@ def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
     mesh = None if source is None else mesh_of(source, permute)
     if source is None or mesh is None:
         return False
-    dim = _reordered_dimension(source, permute.out_sharding, mesh)
+    axis_lists = _AxisLists(mesh)
+    dim = axis_lists.reordered_dimension(source, permute.out_sharding)
     if dim is None:
         return False
-    axes, _ = _common_pieces(source.dims[dim].axes, permute.out_sharding.dims[dim].axes, mesh)
+    axes, _ = axis_lists.common_pieces(source.dims[dim].axes, permute.out_sharding.dims[dim].axes)
     chain = list(_moves_out_of(dim, permute))
     if not chain or permute.tensor.defining_op in chain:  # the latter in a graph region
         return False
@@ -87,8 +89,8 @@ def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
     type = permute.tensor.type
     if not isinstance(type, RankedTensor):
         return False
-    sizes = _split_sizes(type, dim, axes, mesh)
-    moves = _moves_to_front(axes, [_move(op).axes[0] for op in chain], target.dims[dim].axes, mesh)
+    sizes = axis_lists.split_sizes(type, dim, axes)
+    moves = axis_lists.moves_to_front(axes, [_move(op).axes[0] for op in chain], target.dims[dim].axes)
     if sizes is None or moves is None:
         return False
     # The dimensions after `dim` are that much further back in the reshaped tensor.
@@ -103,7 +105,7 @@ def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
     sharding = _split_sharding(source, dim, axes, len(sizes))
     value = _reshape(permute.tensor, split_type, sharding, permute, rewriter)
     for move in moves_out + moves_in:
-        sharding = _with_move(sharding, move, mesh)
+        sharding = axis_lists.with_move(sharding, move)
         attributes = {"params": AllToAllParams((move,)), "out_sharding": sharding}
         all_to_all = rewriter.create(
             AllToAllOp, [value], [split_type], attributes, before=permute, location=permute.lazy_location
@@ -121,46 +123,99 @@ _PATTERNS = (Pattern(_replace_permute),)
 # --- The collectives that are replaced ------------------------------------------------------------
 
 
-def _reordered_dimension(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int | None:
-    """The only dimension whose axes are in another order, if the shardings do not differ otherwise.
+class _AxisLists(NamedTuple):
+    """Operations on lists of axes of a mesh."""
 
-    Priorities and unreduced axes do not count.
-    """
-    if before.mesh_or_ref is not after.mesh_or_ref or before.replicated_axes != after.replicated_axes:
-        return None
-    pairs = list(zip(before.dims, after.dims, strict=True))
-    if any(dim.is_closed is not other.is_closed for dim, other in pairs):
-        return None
-    changed = [number for number, (dim, other) in enumerate(pairs) if dim.axes != other.axes]
-    if len(changed) != 1:
-        return None
-    dim, other = pairs[changed[0]]
-    axes, other_axes = _common_pieces(dim.axes, other.axes, mesh)
-    return changed[0] if len(axes) == len(other_axes) and set(axes) == set(other_axes) else None
+    mesh: Mesh
 
+    def reordered_dimension(self, before: TensorSharding, after: TensorSharding) -> int | None:
+        """The only dimension whose axes are in another order, if the shardings do not differ otherwise.
 
-def _common_pieces(axes: Axes, others: Axes, mesh: Mesh) -> tuple[Axes, Axes]:
-    """Both lists, with each axis split into the sub-axes of it that the other list has."""
-    return _split(axes, others, mesh), _split(others, axes, mesh)
+        Priorities and unreduced axes do not count.
+        """
+        if before.mesh_or_ref is not after.mesh_or_ref or before.replicated_axes != after.replicated_axes:
+            return None
+        pairs = list(zip(before.dims, after.dims, strict=True))
+        if any(dim.is_closed is not other.is_closed for dim, other in pairs):
+            return None
+        changed = [number for number, (dim, other) in enumerate(pairs) if dim.axes != other.axes]
+        if len(changed) != 1:
+            return None
+        dim, other = pairs[changed[0]]
+        axes, other_axes = self.common_pieces(dim.axes, other.axes)
+        return changed[0] if len(axes) == len(other_axes) and set(axes) == set(other_axes) else None
 
+    def common_pieces(self, axes: Axes, others: Axes) -> tuple[Axes, Axes]:
+        """Both lists, with each axis split into the sub-axes of it that the other list has."""
+        return self._split(axes, others), self._split(others, axes)
 
-def _split(axes: Axes, others: Axes, mesh: Mesh) -> Axes:
-    pieces: list[AxisRef] = []
-    for axis in axes:
-        start, end = axis.pre_size, axis.next_pre_size(mesh)
-        bounds = {bound for other in others if other.name == axis.name for bound in _bounds(other, mesh)}
-        cuts = [start, *sorted(bound for bound in bounds if start < bound < end), end]
-        if len(cuts) == 2 or any(larger % smaller for smaller, larger in pairwise(cuts)):
-            pieces.append(axis)
-        else:
-            pieces += [
-                AxisRef(axis.name, SubAxis(smaller, larger // smaller)) for smaller, larger in pairwise(cuts)
-            ]
-    return tuple(pieces)
+    def _split(self, axes: Axes, others: Axes) -> Axes:
+        pieces: list[AxisRef] = []
+        for axis in axes:
+            start, end = axis.pre_size, axis.next_pre_size(self.mesh)
+            bounds = {bound for other in others if other.name == axis.name for bound in self._bounds(other)}
+            cuts = [start, *sorted(bound for bound in bounds if start < bound < end), end]
+            if len(cuts) == 2 or any(larger % smaller for smaller, larger in pairwise(cuts)):
+                pieces.append(axis)
+            else:
+                pieces += [
+                    AxisRef(axis.name, SubAxis(smaller, larger // smaller))
+                    for smaller, larger in pairwise(cuts)
+                ]
+        return tuple(pieces)
 
+    def _bounds(self, axis: AxisRef) -> tuple[int, int]:
+        return axis.pre_size, axis.next_pre_size(self.mesh)
 
-def _bounds(axis: AxisRef, mesh: Mesh) -> tuple[int, int]:
-    return axis.pre_size, axis.next_pre_size(mesh)
+    def split_sizes(self, type: RankedTensor, dim: int, axes: Axes) -> list[int] | None:
+        """The sizes of the dimensions of which each axis gets one, and the rest another if it is not 1.
+
+        None if a tensor of this type cannot be reshaped like this.
+        """
+        if not type.has_static_shape or type.encoding is not None:
+            return None
+        if isinstance(type.element, UniformQuantizedPerAxis):
+            return None
+        rest, remainder = divmod(type.shape[dim], sharded_size(axes, self.mesh))
+        if remainder or not rest:
+            return None
+        sizes = [axis.size(self.mesh) for axis in axes]
+        return sizes if rest == 1 else [*sizes, rest]
+
+    def moves_to_front(
+        self, axes: Axes, moved_out: Sequence[AxisRef], staying: Axes
+    ) -> list[AllToAllParam] | None:
+        """The moves between places of `axes` after which the staying axes have the first places, in order.
+
+        An axis moves as soon as its new place is free. None if axes wait for each other, or a place has
+        another size.
+        """
+        for place, axis in enumerate(staying):
+            size, available = axis.size(self.mesh), axes[place].size(self.mesh)
+            if available % size or (available != size and axis is not staying[-1]):
+                return None
+        free = {axes.index(axis) for axis in moved_out}
+        pending = {place: axes.index(axis) for place, axis in enumerate(staying) if axes[place] is not axis}
+        moves = []
+        while pending:
+            reachable = [place for place in pending if place in free]
+            if not reachable:
+                return None
+            place = reachable[0]
+            current = pending.pop(place)
+            moves.append(AllToAllParam((axes[current],), current, place))
+            free ^= {current, place}
+        return moves
+
+    def with_move(self, sharding: TensorSharding, move: AllToAllParam) -> TensorSharding:
+        """The sharding after one axis has moved out of a dimension that had no other."""
+        dims = list(sharding.dims)
+        target = dims[move.target]
+        dims[move.source] = DimensionSharding()
+        dims[move.target] = DimensionSharding(
+            with_axis(target.axes, move.axes[0], self.mesh), target.is_closed
+        )
+        return sharding.with_dims(dims)
 
 
 def _moves_out_of(dim: int, permute: CollectivePermuteOp) -> Iterator[AllToAllOp]:
@@ -181,48 +236,6 @@ def _move(all_to_all: AllToAllOp) -> AllToAllParam:
 # --- The collectives that replace them ------------------------------------------------------------
 
 
-def _split_sizes(type: RankedTensor, dim: int, axes: Axes, mesh: Mesh) -> list[int] | None:
-    """The sizes of the dimensions of which each axis gets one, and the rest another if it is not 1.
-
-    None if a tensor of this type cannot be reshaped like this.
-    """
-    if not type.has_static_shape or type.encoding is not None:
-        return None
-    if isinstance(type.element, UniformQuantizedPerAxis):
-        return None
-    rest, remainder = divmod(type.shape[dim], sharded_size(axes, mesh))
-    if remainder or not rest:
-        return None
-    sizes = [axis.size(mesh) for axis in axes]
-    return sizes if rest == 1 else [*sizes, rest]
-
-
-def _moves_to_front(
-    axes: Axes, moved_out: Sequence[AxisRef], staying: Axes, mesh: Mesh
-) -> list[AllToAllParam] | None:
-    """The moves between places of `axes` after which the staying axes have the first places, in their order.
-
-    An axis moves as soon as its new place is free. None if axes wait for each other, or a place has another
-    size.
-    """
-    for place, axis in enumerate(staying):
-        size, available = axis.size(mesh), axes[place].size(mesh)
-        if available % size or (available != size and axis is not staying[-1]):
-            return None
-    free = {axes.index(axis) for axis in moved_out}
-    pending = {place: axes.index(axis) for place, axis in enumerate(staying) if axes[place] is not axis}
-    moves = []
-    while pending:
-        reachable = [place for place in pending if place in free]
-        if not reachable:
-            return None
-        place = reachable[0]
-        current = pending.pop(place)
-        moves.append(AllToAllParam((axes[current],), current, place))
-        free ^= {current, place}
-    return moves
-
-
 def _shifted(number: int, dim: int, shift: int) -> int:
     return number if number < dim else number + shift
 
@@ -232,15 +245,6 @@ def _split_sharding(sharding: TensorSharding, dim: int, axes: Axes, count: int) 
     split = [DimensionSharding((axis,)) for axis in axes]
     split += [DimensionSharding()] * (count - len(axes))
     return sharding.with_dims((*sharding.dims[:dim], *split, *sharding.dims[dim + 1 :]))
-
-
-def _with_move(sharding: TensorSharding, move: AllToAllParam, mesh: Mesh) -> TensorSharding:
-    """The sharding after one axis has moved out of a dimension that had no other."""
-    dims = list(sharding.dims)
-    target = dims[move.target]
-    dims[move.source] = DimensionSharding()
-    dims[move.target] = DimensionSharding(with_axis(target.axes, move.axes[0], mesh), target.is_closed)
-    return sharding.with_dims(dims)
 
 
 def _reshape(

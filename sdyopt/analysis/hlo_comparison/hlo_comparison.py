@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import PurePath
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import bytes_text, times_text
@@ -58,6 +59,7 @@ _CHANGES = {
 def comparison_data(comparison: HloComparison) -> dict[str, object]:
     """The data of the JSON."""
     accelerated = comparison.accelerated
+    formatter = _Formatter(comparison)
     return {
         "schema": SCHEMA,
         "version": VERSION,
@@ -99,33 +101,129 @@ def comparison_data(comparison: HloComparison) -> dict[str, object]:
             {
                 "reason": match.reason,
                 "why": match.why,
-                "report": [_operand_data(comparison, operand) for operand in match.ours],
-                "xla": [_operand_data(comparison, operand) for operand in match.theirs],
+                "report": [formatter.operand_data(operand) for operand in match.ours],
+                "xla": [formatter.operand_data(operand) for operand in match.theirs],
             }
             for match in comparison.matches
         ],
     }
 
 
-def _operand_data(comparison: HloComparison, operand: CollectiveOperand) -> dict[str, object]:
-    data: dict[str, object] = {
-        "name": operand.name,
-        "kind": operand.kind,
-        "axes": comparison.axes(operand),
-        "group_size": operand.group_size,
-        "bytes": operand.bytes,
-        "wire_bytes": round(operand.wire_bytes_of_runs),
-        "times": None if operand.times is None else [operand.times.low, operand.times.high],
-        "location": _location_data(operand.location),
-        "argument": operand.moved,
-    }
-    if (source := operand.hlo) is not None:
-        data["operand"], data["operands"], data["type"] = source.number, source.count, source.type
-        data["loops"] = [
-            {"name_stack": loop.name, "location": _location_data(loop.location), "trips": loop.trips}
-            for loop in source.loops
+class _Formatter(NamedTuple):
+    """The data and texts of a comparison."""
+
+    comparison: HloComparison
+
+    def operand_data(self, operand: CollectiveOperand) -> dict[str, object]:
+        data: dict[str, object] = {
+            "name": operand.name,
+            "kind": operand.kind,
+            "axes": self.comparison.axes(operand),
+            "group_size": operand.group_size,
+            "bytes": operand.bytes,
+            "wire_bytes": round(operand.wire_bytes_of_runs),
+            "times": None if operand.times is None else [operand.times.low, operand.times.high],
+            "location": _location_data(operand.location),
+            "argument": operand.moved,
+        }
+        if (source := operand.hlo) is not None:
+            data["operand"], data["operands"], data["type"] = source.number, source.count, source.type
+            data["loops"] = [
+                {"name_stack": loop.name, "location": _location_data(loop.location), "trips": loop.trips}
+                for loop in source.loops
+            ]
+        return data
+
+    def unknown(self) -> Iterator[str]:
+        unknown = sum(collective.wire_bytes is None for collective in self.comparison.report.collectives)
+        if unknown:
+            yield f"not compared: {counted(unknown, 'collective')} of the report whose bytes are unknown"
+        for file, shift in self.comparison.shifts.items():
+            lines, than = counted(abs(shift), "line"), "later" if shift > 0 else "earlier"
+            name = PurePath(file).name
+            yield f"{name}: {lines} {than} in the HLO than in the program, compared without that"
+        if not_read := self.comparison.compiled.not_read:
+            kinds = Counter(kind for _, kind, _ in not_read)
+            size = bytes_text(sum(size for *_, size in not_read))
+            named = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            first = f"%{not_read[0][0]}" + ", …" * (len(not_read) > 1)
+            yield f"not understood: {named}, {size} in one run, which may be sent ({first})"
+        for name, operands in (("the report", self.comparison.ours), ("XLA", self.comparison.theirs)):
+            if often := sum(operand.times is None for operand in operands):
+                yield f"{often} of {name} in loops of unknown trip count, as if they ran once"
+
+    def by_kind_and_axes(self) -> Iterator[Row]:
+        for (kind, axes), sizes in totals_of(self.comparison).items():
+            shown = sizes if self.comparison.accelerated is not None else sizes[:2]
+            yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
+
+    def by_reason(self) -> Iterator[Row]:
+        for reason in REASONS:
+            matches = [match for match in self.comparison.matches if match.reason == reason]
+            if matches:
+                ours = [operand for match in matches for operand in match.ours]
+                theirs = [operand for match in matches for operand in match.theirs]
+                yield (
+                    str(len(ours)),
+                    str(len(theirs)),
+                    bytes_text(wire_bytes(ours)),
+                    bytes_text(wire_bytes(theirs)),
+                    reason,
+                    MEANINGS[reason],
+                )
+
+    def same_by_line(self) -> Iterator[Section]:
+        """What is the same, by the line of the program."""
+        lines: dict[str, list[CollectiveOperand]] = {}
+        for match in self.comparison.matches:
+            if match.reason == HIT:
+                for operand in match.ours:
+                    lines.setdefault(operand.location.file_text or "unknown line", []).append(operand)
+        rows = [
+            (bytes_text(wire_bytes(operands)), str(len(operands)), where, self._kinds(operands))
+            for where, operands in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
         ]
-    return data
+        if rows:
+            section = Section(f"{counted(sum(map(len, lines.values())), 'collective')} in common")
+            section.add_table(_SAME_BY_LINE, ("bytes", "collectives", "where", "kinds and axes"), 2, rows)
+            yield section
+
+    def _kinds(self, operands: Iterable[CollectiveOperand]) -> str:
+        counts = Counter(f"{operand.kind} {self.comparison.axes(operand)}".rstrip() for operand in operands)
+        return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+
+    def row(self, match: CollectiveMatch) -> Row:
+        ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
+        reason = match.reason
+        if reason == SIZE:
+            reason = f"same place, other size: {bytes_text(ours)} → {bytes_text(theirs)}"
+        here, there = (_place(operands) for operands in (match.ours, match.theirs))
+        if reason == ELSEWHERE:
+            reason = f"same, in XLA at {there}"
+        where = here or there
+        # The other line of a same one is all there is to say.
+        why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
+        text = f"{reason}: {why}" if why else reason
+        labels = dict.fromkeys(label(operand) for operand in match.theirs[:3] if label(operand) not in why)
+        if labels:
+            text += f" ({', '.join(labels)})"
+        moved = next((operand.moved for operand in (*match.ours, *match.theirs) if operand.moved), "")
+        return (
+            bytes_text(ours) if match.ours else "",
+            bytes_text(theirs) if match.theirs else "",
+            self._texts(match.ours),
+            self._texts(match.theirs),
+            ": ".join(filter(None, (f"{where}, {moved}" if where and moved else where or moved, text))),
+        )
+
+    def _texts(self, operands: Sequence[CollectiveOperand]) -> str:
+        """The collectives of one side; equal ones once, with their number."""
+        counts = Counter(self._text(operand) for operand in operands)
+        return " + ".join(text if count == 1 else f"{count} {text}" for text, count in counts.items())
+
+    def _text(self, operand: CollectiveOperand) -> str:
+        number = f"{operand.name} " if operand.name.startswith("#") else ""
+        return number + f"{operand.kind} {self.comparison.axes(operand)}".rstrip() + _runs_text(operand)
 
 
 def _location_data(location: SourceLocation) -> dict[str, object]:
@@ -201,7 +299,7 @@ def comparison_text(comparison: HloComparison, width: int, rows: int | None) -> 
 
 def sections_of(comparison: HloComparison) -> list[Section]:
     """The bytes by kind and axes, the classes of differences, what differs, and what is the same."""
-    return [*different_sections(comparison), *_same_by_line(comparison)]
+    return [*different_sections(comparison), *_Formatter(comparison).same_by_line()]
 
 
 def different_sections(comparison: HloComparison) -> list[Section]:
@@ -209,10 +307,11 @@ def different_sections(comparison: HloComparison) -> list[Section]:
     same = sum(len(match.ours) for match in comparison.matches if match.reason == HIT)
     summary = Section(f"{same} of {len(comparison.ours)} collectives are the same in XLA's program")
     summary.sentences.append("operands of combined collectives count each; bytes of all runs of loops")
-    summary.sentences += _unknown(comparison)
+    formatter = _Formatter(comparison)
+    summary.sentences += formatter.unknown()
     is_changed = comparison.accelerated is not None
     columns = ("report", "XLA", *(["on TPU and GPU"] if is_changed else []), "kind and axes")
-    summary.add_table("by kind and axes", columns, len(columns) - 1, _by_kind_and_axes(comparison))
+    summary.add_table("by kind and axes", columns, len(columns) - 1, formatter.by_kind_and_axes())
     differing = [match for match in comparison.matches if match.reason != HIT]
     if not differing:
         return [summary]
@@ -220,7 +319,7 @@ def different_sections(comparison: HloComparison) -> list[Section]:
         "by reason",
         ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"),
         4,
-        _by_reason(comparison),
+        formatter.by_reason(),
         True,
     )
     changes = Section("what TPU and GPU would change, in this HLO")
@@ -237,7 +336,7 @@ def different_sections(comparison: HloComparison) -> list[Section]:
     if not any(operand.location.line for operand in comparison.ours):
         details.sentences.append(_NO_LINES)
     columns = ("bytes", "bytes in XLA", "report", "XLA", "where and why")
-    rows = [_row(comparison, match) for match in _by_size(differing)]
+    rows = [formatter.row(match) for match in _by_size(differing)]
     details.add_table("differences", columns, 2, rows, has_notes=True)
     return [
         summary,
@@ -254,24 +353,6 @@ def _undecided(compiled: CompiledProgram, accelerated: OnAccelerators) -> Iterat
             yield _ELIDED
 
 
-def _unknown(comparison: HloComparison) -> Iterator[str]:
-    unknown = sum(collective.wire_bytes is None for collective in comparison.report.collectives)
-    if unknown:
-        yield f"not compared: {counted(unknown, 'collective')} of the report whose bytes are unknown"
-    for file, shift in comparison.shifts.items():
-        lines, than = counted(abs(shift), "line"), "later" if shift > 0 else "earlier"
-        yield f"{PurePath(file).name}: {lines} {than} in the HLO than in the program, compared without that"
-    if not_read := comparison.compiled.not_read:
-        kinds = Counter(kind for _, kind, _ in not_read)
-        size = bytes_text(sum(size for *_, size in not_read))
-        named = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        first = f"%{not_read[0][0]}" + ", …" * (len(not_read) > 1)
-        yield f"not understood: {named}, {size} in one run, which may be sent ({first})"
-    for name, operands in (("the report", comparison.ours), ("XLA", comparison.theirs)):
-        if often := sum(operand.times is None for operand in operands):
-            yield f"{often} of {name} in loops of unknown trip count, as if they ran once"
-
-
 def _changes(accelerated: OnAccelerators) -> Iterator[tuple[str, int, Fraction]]:
     """The changes by kind: their number, and the bytes that they save."""
     for kind in _CHANGES:
@@ -280,56 +361,12 @@ def _changes(accelerated: OnAccelerators) -> Iterator[tuple[str, int, Fraction]]
             yield kind, len(saved), sum(saved, Fraction(0))
 
 
-def _by_kind_and_axes(comparison: HloComparison) -> Iterator[Row]:
-    for (kind, axes), sizes in totals_of(comparison).items():
-        shown = sizes if comparison.accelerated is not None else sizes[:2]
-        yield (*map(bytes_text, shown), f"{kind} {axes}".rstrip())
-
-
 def _by_size(matches: Sequence[CollectiveMatch]) -> list[CollectiveMatch]:
     def size(match: CollectiveMatch) -> tuple[Fraction, Fraction]:
         ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
         return -abs(ours - theirs), -max(ours, theirs)
 
     return sorted(matches, key=size)
-
-
-def _by_reason(comparison: HloComparison) -> Iterator[Row]:
-    for reason in REASONS:
-        matches = [match for match in comparison.matches if match.reason == reason]
-        if matches:
-            ours = [operand for match in matches for operand in match.ours]
-            theirs = [operand for match in matches for operand in match.theirs]
-            yield (
-                str(len(ours)),
-                str(len(theirs)),
-                bytes_text(wire_bytes(ours)),
-                bytes_text(wire_bytes(theirs)),
-                reason,
-                MEANINGS[reason],
-            )
-
-
-def _same_by_line(comparison: HloComparison) -> Iterator[Section]:
-    """What is the same, by the line of the program."""
-    lines: dict[str, list[CollectiveOperand]] = {}
-    for match in comparison.matches:
-        if match.reason == HIT:
-            for operand in match.ours:
-                lines.setdefault(operand.location.file_text or "unknown line", []).append(operand)
-    rows = [
-        (bytes_text(wire_bytes(operands)), str(len(operands)), where, _kinds(comparison, operands))
-        for where, operands in sorted(lines.items(), key=lambda entry: -wire_bytes(entry[1]))
-    ]
-    if rows:
-        section = Section(f"{counted(sum(map(len, lines.values())), 'collective')} in common")
-        section.add_table(_SAME_BY_LINE, ("bytes", "collectives", "where", "kinds and axes"), 2, rows)
-        yield section
-
-
-def _kinds(comparison: HloComparison, operands: Iterable[CollectiveOperand]) -> str:
-    counts = Counter(f"{operand.kind} {comparison.axes(operand)}".rstrip() for operand in operands)
-    return ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
 
 
 def listing_of(comparison: HloComparison) -> Section:
@@ -364,47 +401,11 @@ def _listing_note(operand: CollectiveOperand) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _row(comparison: HloComparison, match: CollectiveMatch) -> Row:
-    ours, theirs = wire_bytes(match.ours), wire_bytes(match.theirs)
-    reason = match.reason
-    if reason == SIZE:
-        reason = f"same place, other size: {bytes_text(ours)} → {bytes_text(theirs)}"
-    here, there = (_place(operands) for operands in (match.ours, match.theirs))
-    if reason == ELSEWHERE:
-        reason = f"same, in XLA at {there}"
-    where = here or there
-    # The other line of a same one is all there is to say.
-    why = match.why or ("" if match.reason == ELSEWHERE else _UNKNOWN)
-    text = f"{reason}: {why}" if why else reason
-    labels = dict.fromkeys(label(operand) for operand in match.theirs[:3] if label(operand) not in why)
-    if labels:
-        text += f" ({', '.join(labels)})"
-    moved = next((operand.moved for operand in (*match.ours, *match.theirs) if operand.moved), "")
-    return (
-        bytes_text(ours) if match.ours else "",
-        bytes_text(theirs) if match.theirs else "",
-        _texts(comparison, match.ours),
-        _texts(comparison, match.theirs),
-        ": ".join(filter(None, (f"{where}, {moved}" if where and moved else where or moved, text))),
-    )
-
-
 def _place(operands: Sequence[CollectiveOperand]) -> str:
     """The line of collectives, or that of an operation that uses the result."""
     places = [place_of(operand) for operand in operands]
     location = next((place for place in places if place.line), places[0] if places else None)
     return "" if location is None else location.file_text
-
-
-def _texts(comparison: HloComparison, operands: Sequence[CollectiveOperand]) -> str:
-    """The collectives of one side; equal ones once, with their number."""
-    counts = Counter(_text(comparison, operand) for operand in operands)
-    return " + ".join(text if count == 1 else f"{count} {text}" for text, count in counts.items())
-
-
-def _text(comparison: HloComparison, operand: CollectiveOperand) -> str:
-    number = f"{operand.name} " if operand.name.startswith("#") else ""
-    return number + f"{operand.kind} {comparison.axes(operand)}".rstrip() + _runs_text(operand)
 
 
 def _runs_text(operand: CollectiveOperand) -> str:

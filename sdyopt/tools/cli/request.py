@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.analysis.interface.flag import STDIN, TextFile
@@ -99,6 +99,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
     check_files(arguments, [arguments.input])
     analyses, analysis_warnings = analyses_of(arguments, pipeline, build_pipeline)
+    options = _JobOptions(arguments)
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -116,7 +117,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         verify_each=arguments["verify-each"] if "verify-each" in arguments.values else None,
         verify_roundtrip=arguments["verify-roundtrip"],
         verify_diagnostics=arguments["verify-diagnostics"],
-        werror=_werror(arguments),
+        werror=options.werror(),
         print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
         verbosity=arguments["mlir-diagnostic-verbosity-level"],
         hides_notes=arguments["mlir-disable-diagnostic-notes"],
@@ -124,11 +125,11 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         implicit_module=not arguments["no-implicit-module"],
         is_anchored=arguments["pass-pipeline"] is not None,
         dump_pipeline=arguments["dump-pass-pipeline"],
-        bytecode=_bytecode(arguments),
-        print_options=_print_options(arguments),
-        ir_printing=_ir_printing_options(arguments),
+        bytecode=options.bytecode(),
+        print_options=options.print_options(),
+        ir_printing=options.ir_printing_options(),
         assume_verified=arguments["mlir-print-assume-verified"],
-        debug_counters=_debug_counters(arguments),
+        debug_counters=options.debug_counters(),
         prints_debug_counters=arguments["mlir-print-debug-counter"],
         bisect_limit=arguments["opt-bisect-limit"],
         log_action=None if arguments["log-actions-to"] is None else open_log(arguments["log-actions-to"]),
@@ -140,46 +141,107 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         width=output_width(),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
-        local_reproducer=_local_reproducer(arguments),
+        local_reproducer=options.local_reproducer(),
         reproducer=arguments["mlir-generate-reproducer"],
     )
 
 
-def _werror(arguments: Arguments) -> bool:
-    """Whether warnings are errors. Raises UsageError with --verify-diagnostics."""
-    if arguments["werror"] and arguments["verify-diagnostics"]:
-        message = "the --werror option cannot be used with --verify-diagnostics"
-        raise UsageError(message, "remove --werror: a warning that no comment expects is an error already")
-    return bool(arguments["werror"])
+class _JobOptions(NamedTuple):
+    """The options of a job, as the arguments give them."""
 
+    arguments: Arguments
 
-def _bytecode(arguments: Arguments) -> BytecodeRequest | None:
-    """The bytecode that is written; None for text. Raises UsageError for a version that there is not."""
-    target, version = arguments["target"] or "", arguments["emit-bytecode-version"]
-    if not arguments["emit-bytecode"] and not target:
-        return None
-    flag = "--target" if target else "--emit-bytecode"
-    if arguments["split-input-file"]:
-        raise UsageError(f"the {flag} option writes one program", "remove --split-input-file")
-    if target and arguments["emit-bytecode"]:
-        message = "the --target option writes bytecode in the version that the artifact has"
-        raise UsageError(message, "remove --emit-bytecode")
-    if version is not None and not 0 <= version <= NEWEST_BYTECODE:
-        message = f"unsupported version requested {version}, must be in range [0, {NEWEST_BYTECODE}]"
-        raise UsageError(f"for the --emit-bytecode-version option: {message}")
-    return BytecodeRequest(
-        NEWEST_BYTECODE if version is None else version,
-        arguments["elide-resource-data-from-bytecode"],
-        target,
-    )
+    def werror(self) -> bool:
+        """Whether warnings are errors. Raises UsageError with --verify-diagnostics."""
+        if self.arguments["werror"] and self.arguments["verify-diagnostics"]:
+            message = "the --werror option cannot be used with --verify-diagnostics"
+            raise UsageError(
+                message, "remove --werror: a warning that no comment expects is an error already"
+            )
+        return bool(self.arguments["werror"])
 
+    def bytecode(self) -> BytecodeRequest | None:
+        """The bytecode that is written; None for text. Raises UsageError for a version that there is not."""
+        target, version = self.arguments["target"] or "", self.arguments["emit-bytecode-version"]
+        if not self.arguments["emit-bytecode"] and not target:
+            return None
+        flag = "--target" if target else "--emit-bytecode"
+        if self.arguments["split-input-file"]:
+            raise UsageError(f"the {flag} option writes one program", "remove --split-input-file")
+        if target and self.arguments["emit-bytecode"]:
+            message = "the --target option writes bytecode in the version that the artifact has"
+            raise UsageError(message, "remove --emit-bytecode")
+        if version is not None and not 0 <= version <= NEWEST_BYTECODE:
+            message = f"unsupported version requested {version}, must be in range [0, {NEWEST_BYTECODE}]"
+            raise UsageError(f"for the --emit-bytecode-version option: {message}")
+        return BytecodeRequest(
+            NEWEST_BYTECODE if version is None else version,
+            self.arguments["elide-resource-data-from-bytecode"],
+            target,
+        )
 
-def _local_reproducer(arguments: Arguments) -> bool:
-    """Whether the crash reproducer is a local one. Raises UsageError without a file for it."""
-    flag, file_flag = "mlir-pass-pipeline-local-reproducer", "mlir-pass-pipeline-crash-reproducer"
-    if arguments[flag] and not arguments[file_flag]:
-        raise UsageError(f"the --{flag} option has no file to write to", f"add --{file_flag}=FILE")
-    return bool(arguments[flag])
+    def local_reproducer(self) -> bool:
+        """Whether the crash reproducer is a local one. Raises UsageError without a file for it."""
+        flag, file_flag = "mlir-pass-pipeline-local-reproducer", "mlir-pass-pipeline-crash-reproducer"
+        if self.arguments[flag] and not self.arguments[file_flag]:
+            raise UsageError(f"the --{flag} option has no file to write to", f"add --{file_flag}=FILE")
+        return bool(self.arguments[flag])
+
+    def print_options(self) -> PrintOptions:
+        return PrintOptions(
+            generic=self.arguments["mlir-print-op-generic"],
+            debuginfo=self.arguments["mlir-print-debuginfo"],
+            pretty_debuginfo=self.arguments["mlir-pretty-debuginfo"],
+            local_scope=self.arguments["mlir-print-local-scope"],
+            elide_elements_larger_than=self.arguments["mlir-elide-elementsattrs-if-larger"],
+            elide_resources_larger_than=self.arguments["mlir-elide-resource-strings-if-larger"],
+            hex_elements_larger_than=self.arguments["mlir-print-elementsattrs-with-hex-if-larger"],
+            value_users=self.arguments["mlir-print-value-users"],
+            unique_ssa_ids=self.arguments["mlir-print-unique-ssa-ids"],
+            skip_regions=self.arguments["mlir-print-skip-regions"],
+            names_from_locations=self.arguments["mlir-use-nameloc-as-prefix"],
+        )
+
+    def ir_printing_options(self) -> IRPrintingOptions:
+        only_on_change = self.arguments["mlir-print-ir-after-change"]
+        only_on_failure = self.arguments["mlir-print-ir-after-failure"]
+        after = self._selected_passes("mlir-print-ir-after")
+        if self.arguments["mlir-print-ir-after-all"] or (not after and (only_on_change or only_on_failure)):
+            after = None
+        return IRPrintingOptions(
+            before=None
+            if self.arguments["mlir-print-ir-before-all"]
+            else self._selected_passes("mlir-print-ir-before"),
+            after=after,
+            only_on_change=only_on_change,
+            only_on_failure=only_on_failure,
+            module_scope=self.arguments["mlir-print-ir-module-scope"],
+            tree_directory=self.arguments["mlir-print-ir-tree-dir"],
+            # A program of a later LLVM is one for mlir-opt.
+            are_headers_of_mlir_opt=int(self.arguments["mesh-version"]) > 19,
+        )
+
+    def debug_counters(self) -> dict[str, int] | None:
+        """The settings of `--mlir-debug-counter`; None if actions are not counted. Raises UsageError."""
+        settings = {}
+        for text in self.arguments["mlir-debug-counter"]:
+            name, _, number = text.partition("=")
+            names = [f"{tag}-{end}" for tag in COUNTED for end in ("skip", "count")]
+            if name not in names:
+                message = f"for the --mlir-debug-counter option: no counter has the setting '{name}'"
+                raise UsageError(message, nearest_or_all(name, names))
+            try:
+                settings[name] = read_uint(number)
+            except ValueError as problem:
+                raise UsageError(f"for the --mlir-debug-counter option: {problem}") from None
+        return settings if settings or self.arguments["mlir-print-debug-counter"] else None
+
+    def _selected_passes(self, flag: str) -> frozenset[str] | None:
+        for name in self.arguments[flag]:
+            if find_entry(name) is None:
+                help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
+                raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
+        return frozenset(self.arguments[flag])
 
 
 def output_width() -> int:
@@ -213,66 +275,6 @@ def _max_op_lines(value: int | None, is_for_people: bool = False) -> int:
     if value is not None:
         return value
     return TERMINAL_OP_LINES if is_for_people or _terminal_columns(STDERR_NUMBER) else 0
-
-
-def _print_options(arguments: Arguments) -> PrintOptions:
-    return PrintOptions(
-        generic=arguments["mlir-print-op-generic"],
-        debuginfo=arguments["mlir-print-debuginfo"],
-        pretty_debuginfo=arguments["mlir-pretty-debuginfo"],
-        local_scope=arguments["mlir-print-local-scope"],
-        elide_elements_larger_than=arguments["mlir-elide-elementsattrs-if-larger"],
-        elide_resources_larger_than=arguments["mlir-elide-resource-strings-if-larger"],
-        hex_elements_larger_than=arguments["mlir-print-elementsattrs-with-hex-if-larger"],
-        value_users=arguments["mlir-print-value-users"],
-        unique_ssa_ids=arguments["mlir-print-unique-ssa-ids"],
-        skip_regions=arguments["mlir-print-skip-regions"],
-        names_from_locations=arguments["mlir-use-nameloc-as-prefix"],
-    )
-
-
-def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
-    only_on_change = arguments["mlir-print-ir-after-change"]
-    only_on_failure = arguments["mlir-print-ir-after-failure"]
-    after = _selected_passes(arguments, "mlir-print-ir-after")
-    if arguments["mlir-print-ir-after-all"] or (not after and (only_on_change or only_on_failure)):
-        after = None
-    return IRPrintingOptions(
-        before=None
-        if arguments["mlir-print-ir-before-all"]
-        else _selected_passes(arguments, "mlir-print-ir-before"),
-        after=after,
-        only_on_change=only_on_change,
-        only_on_failure=only_on_failure,
-        module_scope=arguments["mlir-print-ir-module-scope"],
-        tree_directory=arguments["mlir-print-ir-tree-dir"],
-        # A program of a later LLVM is one for mlir-opt.
-        are_headers_of_mlir_opt=int(arguments["mesh-version"]) > 19,
-    )
-
-
-def _debug_counters(arguments: Arguments) -> dict[str, int] | None:
-    """The settings of `--mlir-debug-counter`; None if actions are not counted. Raises UsageError."""
-    settings = {}
-    for text in arguments["mlir-debug-counter"]:
-        name, _, number = text.partition("=")
-        names = [f"{tag}-{end}" for tag in COUNTED for end in ("skip", "count")]
-        if name not in names:
-            message = f"for the --mlir-debug-counter option: no counter has the setting '{name}'"
-            raise UsageError(message, nearest_or_all(name, names))
-        try:
-            settings[name] = read_uint(number)
-        except ValueError as problem:
-            raise UsageError(f"for the --mlir-debug-counter option: {problem}") from None
-    return settings if settings or arguments["mlir-print-debug-counter"] else None
-
-
-def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
-    for name in arguments[flag]:
-        if find_entry(name) is None:
-            help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
-            raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
-    return frozenset(arguments[flag])
 
 
 def choose_paint(mode: str) -> Paint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.error_kind import ErrorKind, about
@@ -204,58 +205,104 @@ def check_rule(op: Op, rule: OpShardingRule) -> None:
 def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequence[Type]) -> str | None:
     """The error of a rule for these operand and result types, None if it is valid."""
     factors: set[int] = set()
+    verifier = _RuleVerifier(rule)
     return (
-        _mappings_problem(rule, rule.operands, operands, "operand", factors)
-        or _mappings_problem(rule, rule.results, results, "result", factors)
-        or _unused_problem(rule, factors)
-        or _special_problem(rule)
+        verifier.mappings_problem(rule.operands, operands, "operand", factors)
+        or verifier.mappings_problem(rule.results, results, "result", factors)
+        or verifier.unused_problem(factors)
+        or verifier.special_problem()
     )
 
 
 # --- Mappings -------------------------------------------------------------------------------------
 
 
-def _mappings_problem(
-    rule: OpShardingRule,
-    mappings: Sequence[TensorMapping],
-    types: Sequence[Type],
-    word: str,
-    factors: set[int],
-) -> str | None:
-    """The error of the mappings of operands or results. Adds their factors to `factors`."""
-    if len(types) != len(mappings):
-        return f"number of {word}s and mappings must match: {len(types)} != {len(mappings)}"
-    if not mappings:
-        return (
-            f"number of {word}s mappings cannot be 0. Op sharding rules can only be defined on operations "
-            "with at least one operand and result."
-        )
-    for index, (mapping, type) in enumerate(zip(mappings, types, strict=True)):
-        problem = _mapping_problem(rule, mapping, type, factors)
-        if problem is not None:
-            which = "-" if len(types) == 1 else f"{index} -"
-            return f"{word} {which} {problem}"
-    return None
+class _RuleVerifier(NamedTuple):
+    """The checks of a sharding rule."""
 
+    rule: OpShardingRule
 
-def _mapping_problem(
-    rule: OpShardingRule, mapping: TensorMapping, type: Type, factors: set[int]
-) -> str | None:
-    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
-        return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
-    if mapping.rank != type.rank:
-        return f"mapping rank must match: {mapping.rank} != {type.rank}"
-    single = _single_factors(mapping)
-    if single is not None and max(single, default=-1) < len(rule.factor_sizes):
-        factors |= single
+    def mappings_problem(
+        self, mappings: Sequence[TensorMapping], types: Sequence[Type], word: str, factors: set[int]
+    ) -> str | None:
+        """The error of the mappings of operands or results. Adds their factors to `factors`."""
+        if len(types) != len(mappings):
+            return f"number of {word}s and mappings must match: {len(types)} != {len(mappings)}"
+        if not mappings:
+            return (
+                f"number of {word}s mappings cannot be 0. Op sharding rules can only be defined on "
+                "operations "
+                "with at least one operand and result."
+            )
+        for index, (mapping, type) in enumerate(zip(mappings, types, strict=True)):
+            problem = self._mapping_problem(mapping, type, factors)
+            if problem is not None:
+                which = "-" if len(types) == 1 else f"{index} -"
+                return f"{word} {which} {problem}"
         return None
-    used: set[int] = set()
-    for dim in mapping.dims:
-        problem = _dim_problem(rule, dim, used)
+
+    def _mapping_problem(self, mapping: TensorMapping, type: Type, factors: set[int]) -> str | None:
+        if not isinstance(type, RankedShapedType) or not type.has_static_shape:
+            return f"expected a ranked tensor with a static shape. type: '{plain_type(type)}'"
+        if mapping.rank != type.rank:
+            return f"mapping rank must match: {mapping.rank} != {type.rank}"
+        single = _single_factors(mapping)
+        if single is not None and max(single, default=-1) < len(self.rule.factor_sizes):
+            factors |= single
+            return None
+        used: set[int] = set()
+        for dim in mapping.dims:
+            problem = self._dim_problem(dim, used)
+            if problem is not None:
+                return problem
+        factors |= used
+        return None
+
+    def _dim_problem(self, dim: DimMapping, used: set[int]) -> str | None:
+        if not dim.factors:
+            return "dim mapping must have at least one factor"
+        count = len(self.rule.factor_sizes)
+        for factor in dim.factors:
+            if not 0 <= factor < count:
+                return (
+                    f"expecting factor indices to be within 0<=...<num_factors; received: {factor}, "
+                    f"num_factors: {count}"
+                )
+            if factor in used:
+                return "cannot reuse factors for the same tensor value"
+            if self.rule.factor_sizes[factor] == 1 and len(dim.factors) > 1:
+                return "dim mapping can't have a factor of size 1 if there are multiple factors"
+            used.add(factor)
+        return None
+
+    def unused_problem(self, used: set[int]) -> str | None:
+        if len(used) == len(self.rule.factor_sizes):
+            return None
+        for factor, size in enumerate(self.rule.factor_sizes):
+            if factor not in used:
+                name = factor_symbol(factor)
+                return f"has factor {name}={size} that isn't used in operand and result mappings"
+        return None
+
+    def special_problem(self) -> str | None:
+        exclusive = (self.rule.reduction, self.rule.need_replication, self.rule.permutation)
+        if not (any(exclusive) or self.rule.blocked_propagation):
+            return None
+        count = len(self.rule.factor_sizes)
+        for factors in exclusive:
+            problem = _factors_problem(factors, count)
+            if problem is not None:
+                return problem
+        if len(set().union(*exclusive)) != sum(map(len, exclusive)):
+            return (
+                "a factor can only be in one of the reduction, need replication, or permutation factor sets"
+            )
+        problem = _factors_problem(self.rule.blocked_propagation, count)
         if problem is not None:
             return problem
-    factors |= used
-    return None
+        if any(mapping.has_factor(factor) for factor in self.rule.reduction for mapping in self.rule.results):
+            return "reduction factor cannot be in result mappings"
+        return None
 
 
 @lru_cache(maxsize=4096)
@@ -267,53 +314,7 @@ def _single_factors(mapping: TensorMapping) -> frozenset[int] | None:
     return factors if len(factors) == len(mapping.dims) else None
 
 
-def _dim_problem(rule: OpShardingRule, dim: DimMapping, used: set[int]) -> str | None:
-    if not dim.factors:
-        return "dim mapping must have at least one factor"
-    count = len(rule.factor_sizes)
-    for factor in dim.factors:
-        if not 0 <= factor < count:
-            return (
-                f"expecting factor indices to be within 0<=...<num_factors; received: {factor}, "
-                f"num_factors: {count}"
-            )
-        if factor in used:
-            return "cannot reuse factors for the same tensor value"
-        if rule.factor_sizes[factor] == 1 and len(dim.factors) > 1:
-            return "dim mapping can't have a factor of size 1 if there are multiple factors"
-        used.add(factor)
-    return None
-
-
-def _unused_problem(rule: OpShardingRule, used: set[int]) -> str | None:
-    if len(used) == len(rule.factor_sizes):
-        return None
-    for factor, size in enumerate(rule.factor_sizes):
-        if factor not in used:
-            return f"has factor {factor_symbol(factor)}={size} that isn't used in operand and result mappings"
-    return None
-
-
 # --- Special factors ------------------------------------------------------------------------------
-
-
-def _special_problem(rule: OpShardingRule) -> str | None:
-    exclusive = (rule.reduction, rule.need_replication, rule.permutation)
-    if not (any(exclusive) or rule.blocked_propagation):
-        return None
-    count = len(rule.factor_sizes)
-    for factors in exclusive:
-        problem = _factors_problem(factors, count)
-        if problem is not None:
-            return problem
-    if len(set().union(*exclusive)) != sum(map(len, exclusive)):
-        return "a factor can only be in one of the reduction, need replication, or permutation factor sets"
-    problem = _factors_problem(rule.blocked_propagation, count)
-    if problem is not None:
-        return problem
-    if any(mapping.has_factor(factor) for factor in rule.reduction for mapping in rule.results):
-        return "reduction factor cannot be in result mappings"
-    return None
 
 
 def _factors_problem(factors: Sequence[int], count: int) -> str | None:
