@@ -31,7 +31,6 @@ class Advising(Analysis[Options]):
             run.check_is_one_chunk(f"--advise={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.topology is None else read_topology(*options.topology)
-        self.compiler = "" if self._topology is None else self._topology.compiler
 
     def before_passes(self, program: Program) -> None:
         """Prints the program with the best change, before the passes; as it was if there is none."""

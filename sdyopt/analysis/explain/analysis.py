@@ -21,7 +21,6 @@ class Answering(Analysis[Options]):
         super().__init__(options, run)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self.compiler = "" if self._topology is None else self._topology.compiler
         self._explainer: ShardingExplainer
         self._targets: list[Target] = []
         self._answers = ""

@@ -39,7 +39,6 @@ class ComparingHlo(Analysis[Options]):
             self._compiled = read_hlo(*options.compare_hlo)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self.compiler = "" if self._topology is None else self._topology.compiler
         with identified(BUDGET_ERROR):
             self._budget = None if options.hlo_budget is None else Budget(*options.hlo_budget)
 

@@ -227,8 +227,7 @@ class Analysis(Generic[AnyOptions]):
     """Reads the programs of one run. The constructor raises DiagnosticError for an invalid file.
 
     `texts` are printed to stdout after all programs ran. `is_passed` becomes False if a check rejects a
-    program: then the run fails. `phase` is the name under which the hooks are timed. `compiler` is that of
-    the machine for which figures are, "" if it is unknown.
+    program: then the run fails. `phase` is the name under which the hooks are timed.
     """
 
     options_class: ClassVar[type[AnalysisOptions]]
@@ -243,7 +242,12 @@ class Analysis(Generic[AnyOptions]):
         self.run = run
         self.texts: list[str] = []
         self.is_passed = True
-        self.compiler = ""
+
+    @property
+    def compiler(self) -> str:
+        """The compiler of the machine that an analysis read as its `_topology`; "" without one."""
+        compiler: str = getattr(getattr(self, "_topology", None), "compiler", "")
+        return compiler
 
     def on_input(self, program: Program) -> None:
         """Reads a program that has been parsed and verified."""

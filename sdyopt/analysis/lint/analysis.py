@@ -41,7 +41,6 @@ class Linting(Analysis[Options]):
             self._settings = LintSettings() if options.config is None else read_settings(*options.config)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self.compiler = "" if self._topology is None else self._topology.compiler
         if options.lint != (ALL,):
             self._settings.selected = select(options.lint)
         self._failing = _FAILING[options.lint_fail_on or self._settings.fail_on]

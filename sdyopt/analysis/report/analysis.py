@@ -43,7 +43,6 @@ class Reporting(Analysis[Options]):
             run.check_is_one_chunk(f"--report={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self.compiler = "" if self._topology is None else self._topology.compiler
         with identified(BUDGET_ERROR):
             self._budget = None if options.budget is None else Budget(*options.budget)
         with identified(BASELINE_ERROR):

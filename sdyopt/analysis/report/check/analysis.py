@@ -27,7 +27,6 @@ class Checking(Analysis[Options]):
             run.check_is_one_chunk(f"--check={path} is one file", "check each chunk in a run of its own")
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self.compiler = "" if self._topology is None else self._topology.compiler
         self._memory, self._trips = options.memory, assumed_trips(options.trips)
         self._checker: Checker
 
