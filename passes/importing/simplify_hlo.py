@@ -40,6 +40,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -50,7 +51,7 @@ from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.combiners import binary_body
 
 from ..stablehlo.support.folds import splat_of
-from ..stablehlo.support.replacement import new_value, replace_with_new, replace_with_value, tensor_type
+from ..stablehlo.support.replacement import new_value, replace_with_new, replace_with_value
 from ..stablehlo.support.shape_simplifications import is_reshape
 
 
@@ -88,7 +89,7 @@ def _reshape(op: Op | None, rewriter: Rewriter) -> None:
 
 def _is_multiplication(op: DotGeneralOp) -> bool:
     """Whether a product of static tensors sums up nothing, and computes in the type of its operands."""
-    types = [tensor_type(value) for value in (op.lhs, op.rhs, op.out)]
+    types = [ranked(value) for value in (op.lhs, op.rhs, op.out)]
     return (
         not op.dot_dimension_numbers.lhs_contracting_dimensions
         and op.algorithm is None
@@ -104,7 +105,7 @@ def _multiply(op: DotGeneralOp, rewriter: Rewriter) -> None:
     sides = ((op.lhs, dims.lhs_batching_dimensions), (op.rhs, dims.rhs_batching_dimensions))
     first = batch
     for value, batching in sides:
-        type = tensor_type(value)
+        type = ranked(value)
         free = [dim for dim in range(type.rank) if dim not in batching]
         placed = {dim: number for number, dim in enumerate(batching)}
         placed |= {dim: number for number, dim in enumerate(free, first)}

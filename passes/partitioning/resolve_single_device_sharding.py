@@ -48,6 +48,7 @@ from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp, ReturnOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.block import Region
@@ -58,7 +59,7 @@ from sdyopt.mlir.ir.types import ComplexType, FloatType, IndexType, IntegerType,
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked
+from sdyopt.shardy.partition.local_builder import LocalBuilder
 from sdyopt.shardy.partition.local_context import LocalTypes, device_id, raw_device_id
 from sdyopt.shardy.partition.outlining import inputs_of
 

@@ -23,6 +23,7 @@ from sdyopt.mlir.dialects.chlo import elementwise as chlo
 from sdyopt.mlir.dialects.chlo.broadcast import BroadcastBinaryOp, BroadcastSelectOp
 from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp, ScanOp, TopKOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr, element_size
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -33,7 +34,7 @@ from sdyopt.mlir.registry import register
 
 from .decompositions.broadcasts import broadcast_binary, broadcast_select
 from .decompositions.elementwise import ELEMENTWISE
-from .decompositions.numbers import Number, OpBuilder, ranked
+from .decompositions.numbers import Number, OpBuilder
 from .decompositions.operations import ragged_dot, scan, top_k
 
 

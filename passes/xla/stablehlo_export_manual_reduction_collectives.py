@@ -43,6 +43,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, DivOp, MaxO
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import UnitAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array, integer
@@ -52,7 +53,7 @@ from sdyopt.mlir.ir.types import I32, I64, IntegerType, RankedTensor, Signedness
 from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers, ranked
+from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
 from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.sharding.replica_groups import replica_groups
 

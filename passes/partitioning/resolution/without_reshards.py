@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValu
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array, element_size, integer
 from sdyopt.mlir.ir.operation import Op
@@ -26,7 +27,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import all_gather
-from sdyopt.shardy.partition.local_builder import ranked, shape_of
+from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.sharded_body import (
     HaloContext,

@@ -27,6 +27,7 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import (
     ComparisonType,
     SelectOp,
 )
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.tensor.values import CastOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
@@ -37,7 +38,7 @@ from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
 from .elementwise import ELEMENTWISE
-from .numbers import Number, OpBuilder, ranked
+from .numbers import Number, OpBuilder
 
 # Computes an elementwise operation on operands that have the shape of the result; None if it cannot.
 Compute = Callable[[OpBuilder, Sequence[Value]], Value | None]

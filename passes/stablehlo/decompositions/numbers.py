@@ -26,6 +26,7 @@ from sdyopt.mlir.dialects.stablehlo.conversion import (
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.shapes import GetDimensionSizeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, dense_array, element_size, wrapped
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, extreme_bits, nan_bits
@@ -76,12 +77,6 @@ class OpBuilder:
         shape = self.create(ShapeOfOp, [like], RankedTensor((type.rank,), INDEX))
         dims = dense_array(I64, ())
         return self.create(DynamicBroadcastInDimOp, [scalar, shape], target, broadcast_dimensions=dims)
-
-
-def ranked(value: Value) -> RankedTensor:
-    """The type of a value, which is a ranked tensor."""
-    assert isinstance(value.type, RankedTensor)
-    return value.type
 
 
 class Number:

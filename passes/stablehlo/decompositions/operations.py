@@ -23,6 +23,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import (
     RealDynamicSliceOp,
     SliceOp,
 )
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import TRUE, IntegerAttr, dense_array, element_size
@@ -31,16 +32,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, I64, INDEX, FloatType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 
-from .numbers import (
-    SCALAR,
-    Number,
-    OpBuilder,
-    as_row,
-    concatenated,
-    constant_integers,
-    dimension_size,
-    ranked,
-)
+from .numbers import SCALAR, Number, OpBuilder, as_row, concatenated, constant_integers, dimension_size
 
 
 def ragged_dot(op: RaggedDotOp, rewriter: Rewriter) -> list[Value] | None:

@@ -13,7 +13,7 @@ from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, RealDynamicSliceOp, SliceOp
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers, ranked
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array
 from sdyopt.mlir.ir.operation import Op
@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.value import Value
 
 from .folds import Patterns, result_type
 from .refinement import static_slice_sizes
-from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
+from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value
 
 # The class, the operands and the inherent attributes of the operation that takes the place of another one.
 StaticForm = tuple[type[Op], Sequence[Value], dict[str, Attribute | None]]
@@ -147,7 +147,7 @@ def nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rew
 @DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOpNotActuallyDynamic")
 def dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
-    if not tensor_type(op.operand).has_static_shape:
+    if not ranked(op.operand).has_static_shape:
         return False
     attributes = inherent(op, "broadcast_dimensions")
     if type.has_static_shape:
@@ -205,8 +205,8 @@ def dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     type, dimension, shape = result_type(op), op.iota_dimension, op.output_shape
     if type.rank < 2:
         return False
-    wide = RankedTensor(tensor_type(shape).shape, I64)
-    cast = IndexCastOp if tensor_type(shape).element is INDEX else ConvertOp
+    wide = RankedTensor(ranked(shape).shape, I64)
+    cast = IndexCastOp if ranked(shape).element is INDEX else ConvertOp
     sizes = new_value(op, cast, [shape], wide, rewriter)
     size = new_value(
         op,

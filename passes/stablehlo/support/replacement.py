@@ -10,7 +10,7 @@ from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
 
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
@@ -69,12 +69,6 @@ def new_value(
 def inherent(op: Op, *names: str) -> dict[str, Attribute | None]:
     """The inherent attributes with these names; None where there is none."""
     return {name: op.signature.attributes.get(name) for name in names}
-
-
-def tensor_type(value: Value) -> RankedTensor:
-    """The type of a value, which is a tensor."""
-    assert isinstance(value.type, RankedTensor)
-    return value.type
 
 
 def is_iota(dimensions: Sequence[int]) -> bool:

@@ -17,7 +17,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import (
     DynamicUpdateSliceOp,
     SliceOp,
 )
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers, ranked
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, element_size
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -27,7 +27,7 @@ from sdyopt.mlir.ir.value import Value
 
 from .dynamic_simplifications import integers
 from .folds import Patterns, constant_of, create_constant, result_type, splat_of
-from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value, tensor_type
+from .replacement import inherent, is_iota, new_value, replace_with_new, replace_with_value
 
 
 def _have_same_size(left: RankedTensor, right: RankedTensor) -> bool:
@@ -72,7 +72,7 @@ def remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithTranspose")
 def broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
-    source, dimensions = tensor_type(op.operand), op.broadcast_dimensions
+    source, dimensions = ranked(op.operand), op.broadcast_dimensions
     if not _have_same_size(source, result_type(op)) or source.rank != result_type(op).rank:
         return False
     inverse = [list(dimensions).index(dim) for dim in range(source.rank)]
@@ -111,7 +111,7 @@ def remove_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
 @SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeIsReshape")
 def transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     """Reshapes instead, if only dimensions of size 1 move."""
-    source = tensor_type(op.operand)
+    source = ranked(op.operand)
     if not source.has_static_shape or not result_type(op).has_static_shape:
         return False
     moved = [dim for dim in op.permutation if source.shape[dim] != 1]
@@ -122,7 +122,7 @@ def transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(ReverseOp, "ReverseOp_RemoveNoop")
 def remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
-    source = tensor_type(op.operand)
+    source = ranked(op.operand)
     is_static = source.has_static_shape
     if not (
         splat_of(op.operand) is not None
@@ -158,7 +158,7 @@ def remove_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpRemoveEmpty")
 def drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
-    kept = [value for value in op.operands if tensor_type(value).shape[op.dimension] != 0]
+    kept = [value for value in op.operands if ranked(value).shape[op.dimension] != 0]
     if not kept or len(kept) == len(op.operands):
         return False
     rewriter.set_operands(op, kept)
@@ -167,7 +167,7 @@ def drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOp_RemoveNoop")
 def remove_slice(op: SliceOp, rewriter: Rewriter) -> bool:
-    return tensor_type(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
+    return ranked(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
 
 
 @SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOpConcatSimplify")
@@ -178,7 +178,7 @@ def slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
         return False
     dimension, type = joined.dimension, result_type(joined)
     start, limit = op.start_indices[dimension], op.limit_indices[dimension]
-    sizes = [tensor_type(value).shape[dimension] for value in joined.operands]
+    sizes = [ranked(value).shape[dimension] for value in joined.operands]
     if any(size < 0 for size in sizes) or type.encoding is not None:
         return False
     ends = [sum(sizes[: index + 1]) for index in range(len(sizes))]
@@ -212,7 +212,7 @@ def slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(DynamicSliceOp, "DynamicSliceOpToSlice")
 def dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
-    source = tensor_type(op.operand)
+    source = ranked(op.operand)
     numbers = [constant_integers(start_index) for start_index in op.start_indices]
     if not source.has_static_shape:
         return False
@@ -232,7 +232,7 @@ def dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
 @SHAPE_SIMPLIFICATIONS.add(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_FoldToUpdateOperand")
 def use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Replaces an update of all elements by the new ones."""
-    type = tensor_type(op.operand)
+    type = ranked(op.operand)
     if not type.has_static_shape or op.update.type is not type:
         return False
     if any(constant_integers(start) != [0] for start in op.start_indices):
@@ -259,7 +259,7 @@ def remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
 @SHAPE_SIMPLIFICATIONS.add(PadOp, "PadOpBroadcastEmptyTensor")
 def pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
     """Broadcasts the padding value if the operand has no elements."""
-    type = tensor_type(op.operand)
+    type = ranked(op.operand)
     is_empty = type.has_static_shape and type.num_elements == 0
     if not is_empty or not result_type(op).has_static_shape:
         return False
@@ -275,7 +275,7 @@ def pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
 @SHAPE_SIMPLIFICATIONS.add(GatherOp, "GatherOpCanon")
 def gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     """Slices instead, if there is one constant index."""
-    index, source, dims = constant_of(op.start_indices), tensor_type(op.operand), op.dimension_numbers
+    index, source, dims = constant_of(op.start_indices), ranked(op.operand), op.dimension_numbers
     if index is None or dims.index_vector_dim != 0 or index.type.rank > 1 or not source.has_static_shape:
         return False
     if index.type.num_elements != len(dims.start_index_map):
@@ -326,7 +326,7 @@ def iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
 
 @SHAPE_SIMPLIFICATIONS.add(GetDimensionSizeOp, "GetDimensionSizeOpCanon")
 def fold_dimension_size(op: GetDimensionSizeOp, rewriter: Rewriter) -> bool:
-    size, type = tensor_type(op.operand).shape[op.dimension], result_type(op)
+    size, type = ranked(op.operand).shape[op.dimension], result_type(op)
     if size < 0:
         return False
     data = (size & 0xFFFFFFFF).to_bytes(4, "little")

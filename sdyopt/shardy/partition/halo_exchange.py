@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.collectives import CollectivePermuteOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
@@ -14,7 +15,7 @@ from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import constant_of
 from sdyopt.shardy.partition.halo_plan import HaloPlan, Piece, Reads, plan_halo, reads_of_windows
-from sdyopt.shardy.partition.local_builder import dense_integers, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import dense_integers, shape_of
 from sdyopt.shardy.partition.local_context import Axes
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, shape_along
 from sdyopt.shardy.sharding.replica_groups import replica_groups

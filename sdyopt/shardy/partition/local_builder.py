@@ -18,6 +18,7 @@ from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import DEVICE_TO_DEVICE, ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute, UnitAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import (
@@ -256,12 +257,6 @@ def dense_integers(type: RankedTensor, values: Sequence[int]) -> DenseElements:
 def shape_of(value: Value) -> tuple[int, ...]:
     """The shape of a tensor."""
     return ranked(value).shape
-
-
-def ranked(value: Value) -> RankedTensor:
-    """The type of a tensor."""
-    assert isinstance(value.type, RankedTensor)
-    return value.type
 
 
 def scalar_type(value: Value) -> RankedTensor:

@@ -23,11 +23,12 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I32, I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.local_builder import DeferredReplacements, LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import DeferredReplacements, LocalBuilder, shape_of
 from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.partition.sharded_body import HaloContext
 

@@ -35,6 +35,7 @@ from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
@@ -48,7 +49,7 @@ from sdyopt.shardy.partition.combiners import (
     is_identity,
     origin_of_partial_results,
 )
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import LocalBuilder, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalContext
 from sdyopt.shardy.sharding.op_sharding_rule_builder import Reduction
 from sdyopt.shardy.sharding.op_sharding_rule_registry import reduction_of

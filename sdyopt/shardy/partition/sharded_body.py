@@ -18,13 +18,14 @@ from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes, device_id
 from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.partition.replication import has_different_meshes, has_user_rule

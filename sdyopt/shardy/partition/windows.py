@@ -21,6 +21,7 @@ from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
@@ -39,7 +40,7 @@ from sdyopt.shardy.partition.halo_exchange import (
     take,
 )
 from sdyopt.shardy.partition.halo_plan import Reads, reads_of_windows
-from sdyopt.shardy.partition.local_builder import dense_integers, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import dense_integers, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, attributes_of, begin_body
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of

@@ -40,6 +40,12 @@ from sdyopt.mlir.ir.value import Value
 _INCOMPATIBLE = ErrorKind("requires compatible {what} for all {values}", at="types")
 
 
+def ranked(value: Value) -> RankedTensor:
+    """The type of a value that is a tensor with a rank."""
+    assert isinstance(value.type, RankedTensor)
+    return value.type
+
+
 def have_compatible_element_types(left: Type, right: Type) -> bool:
     """Whether element types are equal, or quantized and differ only in scales, zero points or axis.
 

@@ -30,12 +30,13 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding,
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
 from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
-from sdyopt.shardy.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
+from sdyopt.shardy.partition.local_builder import dense_integers, scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import (
     LocalContext,
     check_device_count,

@@ -10,10 +10,11 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.types import I1, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import LocalBuilder, shape_of
 from sdyopt.shardy.partition.local_context import (
     Axes,
     LocalContext,

@@ -13,17 +13,12 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import boolean, dense_array
 from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import binary_body, identity_of
-from sdyopt.shardy.partition.local_builder import (
-    LocalBuilder,
-    broadcast_components,
-    largest_index,
-    ranked,
-    shape_of,
-)
+from sdyopt.shardy.partition.local_builder import LocalBuilder, broadcast_components, largest_index, shape_of
 from sdyopt.shardy.partition.local_context import (
     FULL_RESHARD_HELP,
     Axes,

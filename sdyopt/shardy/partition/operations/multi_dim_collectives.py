@@ -13,12 +13,13 @@ from math import prod
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import UnitAttr
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.types import I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import combiner_of
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import LocalBuilder, shape_of
 from sdyopt.shardy.partition.local_context import LocalContext
 from sdyopt.shardy.partition.partial_results import all_gather, combine_partial_results
 from sdyopt.shardy.partition.registry import Lowered, lowering

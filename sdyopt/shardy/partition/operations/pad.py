@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
@@ -23,7 +24,7 @@ from sdyopt.shardy.partition.halo_exchange import (
     take,
 )
 from sdyopt.shardy.partition.halo_plan import Piece, plan_halo, reads_of_windows
-from sdyopt.shardy.partition.local_builder import ranked, scalar_type, shape_of
+from sdyopt.shardy.partition.local_builder import scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import (
     RESHARD_HELP,
     Axes,

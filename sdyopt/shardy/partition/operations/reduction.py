@@ -10,6 +10,7 @@ from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import dense_array, element_size
@@ -29,7 +30,7 @@ from sdyopt.shardy.partition.halo_exchange import (
     read_dimensions,
 )
 from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
-from sdyopt.shardy.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
+from sdyopt.shardy.partition.local_builder import dense_integers, scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import LocalContext, LocalTypes, first_shard_table
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined, is_combined_by_none

@@ -12,6 +12,7 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MulOp, OrOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
@@ -22,7 +23,6 @@ from sdyopt.shardy.partition.local_builder import (
     LocalBuilder,
     clamp_index,
     largest_index,
-    ranked,
     scalar_type,
     shape_of,
 )
