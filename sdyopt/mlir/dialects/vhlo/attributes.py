@@ -9,6 +9,7 @@ from sdyopt.mlir.asm.lexical import escape
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.types import parse_dimension_size, print_dimension_size
 from sdyopt.mlir.dialects.vhlo.dialect import MINIMUM, Version, vhlo
 from sdyopt.mlir.dialects.vhlo.types import (
     SIMPLE_TYPES,
@@ -17,8 +18,6 @@ from sdyopt.mlir.dialects.vhlo.types import (
     double_text,
     in_brackets,
     parse_double,
-    parse_size,
-    size_text,
 )
 from sdyopt.mlir.ir.attribute import Attribute, Type
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer
@@ -260,7 +259,7 @@ def _struct(
 
 
 def _sizes(parser: AsmParser) -> tuple[int, ...]:
-    return tuple(parser.comma_list(lambda: parse_size(parser), "[", "]"))
+    return tuple(parser.comma_list(lambda: parse_dimension_size(parser), "[", "]"))
 
 
 def _array(parser: AsmParser) -> ArrayV1:
@@ -321,7 +320,7 @@ def register_attribute(
 
 _NUMBER = AsmParser.integer, lambda value, printer: str(value)
 _ATTRIBUTE = AsmParser.attribute, lambda value, printer: printer.attribute(value)
-_SIZES = _sizes, lambda sizes, printer: f"[{', '.join(map(size_text, sizes))}]"
+_SIZES = _sizes, lambda sizes, printer: f"[{', '.join(map(print_dimension_size, sizes))}]"
 _DOUBLE = parse_double, lambda bits, printer: double_text(bits)
 
 register_attribute("array_v1", ArrayV1, _array, ArrayV1.array_text)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE
+from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE, print_dimension_size
 from sdyopt.mlir.dialects.vhlo.dialect import MINIMUM, Version, vhlo
 from sdyopt.mlir.ir.attribute import Attribute, Type
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS, float_text
@@ -196,16 +196,6 @@ class QuantizedPerAxisV1(VhloType):
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def parse_size(parser: AsmParser) -> int:
-    """Parses a size, or `?` for a dynamic one."""
-    return DYNAMIC if parser.accept("?") else parser.integer()
-
-
-def size_text(size: int) -> str:
-    """A size, or `?` if it is dynamic."""
-    return "?" if size == DYNAMIC else str(size)
-
-
 def _shape(parser: AsmParser) -> tuple[int, ...]:
     """Parses `4x?x`, possibly nothing, before an element type."""
     shape = []
@@ -216,7 +206,7 @@ def _shape(parser: AsmParser) -> tuple[int, ...]:
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:
-    return "".join(f"{size_text(size)}x" for size in shape)
+    return "".join(f"{print_dimension_size(size)}x" for size in shape)
 
 
 def parse_double(parser: AsmParser) -> int:
