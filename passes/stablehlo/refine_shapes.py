@@ -78,6 +78,24 @@ class _Key(NamedTuple):
     constants: tuple[int, ...]
     types: tuple[Type, ...]
 
+    @classmethod
+    def of(cls, call: CallOp) -> _Key:
+        function = lookup_symbol(call, call.callee)
+        if not isinstance(function, FuncOp):
+            raise call.op_error("cannot resolve function call")
+        types = call.signature.operand_types
+        tokens = next((index for index, type in enumerate(types) if type is not TOKEN_TYPE), len(types))
+        constants: list[int] = []
+        for operand in call.operands[tokens:]:
+            type = operand.type
+            if not isinstance(type, RankedTensor) or type.rank or not isinstance(type.element, IntegerType):
+                break
+            integers = constant_integers(operand)
+            if integers is None:
+                break
+            constants.append(integers[0])
+        return cls(function, tokens, tuple(constants), tuple(types[tokens + len(constants) :]))
+
     @property
     def kept_types(self) -> tuple[Type, ...]:
         """The types of the arguments other than constants."""
@@ -180,7 +198,7 @@ class _Refinement:
     # --- Calls ----------------------------------------------------------------------------
 
     def _refine_call(self, call: CallOp, rewriter: Rewriter) -> bool:
-        key = _key_of(call)
+        key = _Key.of(call)
         self.refine(key)
         function = key.function
         constants = _constant_results(function)
@@ -225,24 +243,6 @@ class _Refinement:
             return is_memory_effect_free(op)
         nested = (child for region in op.regions for block in region.blocks for child in block.ops)
         return all(map(self._is_op_effect_free, nested))
-
-
-def _key_of(call: CallOp) -> _Key:
-    function = lookup_symbol(call, call.callee)
-    if not isinstance(function, FuncOp):
-        raise call.op_error("cannot resolve function call")
-    types = call.signature.operand_types
-    tokens = next((index for index, type in enumerate(types) if type is not TOKEN_TYPE), len(types))
-    constants: list[int] = []
-    for operand in call.operands[tokens:]:
-        type = operand.type
-        if not isinstance(type, RankedTensor) or type.rank or not isinstance(type.element, IntegerType):
-            break
-        integers = constant_integers(operand)
-        if integers is None:
-            break
-        constants.append(integers[0])
-    return _Key(function, tokens, tuple(constants), tuple(types[tokens + len(constants) :]))
 
 
 def _constant_results(function: FuncOp) -> list[DenseElements | None]:

@@ -105,7 +105,7 @@ def unreduce_use(
         return None
     if difference(sharding.unreduced_axes, required.unreduced_axes, mesh):
         raise use.owner.error("Both input and output have unreduced axes that does not appear in the other.")
-    plan = _plan(sharding, required, missing, mesh)
+    plan = _Plan.of(sharding, required, missing, mesh)
     value, new = use.value, sharding
     if plan.needs_reshard:
         new = sharding.with_dims(plan.dims)
@@ -132,25 +132,25 @@ class _Plan(NamedTuple):
     dims: tuple[DimensionSharding, ...]
     needs_reshard: bool
 
-
-def _plan(sharding: TensorSharding, required: TensorSharding, missing: Axes, mesh: Mesh) -> _Plan:
-    axes_per_dim: list[Axes] = []
-    dims = []
-    needs_reshard = False
-    for old, new in zip(sharding.dims, required.dims, strict=True):
-        axes: Axes = ()
-        dim = new
-        if not is_prefix(new.axes, old.axes):
-            needs_reshard = True
-        elif new.axes != old.axes:
-            suffix = _suffix(new.axes, old.axes, mesh)
-            if suffix is None or difference(suffix, missing, mesh):
+    @classmethod
+    def of(cls, sharding: TensorSharding, required: TensorSharding, missing: Axes, mesh: Mesh) -> _Plan:
+        axes_per_dim: list[Axes] = []
+        dims = []
+        needs_reshard = False
+        for old, new in zip(sharding.dims, required.dims, strict=True):
+            axes: Axes = ()
+            dim = new
+            if not is_prefix(new.axes, old.axes):
                 needs_reshard = True
-            else:
-                axes, dim = suffix, old
-        axes_per_dim.append(axes)
-        dims.append(dim)
-    return _Plan(axes_per_dim, tuple(dims), needs_reshard)
+            elif new.axes != old.axes:
+                suffix = _suffix(new.axes, old.axes, mesh)
+                if suffix is None or difference(suffix, missing, mesh):
+                    needs_reshard = True
+                else:
+                    axes, dim = suffix, old
+            axes_per_dim.append(axes)
+            dims.append(dim)
+        return cls(axes_per_dim, tuple(dims), needs_reshard)
 
 
 def _suffix(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes | None:

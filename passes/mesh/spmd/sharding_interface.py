@@ -235,6 +235,14 @@ class ReshardingRequirement(IntEnum):
     NOT_FOR_EXPLICIT_ANNOTATIONS = 1
     FOR_EXPLICIT_ANNOTATIONS = 2
 
+    @classmethod
+    def of(cls, annotation: ShardOp, sharding: MeshSharding, is_operand: bool) -> ReshardingRequirement:
+        if annotation.mesh_sharding.is_equivalent_to(sharding):
+            return ReshardingRequirement.NONE
+        if bool(annotation.annotate_for_users) is is_operand:
+            return ReshardingRequirement.FOR_EXPLICIT_ANNOTATIONS
+        return ReshardingRequirement.NOT_FOR_EXPLICIT_ANNOTATIONS
+
 
 def annotation_of(value: Value) -> ShardOp | None:
     """The annotation that defines a value."""
@@ -294,16 +302,8 @@ def resharding_requirement(
     for value, sharding in zip(op.operands, operands, strict=True):
         annotation = annotation_of(value)
         if annotation is not None:
-            requirement = max(requirement, _requirement(annotation, sharding, is_operand=True))
+            requirement = max(requirement, ReshardingRequirement.of(annotation, sharding, is_operand=True))
     for value, sharding in zip(op.results, results, strict=True):
         for annotation in annotations_on(value):
-            requirement = max(requirement, _requirement(annotation, sharding, is_operand=False))
+            requirement = max(requirement, ReshardingRequirement.of(annotation, sharding, is_operand=False))
     return requirement
-
-
-def _requirement(annotation: ShardOp, sharding: MeshSharding, is_operand: bool) -> ReshardingRequirement:
-    if annotation.mesh_sharding.is_equivalent_to(sharding):
-        return ReshardingRequirement.NONE
-    if bool(annotation.annotate_for_users) is is_operand:
-        return ReshardingRequirement.FOR_EXPLICIT_ANNOTATIONS
-    return ReshardingRequirement.NOT_FOR_EXPLICIT_ANNOTATIONS

@@ -215,6 +215,43 @@ class _Storage(NamedTuple):
     minimum: int
     maximum: int
 
+    @staticmethod
+    def parse(parser: AsmParser) -> _Storage:
+        """Parses a storage type such as `i8`, `u8` or `f8E5M2`, and `<minimum:maximum>` after it, if any."""
+        offset = parser.skip_trivia()
+        match = KEYWORD.match(parser.text, offset)
+        word = match[1] if match is not None else ""
+        if word.startswith("u") and not word.startswith("ui"):
+            parser.keyword()
+            if not word[1:].isdigit():
+                raise parser.error("expected storage type width", offset)
+            width: int | None = int(word[1:10])
+            is_signed = False
+            type: Type = IntegerType(width or 0)
+        else:
+            type = _parse_storage_type(parser, word, offset)
+            width = storage_width(type)
+            if width is None:
+                raise parser.error("illegal storage type prefix", offset)
+            is_unsigned = isinstance(type, IntegerType) and type.is_unsigned
+            is_signed = not is_unsigned and not isinstance(type, QuantileType)
+        if not width or width > MAX_STORAGE_WIDTH:
+            raise parser.error(f"illegal storage type size: {width}", offset)
+        lowest, highest = default_range(type, is_signed)
+        if not parser.accept("<"):
+            return _Storage(is_signed, type, lowest, highest)
+        offset = parser.skip_trivia()
+        minimum = parser.integer()
+        parser.expect(":")
+        maximum_offset = parser.skip_trivia()
+        maximum = parser.integer()
+        parser.expect(">")
+        if minimum < lowest:
+            raise parser.error(f"illegal storage type minimum: {minimum}", offset)
+        if maximum > highest:
+            raise parser.error(f"illegal storage type maximum: {maximum}", maximum_offset)
+        return _Storage(is_signed, type, minimum, maximum)
+
 
 @dataclass
 class _Parameters:
@@ -229,7 +266,7 @@ class _Parameters:
 def parse_any(parser: AsmParser) -> Type:
     offset = parser.position - len("any")
     parser.expect("<")
-    storage = _parse_storage(parser)
+    storage = _Storage.parse(parser)
     expressed = _parse_expressed(parser) if parser.accept(":") else None
     parser.expect(">")
     _check_range(parser, storage, offset)
@@ -240,7 +277,7 @@ def parse_any(parser: AsmParser) -> Type:
 def parse_uniform(parser: AsmParser) -> Type:
     offset = parser.position - len("uniform")
     parser.expect("<")
-    storage = _parse_storage(parser)
+    storage = _Storage.parse(parser)
     parser.expect(":")
     expressed = _parse_expressed(parser)
     axis, blocks = None, None
@@ -296,43 +333,6 @@ def parse_calibrated(parser: AsmParser) -> Type:
     if maximum <= minimum:
         raise parser.error(f"illegal min and max: ({minimum:e}:{maximum:e})", offset)
     return CalibratedQuantized(expressed, bit_pattern(minimum), bit_pattern(maximum))
-
-
-def _parse_storage(parser: AsmParser) -> _Storage:
-    """Parses a storage type such as `i8`, `u8` or `f8E5M2`, and `<minimum:maximum>` after it, if present."""
-    offset = parser.skip_trivia()
-    match = KEYWORD.match(parser.text, offset)
-    word = match[1] if match is not None else ""
-    if word.startswith("u") and not word.startswith("ui"):
-        parser.keyword()
-        if not word[1:].isdigit():
-            raise parser.error("expected storage type width", offset)
-        width: int | None = int(word[1:10])
-        is_signed = False
-        type: Type = IntegerType(width or 0)
-    else:
-        type = _parse_storage_type(parser, word, offset)
-        width = storage_width(type)
-        if width is None:
-            raise parser.error("illegal storage type prefix", offset)
-        is_unsigned = isinstance(type, IntegerType) and type.is_unsigned
-        is_signed = not is_unsigned and not isinstance(type, QuantileType)
-    if not width or width > MAX_STORAGE_WIDTH:
-        raise parser.error(f"illegal storage type size: {width}", offset)
-    lowest, highest = default_range(type, is_signed)
-    if not parser.accept("<"):
-        return _Storage(is_signed, type, lowest, highest)
-    offset = parser.skip_trivia()
-    minimum = parser.integer()
-    parser.expect(":")
-    maximum_offset = parser.skip_trivia()
-    maximum = parser.integer()
-    parser.expect(">")
-    if minimum < lowest:
-        raise parser.error(f"illegal storage type minimum: {minimum}", offset)
-    if maximum > highest:
-        raise parser.error(f"illegal storage type maximum: {maximum}", maximum_offset)
-    return _Storage(is_signed, type, minimum, maximum)
 
 
 def _parse_storage_type(parser: AsmParser, word: str, offset: int) -> Type:

@@ -58,6 +58,12 @@ class Option:
     is_newest_addition: bool
     since: Since | None
 
+    @classmethod
+    def of(cls, name: str, field: DataclassField, annotation: object) -> Option:
+        kind, is_list = _kind_of(annotation)
+        help, is_addition, since = (field.metadata[key] for key in ("help", "is_addition", "since"))
+        return cls(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition, since)
+
     @property
     def default(self) -> OptionValue:
         """The default in the release that is followed."""
@@ -161,7 +167,7 @@ def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     }
     # Annotations are text, which Python compiles: few passes have options.
     hints = get_type_hints(owner) if declared else {}
-    return tuple([_declared(name, field, hints[name]) for name, field in declared.items()])
+    return tuple([Option.of(name, field, hints[name]) for name, field in declared.items()])
 
 
 def _defaults(function: Any) -> dict[str, object]:
@@ -171,12 +177,6 @@ def _defaults(function: Any) -> dict[str, object]:
     positional = code.co_varnames[: code.co_argcount]
     by_name = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
     return by_name | (function.__kwdefaults__ or {})
-
-
-def _declared(name: str, field: DataclassField, annotation: object) -> Option:
-    kind, is_list = _kind_of(annotation)
-    help, is_addition, since = (field.metadata[key] for key in ("help", "is_addition", "since"))
-    return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition, since)
 
 
 def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:

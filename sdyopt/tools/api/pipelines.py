@@ -94,10 +94,16 @@ class PassInfo:
     options: dict[str, Any]
     manual: str = field(repr=False)
 
+    @classmethod
+    def _of(cls, entry: PassEntry | PipelineEntry) -> PassInfo:
+        first_line = entry.manual.partition("\n")[0]
+        options = {option.name: option.default for option in entry.options()}
+        return cls(entry.flag, first_line.partition(": ")[2].rstrip("."), options, entry.manual)
+
 
 def list_passes() -> list[PassInfo]:
     """All passes and pipelines, sorted by name."""
-    return [_info(entry) for entry in all_passes()]
+    return [PassInfo._of(entry) for entry in all_passes()]
 
 
 def create_pass(name: str, /, **options: object) -> PassPipeline:
@@ -166,12 +172,6 @@ def _checked(option: Option, value: object) -> OptionValue:
     if not isinstance(value, Scalar):
         raise UsageError(f"for the --{option.flag} option: {value!r} is not a value of an option")
     return option.read(option.kind.write(value) if isinstance(value, bool) else str(value))
-
-
-def _info(entry: PassEntry | PipelineEntry) -> PassInfo:
-    first_line = entry.manual.partition("\n")[0]
-    options = {option.name: option.default for option in entry.options()}
-    return PassInfo(entry.flag, first_line.partition(": ")[2].rstrip("."), options, entry.manual)
 
 
 def load_pass_plugin(name: str) -> None:

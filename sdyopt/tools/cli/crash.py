@@ -38,10 +38,24 @@ class _Frame:
     function: str
     plugin: Distribution | str | None
 
+    @classmethod
+    def of(cls, error: Exception) -> _Frame:
+        frames = list(_frames(error.__traceback__))
+        plugins = _plugins()
+        for frame, line in reversed(frames):
+            module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            plugin: Distribution | str | None = plugins.get(module)
+            if module.startswith(FILE_MODULE):
+                plugin = frame.f_code.co_filename
+            if plugin is not None:
+                return cls(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
+        frame, line = frames[-1]
+        return cls(frame.f_code.co_filename, line, frame.f_code.co_name, None)
+
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
-    frame = _frame_of(error)
+    frame = _Frame.of(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     where = [
         f"raised at {frame.file}:{frame.line}, in {frame.function}",
@@ -80,20 +94,6 @@ def _address(plugin: Distribution) -> str | None:
     links = [urls[label] for label in _TRACKERS if label in urls]
     others = [text for key in ("Home-page", "Author-email") for text in plugin.metadata.get_all(key) or ()]
     return next((str(text) for text in (*links, *others) if text), None)
-
-
-def _frame_of(error: Exception) -> _Frame:
-    frames = list(_frames(error.__traceback__))
-    plugins = _plugins()
-    for frame, line in reversed(frames):
-        module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        plugin: Distribution | str | None = plugins.get(module)
-        if module.startswith(FILE_MODULE):
-            plugin = frame.f_code.co_filename
-        if plugin is not None:
-            return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
-    frame, line = frames[-1]
-    return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, None)
 
 
 def _operation(error: Exception, plugin: Distribution | str | None) -> Iterator[str]:

@@ -42,6 +42,28 @@ class DumpedProgram(NamedTuple):
     name: str
     stages: dict[str, Path]
 
+    @classmethod
+    def of(cls, folder: str, name: str) -> DumpedProgram:
+        programs = _all_programs(folder)
+        if not name and len(programs) == 1:
+            return programs[0]
+        if not name:
+            raise DumpError(
+                f"folder '{folder}' has {len(programs)} programs",
+                f"choose one: {folder}:{_names(programs)[0]}",
+            )
+        matching = [
+            program for program in programs if name in (program.name, program.short_name, program.number)
+        ]
+        if not matching:
+            known = {program.short_name for program in programs}
+            help = nearest(name, known) or nearest_or_all(name, _names(programs), _SHOWN_NAMES)
+            raise DumpError(f"folder '{folder}' has no program '{name}'", help)
+        if len(matching) > 1:
+            names = " or ".join(f"{folder}:{stage.number}" for stage in matching[:3])
+            raise DumpError(f"folder '{folder}' has {len(matching)} programs '{name}'", f"write {names}")
+        return matching[0]
+
     @property
     def short_name(self) -> str:
         """The name of the module: `jit_f` for `module_0001.jit_f`."""
@@ -103,7 +125,7 @@ def dumped_file(path: str) -> str:
     assert parts is not None
     folder, choice = parts
     name, _, stage = choice.partition(":")
-    program = _program(folder, name)
+    program = DumpedProgram.of(folder, name)
     return from_native(str(program.stage(stage)))
 
 
@@ -147,25 +169,6 @@ def _all_programs(folder: str) -> Sequence[DumpedProgram]:
             "XLA writes one with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_pass_re=.*'",
         )
     return programs
-
-
-def _program(folder: str, name: str) -> DumpedProgram:
-    programs = _all_programs(folder)
-    if not name and len(programs) == 1:
-        return programs[0]
-    if not name:
-        raise DumpError(
-            f"folder '{folder}' has {len(programs)} programs", f"choose one: {folder}:{_names(programs)[0]}"
-        )
-    matching = [program for program in programs if name in (program.name, program.short_name, program.number)]
-    if not matching:
-        known = {program.short_name for program in programs}
-        help = nearest(name, known) or nearest_or_all(name, _names(programs), _SHOWN_NAMES)
-        raise DumpError(f"folder '{folder}' has no program '{name}'", help)
-    if len(matching) > 1:
-        names = " or ".join(f"{folder}:{stage.number}" for stage in matching[:3])
-        raise DumpError(f"folder '{folder}' has {len(matching)} programs '{name}'", f"write {names}")
-    return matching[0]
 
 
 def _names(programs: Sequence[DumpedProgram]) -> list[str]:

@@ -4,6 +4,8 @@ Other syntax is an error, so that a command means the same in LLVM's lit and whe
 The stages of a pipeline run one after the other.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
 import shlex
@@ -56,6 +58,52 @@ class Stage:
     environment: Mapping[str, str] = field(default_factory=dict)
     negated: bool = False
 
+    @classmethod
+    def of(cls, words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
+        """Parses the prefixes `not`, `!` and `env NAME=VALUE …` of a command."""
+        negated = False
+        environment: dict[str, str] = {}
+        rest = list(words)
+        while rest and rest[0] in ("not", "!", "env"):
+            prefix = rest.pop(0)
+            if prefix != "env":
+                negated = not negated
+                continue
+            while rest and re.match(r"\w+=", rest[0]):
+                name, _, value = rest.pop(0).partition("=")
+                environment[name] = value
+        if rest[:1] == ["--crash"]:
+            raise MalformedCaseError(
+                "`not --crash` is not supported", "a crash fails a test, also after `not`"
+            )
+        if not rest or rest[0].startswith("-"):
+            raise MalformedCaseError(f"no program in {' '.join(words)!r}")
+        if help := BUILTINS.get(rest[0]):
+            raise MalformedCaseError(f"cannot run {rest[0]!r} in a RUN line", help)
+        return cls(tuple(rest), redirects, environment, negated)
+
+    def render_stage(self, command_of: Callable[[str], str]) -> str:
+        program, *arguments = self.words
+        words = [f"{name}={shlex.quote(value)}" for name, value in self.environment.items()]
+        words += [command_of(program), *map(shlex.quote, arguments)]
+        words += [f"{kind} {shlex.quote(target)}" if target else kind for kind, target in self.redirects]
+        return f"(! {' '.join(words)})" if self.negated else " ".join(words)
+
+    def run_stage(
+        self, run: RunsProgram, folder: Path, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
+    ) -> int:
+        streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+        stdin.seek(0)
+        with contextlib.ExitStack() as files:
+            for kind, target in self.redirects:
+                stream = "stdin" if kind == "<" else "stderr" if kind.startswith("2") else "stdout"
+                if "&" in kind:
+                    streams[stream] = streams["stdout" if kind.endswith("1") else "stderr"]
+                else:
+                    mode = "rb" if kind == "<" else "ab" if kind.endswith(">>") else "wb"
+                    streams[stream] = files.enter_context(_open(folder / target, mode))
+            return run(self.words, self.environment, streams["stdin"], streams["stdout"], streams["stderr"])
+
 
 @dataclass(frozen=True)
 class Result:
@@ -94,7 +142,7 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
     def finish_stage() -> None:
         if not words:
             raise MalformedCaseError("a command is missing")
-        pipelines[-1].append(_stage(words, tuple(redirects)))
+        pipelines[-1].append(Stage.of(words, tuple(redirects)))
         words.clear()
         redirects.clear()
 
@@ -124,9 +172,7 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
 
 def render(pipelines: list[list[Stage]], command_of: Callable[[str], str]) -> str:
     """The command for a shell, which has no `not`; `command_of` returns the command that runs a program."""
-    return " && ".join(
-        " | ".join(_render_stage(stage, command_of) for stage in stages) for stages in pipelines
-    )
+    return " && ".join(" | ".join(stage.render_stage(command_of) for stage in stages) for stages in pipelines)
 
 
 def run_pipeline(stages: list[Stage], run: RunsProgram, folder: Path = Path()) -> Result:
@@ -139,59 +185,13 @@ def run_pipeline(stages: list[Stage], run: RunsProgram, folder: Path = Path()) -
         errors, previous = (files.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         for stage in stages:
             output = files.enter_context(tempfile.TemporaryFile())
-            status = _run_stage(stage, run, folder, previous, output, errors)
+            status = stage.run_stage(run, folder, previous, output, errors)
             if (status == 0) if stage.negated else (status != 0):
                 failures.append(f"`{stage.words[0]}` ended with {_describe(status)}")
             elif stage.negated and not 0 < status < 128:
                 failures.append(f"`{stage.words[0]}` crashed with {_describe(status)}")
             previous = output
         return Result(not failures, _text(previous), _text(errors), ", ".join(failures))
-
-
-def _stage(words: list[str], redirects: tuple[tuple[str, str], ...]) -> Stage:
-    """Parses the prefixes `not`, `!` and `env NAME=VALUE …` of a command."""
-    negated = False
-    environment: dict[str, str] = {}
-    rest = list(words)
-    while rest and rest[0] in ("not", "!", "env"):
-        prefix = rest.pop(0)
-        if prefix != "env":
-            negated = not negated
-            continue
-        while rest and re.match(r"\w+=", rest[0]):
-            name, _, value = rest.pop(0).partition("=")
-            environment[name] = value
-    if rest[:1] == ["--crash"]:
-        raise MalformedCaseError("`not --crash` is not supported", "a crash fails a test, also after `not`")
-    if not rest or rest[0].startswith("-"):
-        raise MalformedCaseError(f"no program in {' '.join(words)!r}")
-    if help := BUILTINS.get(rest[0]):
-        raise MalformedCaseError(f"cannot run {rest[0]!r} in a RUN line", help)
-    return Stage(tuple(rest), redirects, environment, negated)
-
-
-def _render_stage(stage: Stage, command_of: Callable[[str], str]) -> str:
-    program, *arguments = stage.words
-    words = [f"{name}={shlex.quote(value)}" for name, value in stage.environment.items()]
-    words += [command_of(program), *map(shlex.quote, arguments)]
-    words += [f"{kind} {shlex.quote(target)}" if target else kind for kind, target in stage.redirects]
-    return f"(! {' '.join(words)})" if stage.negated else " ".join(words)
-
-
-def _run_stage(
-    stage: Stage, run: RunsProgram, folder: Path, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]
-) -> int:
-    streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-    stdin.seek(0)
-    with contextlib.ExitStack() as files:
-        for kind, target in stage.redirects:
-            stream = "stdin" if kind == "<" else "stderr" if kind.startswith("2") else "stdout"
-            if "&" in kind:
-                streams[stream] = streams["stdout" if kind.endswith("1") else "stderr"]
-            else:
-                mode = "rb" if kind == "<" else "ab" if kind.endswith(">>") else "wb"
-                streams[stream] = files.enter_context(_open(folder / target, mode))
-        return run(stage.words, stage.environment, streams["stdin"], streams["stdout"], streams["stderr"])
 
 
 def _open(path: Path, mode: str) -> IO[bytes]:

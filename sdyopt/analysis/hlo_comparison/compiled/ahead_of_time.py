@@ -65,6 +65,20 @@ class CompiledText:
     assignment: str
     live_ranges: str
 
+    @classmethod
+    def read(cls, path: Path) -> CompiledText | None:
+        """A result that was kept; None for a file that is damaged, or none of ours."""
+        try:
+            data = read_regular_file(path, _MAX_CACHE)
+            fields = json.loads(gzip.decompress(data or b""))
+            compiled = cls(**fields)
+        except (OSError, EOFError, ValueError, TypeError, RecursionError, zlib.error):
+            return None
+        with suppress(OSError):
+            # The oldest results are those that were not used for longest. A cache may be read-only.
+            os.utime(path)
+        return compiled if all(isinstance(value, str) for value in fields.values()) else None
+
 
 class Compiler:
     """Compiles for one target. `compile` raises NoJax without the compiler, NotValidated if it fails."""
@@ -89,7 +103,7 @@ class Compiler:
         settings = [os.environ.get(name, "") for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
         key = json.dumps([_FORMAT, versions, settings, request])
         path = _cache_file(hashlib.sha256(key.encode()).hexdigest())
-        kept = None if path is None else _read(path)
+        kept = None if path is None else CompiledText.read(path)
         if kept is not None:
             return kept
         try:
@@ -147,20 +161,6 @@ def _largest(folder: Path, patterns: tuple[str, ...], failure: str) -> str:
 def _cache_file(key: str) -> Path | None:
     folder = user_cache()
     return None if folder is None else folder / "compiled" / f"{key}.json.gz"
-
-
-def _read(path: Path) -> CompiledText | None:
-    """A result that was kept; None for a file that is damaged, or none of ours."""
-    try:
-        data = read_regular_file(path, _MAX_CACHE)
-        fields = json.loads(gzip.decompress(data or b""))
-        compiled = CompiledText(**fields)
-    except (OSError, EOFError, ValueError, TypeError, RecursionError, zlib.error):
-        return None
-    with suppress(OSError):
-        # The oldest results are those that were not used for longest. A cache may be read-only.
-        os.utime(path)
-    return compiled if all(isinstance(value, str) for value in fields.values()) else None
 
 
 def _write(path: Path, compiled: CompiledText) -> None:

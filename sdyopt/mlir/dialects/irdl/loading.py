@@ -129,6 +129,13 @@ class Variables:
         # What does not satisfy a variable never will, as variables stay bound.
         self._problems: dict[tuple[Value, Attribute], str] = {}
 
+    @classmethod
+    def of(cls, definition: Definition, bases: dict[Op, type[Attribute]]) -> Variables:
+        constraints: dict[Value, Op] = {
+            result: op for op in definition.body.blocks[0].ops for result in op.results
+        }
+        return cls(constraints, bases)
+
     def problem(self, attribute: Attribute, variable: Value) -> str | None:
         """Why an attribute does not satisfy a constraint; None if it does."""
         bound = self._bound.get(variable)
@@ -406,7 +413,7 @@ def dialects_of(module: Op) -> list[Dialect]:
             if isinstance(inner, TypeOp | AttributeDefinition):
                 classes[inner] = _define_attribute(dialect, inner, bases)
             elif isinstance(inner, OperationOp):
-                members = {"definition": inner, "variables": partial(_variables, inner, bases)}
+                members = {"definition": inner, "variables": partial(Variables.of, inner, bases)}
                 dialect.op(inner.sym_name)(type(inner.sym_name, (DefinedOp,), members))
         made.append(dialect)
     for op in module.walk():
@@ -425,14 +432,7 @@ def _define_attribute(
     base: Any = ParametricType if is_type else Parametric
     members = {"dialect": dialect.name, "mnemonic": definition.sym_name, "__module__": __name__}
     made: type[Parametric | ParametricType] = type(base)(definition.sym_name, (base,), members)
-    parse: Any = partial(_parse_parametric, made, definition, partial(_variables, definition, bases))
+    parse: Any = partial(_parse_parametric, made, definition, partial(Variables.of, definition, bases))
     (dialect.type if is_type else dialect.attribute)(definition.sym_name)(parse)
     dialect.printer(made)(_print_parametric)
     return made
-
-
-def _variables(definition: Definition, bases: dict[Op, type[Attribute]]) -> Variables:
-    constraints: dict[Value, Op] = {
-        result: op for op in definition.body.blocks[0].ops for result in op.results
-    }
-    return Variables(constraints, bases)

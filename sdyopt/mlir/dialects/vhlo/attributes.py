@@ -41,6 +41,10 @@ class ArrayV1(VhloAttr):
 
     elements: tuple[Attribute, ...]
 
+    @staticmethod
+    def parse(parser: AsmParser) -> ArrayV1:
+        return ArrayV1(tuple(parser.comma_list(parser.attribute, "[", "]")))
+
     def array_text(self, printer: AttributePrinter) -> str:
         return f"[{', '.join(map(printer.attribute, self.elements))}]"
 
@@ -50,11 +54,22 @@ class BoolV1(VhloAttr):
 
     value: bool
 
+    @staticmethod
+    def parse(parser: AsmParser) -> BoolV1:
+        if parser.accept("true"):
+            return BoolV1(True)
+        parser.expect("false")
+        return BoolV1(False)
+
 
 class DictV1(VhloAttr):
     """`#vhlo.dict_v1<{name = value}>`; the names are `#vhlo.string_v1`."""
 
     entries: tuple[tuple[Attribute, Attribute], ...]
+
+    @staticmethod
+    def parse(parser: AsmParser) -> DictV1:
+        return DictV1(tuple(parser.comma_list(lambda: _entry(parser), "{", "}")))
 
     def dict_text(self, printer: AttributePrinter) -> str:
         entries = (f"{printer.attribute(name)} = {printer.attribute(value)}" for name, value in self.entries)
@@ -67,6 +82,17 @@ class FloatV1(VhloAttr):
     type: Type
     bits: int
 
+    @staticmethod
+    def parse(parser: AsmParser) -> FloatV1:
+        offset = parser.skip_trivia()
+        value = parser.floating()
+        parser.expect(":")
+        type = parser.type()
+        builtin = builtin_of(type)
+        if not isinstance(builtin, FloatType):
+            raise parser.error("expected the type of a VHLO float", offset)
+        return FloatV1(type, encode_double(value, builtin.format))
+
     def float_text(self, printer: AttributePrinter) -> str:
         builtin = builtin_of(self.type)
         assert isinstance(builtin, FloatType)
@@ -78,6 +104,14 @@ class IntegerV1(VhloAttr):
 
     type: Type
     value: int
+
+    @staticmethod
+    def parse(parser: AsmParser) -> IntegerV1:
+        offset = parser.skip_trivia()
+        attribute = parser.attribute()
+        if not isinstance(attribute, IntegerAttr) or attribute.type not in SIMPLE:
+            raise parser.error("expected an integer of a type that VHLO has", offset)
+        return IntegerV1(SimpleType(SIMPLE[attribute.type]), attribute.value)
 
     def integer_text(self, printer: AttributePrinter) -> str:
         builtin = builtin_of(self.type)
@@ -262,49 +296,15 @@ def _sizes(parser: AsmParser) -> tuple[int, ...]:
     return tuple(parser.comma_list(lambda: parse_dimension_size(parser), "[", "]"))
 
 
-def _array(parser: AsmParser) -> ArrayV1:
-    return ArrayV1(tuple(parser.comma_list(parser.attribute, "[", "]")))
-
-
-def _bool(parser: AsmParser) -> BoolV1:
-    if parser.accept("true"):
-        return BoolV1(True)
-    parser.expect("false")
-    return BoolV1(False)
-
-
 def _entry(parser: AsmParser) -> tuple[Attribute, Attribute]:
     name = parser.attribute()
     parser.expect("=")
     return name, parser.attribute()
 
 
-def _dict(parser: AsmParser) -> DictV1:
-    return DictV1(tuple(parser.comma_list(lambda: _entry(parser), "{", "}")))
-
-
 def builtin_of(type: Type) -> Type | None:
     """The builtin type that a simple type stands for; None for other types."""
     return SIMPLE_TYPES[type.name].type if isinstance(type, SimpleType) else None
-
-
-def _float(parser: AsmParser) -> FloatV1:
-    offset = parser.skip_trivia()
-    value = parser.floating()
-    parser.expect(":")
-    type = parser.type()
-    builtin = builtin_of(type)
-    if not isinstance(builtin, FloatType):
-        raise parser.error("expected the type of a VHLO float", offset)
-    return FloatV1(type, encode_double(value, builtin.format))
-
-
-def _integer(parser: AsmParser) -> IntegerV1:
-    offset = parser.skip_trivia()
-    attribute = parser.attribute()
-    if not isinstance(attribute, IntegerAttr) or attribute.type not in SIMPLE:
-        raise parser.error("expected an integer of a type that VHLO has", offset)
-    return IntegerV1(SimpleType(SIMPLE[attribute.type]), attribute.value)
 
 
 # The mnemonics of simple types, by the types that they stand for.
@@ -323,13 +323,13 @@ _ATTRIBUTE = AsmParser.attribute, lambda value, printer: printer.attribute(value
 _SIZES = _sizes, lambda sizes, printer: f"[{', '.join(map(print_dimension_size, sizes))}]"
 _DOUBLE = parse_double, lambda bits, printer: double_text(bits)
 
-register_attribute("array_v1", ArrayV1, _array, ArrayV1.array_text)
+register_attribute("array_v1", ArrayV1, ArrayV1.parse, ArrayV1.array_text)
 register_attribute(
-    "bool_v1", BoolV1, _bool, lambda attribute, printer: "true" if attribute.value else "false"
+    "bool_v1", BoolV1, BoolV1.parse, lambda attribute, printer: "true" if attribute.value else "false"
 )
-register_attribute("dict_v1", DictV1, _dict, DictV1.dict_text)
-register_attribute("float_v1", FloatV1, _float, FloatV1.float_text)
-register_attribute("integer_v1", IntegerV1, _integer, IntegerV1.integer_text)
+register_attribute("dict_v1", DictV1, DictV1.parse, DictV1.dict_text)
+register_attribute("float_v1", FloatV1, FloatV1.parse, FloatV1.float_text)
+register_attribute("integer_v1", IntegerV1, IntegerV1.parse, IntegerV1.integer_text)
 register_attribute(
     "output_operand_alias_v1",
     OutputOperandAliasV1,

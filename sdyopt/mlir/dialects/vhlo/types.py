@@ -111,6 +111,14 @@ class FunctionV1(VhloType):
     inputs: tuple[Type, ...]
     outputs: tuple[Type, ...]
 
+    @staticmethod
+    def parse(parser: AsmParser) -> FunctionV1:
+        parser.expect("(")
+        inputs = _type_array(parser)
+        parser.expect(")")
+        parser.expect("->")
+        return FunctionV1(inputs, _type_array(parser))
+
 
 class TensorType(RankedShapedType):
     """`!vhlo.tensor_v1<4x?x!vhlo.f32_v1, encoding>`."""
@@ -120,6 +128,11 @@ class TensorType(RankedShapedType):
     encoding: Attribute | None = None
     dialect = "vhlo"
     since: ClassVar[Version] = MINIMUM
+
+    @staticmethod
+    def parse(parser: AsmParser) -> TensorType:
+        shape, element = _shape(parser), parser.type()
+        return TensorType(shape, element, parser.attribute() if parser.accept(",") else None)
 
     def tensor_text(self, printer: AttributePrinter) -> str:
         encoding = "" if self.encoding is None else f", {printer.attribute(self.encoding)}"
@@ -164,6 +177,15 @@ class QuantizedV1(VhloType):
     minimum: int
     maximum: int
 
+    @staticmethod
+    def parse(parser: AsmParser) -> QuantizedV1:
+        storage, expressed = _storage(parser)
+        scale = parse_double(parser)
+        parser.expect(":")
+        zero_point = parser.integer()
+        minimum, maximum, flags = _limits(parser)
+        return QuantizedV1(flags, storage, expressed, scale, zero_point, minimum, maximum)
+
     def quantized_text(self, printer: AttributePrinter) -> str:
         return (
             f"{printer.type(self.storage)}:{printer.type(self.expressed)}, {double_text(self.scale)}:"
@@ -183,6 +205,19 @@ class QuantizedPerAxisV1(VhloType):
     minimum: int
     maximum: int
     since = (0, 18, 0)
+
+    @staticmethod
+    def parse(parser: AsmParser) -> QuantizedPerAxisV1:
+        storage, expressed = _storage(parser)
+        axis = parser.integer()
+        parser.expect(",")
+        scales = parser.comma_list(lambda: parse_double(parser), "[", "]")
+        parser.expect(",")
+        zero_points = parser.comma_list(parser.integer, "[", "]")
+        minimum, maximum, flags = _limits(parser)
+        return QuantizedPerAxisV1(
+            flags, storage, expressed, axis, tuple(scales), tuple(zero_points), minimum, maximum
+        )
 
     def quantized_per_axis_text(self, printer: AttributePrinter) -> str:
         scales = ", ".join(map(double_text, self.scales))
@@ -240,14 +275,6 @@ def in_brackets(parse: Parse) -> Parse:
     return parse_bracketed
 
 
-def _function(parser: AsmParser) -> FunctionV1:
-    parser.expect("(")
-    inputs = _type_array(parser)
-    parser.expect(")")
-    parser.expect("->")
-    return FunctionV1(inputs, _type_array(parser))
-
-
 def _type_array(parser: AsmParser) -> tuple[Type, ...]:
     if parser.accept("("):
         parser.expect(")")
@@ -257,20 +284,6 @@ def _type_array(parser: AsmParser) -> tuple[Type, ...]:
 
 def _array_text(types: tuple[Type, ...], printer: AttributePrinter) -> str:
     return ", ".join(map(printer.type, types)) or "()"
-
-
-def _tensor(parser: AsmParser) -> TensorType:
-    shape, element = _shape(parser), parser.type()
-    return TensorType(shape, element, parser.attribute() if parser.accept(",") else None)
-
-
-def _quantized(parser: AsmParser) -> QuantizedV1:
-    storage, expressed = _storage(parser)
-    scale = parse_double(parser)
-    parser.expect(":")
-    zero_point = parser.integer()
-    minimum, maximum, flags = _limits(parser)
-    return QuantizedV1(flags, storage, expressed, scale, zero_point, minimum, maximum)
 
 
 def _storage(parser: AsmParser) -> tuple[Type, Type]:
@@ -288,19 +301,6 @@ def _limits(parser: AsmParser) -> tuple[int, int, int]:
     maximum = parser.integer()
     parser.expect(",")
     return minimum, maximum, parser.integer()
-
-
-def _quantized_per_axis(parser: AsmParser) -> QuantizedPerAxisV1:
-    storage, expressed = _storage(parser)
-    axis = parser.integer()
-    parser.expect(",")
-    scales = parser.comma_list(lambda: parse_double(parser), "[", "]")
-    parser.expect(",")
-    zero_points = parser.comma_list(parser.integer, "[", "]")
-    minimum, maximum, flags = _limits(parser)
-    return QuantizedPerAxisV1(
-        flags, storage, expressed, axis, tuple(scales), tuple(zero_points), minimum, maximum
-    )
 
 
 def _register(
@@ -326,10 +326,10 @@ _register(
 _register(
     "func_v1",
     FunctionV1,
-    _function,
+    FunctionV1.parse,
     lambda type, printer: f"({_array_text(type.inputs, printer)}) -> {_array_text(type.outputs, printer)}",
 )
-_register("tensor_v1", TensorType, _tensor, TensorType.tensor_text)
+_register("tensor_v1", TensorType, TensorType.parse, TensorType.tensor_text)
 _register(
     "unranked_tensor_v1",
     UnrankedTensorV1,
@@ -354,7 +354,10 @@ _register(
     lambda parser: BufferV1(_shape(parser), parser.type()),
     lambda type, printer: f"{_shape_text(type.shape)}{printer.type(type.element)}",
 )
-_register("quant_v1", QuantizedV1, _quantized, QuantizedV1.quantized_text)
+_register("quant_v1", QuantizedV1, QuantizedV1.parse, QuantizedV1.quantized_text)
 _register(
-    "quant_per_axis_v1", QuantizedPerAxisV1, _quantized_per_axis, QuantizedPerAxisV1.quantized_per_axis_text
+    "quant_per_axis_v1",
+    QuantizedPerAxisV1,
+    QuantizedPerAxisV1.parse,
+    QuantizedPerAxisV1.quantized_per_axis_text,
 )

@@ -289,6 +289,53 @@ class _Windows(NamedTuple):
     operand: ReadDimension
     source: ReadDimension
 
+    @classmethod
+    def along(
+        cls,
+        dim: int,
+        window: WindowDimension,
+        sizes: tuple[int, int],
+        op: SelectAndScatterOp,
+        types: LocalTypes,
+    ) -> _Windows | None:
+        size, count = sizes
+        axes = types.axes_per_dim(op.operand)[dim]
+        shards = types.shard_count(axes, op.operand)
+        shard_size = -(-size // shards)
+        reaching = _reaching_windows(window, shard_size, shards)
+        # The last `num_padded` windows reach up to `high` positions beyond the last element.
+        high = max(0, (count - 1) * window.stride - window.low + window.size - size)
+        num_padded = -(-high // window.stride)
+        most = max(end - first for first, end in reaching) + num_padded
+        if most <= 0:
+            return None
+        firsts, sources = [], []
+        positions: list[tuple[int, int] | None] = []
+        for first, end in reaching:
+            is_last = end > count - num_padded
+            firsts.append(count - most if num_padded and is_last else first)
+            start, stop = max(first, 0), min(end, count)
+            span_end = (stop - 1) * window.stride - window.low + window.size
+            positions.append(
+                (start * window.stride - window.low, min(span_end, size)) if start < stop else None
+            )
+            # The source of windows outside of the tensor must be zero, so it is read.
+            stop = stop if num_padded else end
+            sources.append((first, stop) if first < stop else None)
+        starts = [first * window.stride - window.low for first in firsts]
+        operand = Reads(size, starts, (most - 1) * window.stride + window.size - high, positions)
+        source = Reads(count, firsts, most, sources, is_replicated=not types.axes_per_dim(op.source)[dim])
+        plans = plan_halo(operand), plan_halo(source)
+        if plans[0] is None or plans[1] is None:
+            return None
+        return cls(
+            window,
+            shard_size,
+            high,
+            ReadDimension(dim, axes, operand, plans[0]),
+            ReadDimension(dim, axes, source, plans[1]),
+        )
+
 
 @exchanges_halos(SelectAndScatterOp)
 def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
@@ -359,51 +406,11 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
             return None
         if windows[dim].low and any(window.size > 1 for window in windows[:dim]):
             return None  # NaN would come after other elements of a window, and be selected
-        along = _along(dim, windows[dim], (size, count), op, types)
+        along = _Windows.along(dim, windows[dim], (size, count), op, types)
         if along is None:
             return None
         slid.append(along)
     return slid
-
-
-def _along(
-    dim: int, window: WindowDimension, sizes: tuple[int, int], op: SelectAndScatterOp, types: LocalTypes
-) -> _Windows | None:
-    size, count = sizes
-    axes = types.axes_per_dim(op.operand)[dim]
-    shards = types.shard_count(axes, op.operand)
-    shard_size = -(-size // shards)
-    reaching = _reaching_windows(window, shard_size, shards)
-    # The last `num_padded` windows reach up to `high` positions beyond the last element.
-    high = max(0, (count - 1) * window.stride - window.low + window.size - size)
-    num_padded = -(-high // window.stride)
-    most = max(end - first for first, end in reaching) + num_padded
-    if most <= 0:
-        return None
-    firsts, sources = [], []
-    positions: list[tuple[int, int] | None] = []
-    for first, end in reaching:
-        is_last = end > count - num_padded
-        firsts.append(count - most if num_padded and is_last else first)
-        start, stop = max(first, 0), min(end, count)
-        span_end = (stop - 1) * window.stride - window.low + window.size
-        positions.append((start * window.stride - window.low, min(span_end, size)) if start < stop else None)
-        # The source of windows outside of the tensor must be zero, so it is read.
-        stop = stop if num_padded else end
-        sources.append((first, stop) if first < stop else None)
-    starts = [first * window.stride - window.low for first in firsts]
-    operand = Reads(size, starts, (most - 1) * window.stride + window.size - high, positions)
-    source = Reads(count, firsts, most, sources, is_replicated=not types.axes_per_dim(op.source)[dim])
-    plans = plan_halo(operand), plan_halo(source)
-    if plans[0] is None or plans[1] is None:
-        return None
-    return _Windows(
-        window,
-        shard_size,
-        high,
-        ReadDimension(dim, axes, operand, plans[0]),
-        ReadDimension(dim, axes, source, plans[1]),
-    )
 
 
 def _reaching_windows(window: WindowDimension, shard_size: int, shards: int) -> list[tuple[int, int]]:
