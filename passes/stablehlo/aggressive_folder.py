@@ -39,6 +39,7 @@ from sdyopt.mlir.registry import register
 from .support.folds import (
     Fold,
     FoldOptions,
+    Folds,
     Patterns,
     constant_of,
     create_constant,
@@ -128,7 +129,11 @@ def _round_even(x: float) -> float:
     return math.copysign(round(x), x) if math.isfinite(x) else x
 
 
-def _fold_not(op: Op, options: FoldOptions) -> DenseElements | None:
+_FOLDS = Folds()
+
+
+@_FOLDS.add(hlo.NotOp)
+def fold_not(op: Op, options: FoldOptions) -> DenseElements | None:
     element = result_type(op).element
     is_boolean = isinstance(element, IntegerType) and element.width == 1
     return elementwise((lambda x: 1 - x) if is_boolean else operator.invert, None)(op, options)
@@ -137,7 +142,8 @@ def _fold_not(op: Op, options: FoldOptions) -> DenseElements | None:
 # --- Moving elements ----------------------------------------------------------------------
 
 
-def _fold_iota(op: Op, options: FoldOptions) -> DenseElements | None:
+@_FOLDS.add(IotaOp)
+def fold_iota(op: Op, options: FoldOptions) -> DenseElements | None:
     """As in C++, only iotas with at most one element fold."""
     type = result_type(op)
     if not isinstance(type.element, IntegerType) or not type.has_static_shape or type.num_elements > 1:
@@ -145,7 +151,8 @@ def _fold_iota(op: Op, options: FoldOptions) -> DenseElements | None:
     return DenseElements(type, bytes(element_size(type.element)) * type.num_elements)
 
 
-def _fold_reverse(op: Op, options: FoldOptions) -> DenseElements | None:
+@_FOLDS.add(ReverseOp)
+def fold_reverse(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, ReverseOp)
     value, type = constant_of(op.operand), result_type(op)
     if value is None or not _can_permute(op, options) or value.is_splat:
@@ -158,7 +165,8 @@ def _fold_reverse(op: Op, options: FoldOptions) -> DenseElements | None:
     return None if reversed_data == value.data else dense(type, reversed_data)
 
 
-def _fold_transpose(op: Op, options: FoldOptions) -> DenseElements | None:
+@_FOLDS.add(TransposeOp)
+def fold_transpose(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, TransposeOp)
     value, type = constant_of(op.operand), result_type(op)
     if value is None or not _can_permute(op, options):
@@ -250,7 +258,7 @@ def _integers(compute: Callable[..., int]) -> Fold:
     return elementwise(compute, None)
 
 
-_FOLDS: dict[type[Op], Fold] = {
+_FOLDS |= {
     AbsOp: elementwise(abs, abs),
     ErfOp: _unary(math.erf),
     hlo.CosineOp: _unary(math.cos),
@@ -258,7 +266,6 @@ _FOLDS: dict[type[Op], Fold] = {
     hlo.LogOp: _unary(math.log, lambda x: x > 0),
     hlo.LogisticOp: _unary(_logistic),
     hlo.NegOp: elementwise(operator.neg, operator.neg),
-    hlo.NotOp: _fold_not,
     hlo.RoundNearestEvenOp: _unary(_round_even),
     hlo.RoundOp: _unary(_round_away),
     hlo.RsqrtOp: _unary(lambda x: 1.0 / math.sqrt(x), lambda x: x > 0),
@@ -267,7 +274,4 @@ _FOLDS: dict[type[Op], Fold] = {
     hlo.TanOp: _unary(math.tan),
     hlo.TanhOp: _unary(math.tanh),
     hlo.XorOp: _integers(operator.xor),
-    IotaOp: _fold_iota,
-    ReverseOp: _fold_reverse,
-    TransposeOp: _fold_transpose,
 }

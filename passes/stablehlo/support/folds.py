@@ -61,6 +61,22 @@ Fold = Callable[[Op, FoldOptions], DenseElements | None]
 R = TypeVar("R", bound=Callable[..., bool])
 
 
+F = TypeVar("F", bound=Fold)
+
+
+class Folds(dict[type[Op], Fold]):
+    """Folds by class of operation, each declared where its function is defined."""
+
+    def add(self, op_class: type[Op]) -> Callable[[F], F]:
+        """Decorator: registers the fold of a class of operations."""
+
+        def register(fold: F) -> F:
+            self[op_class] = fold
+            return fold
+
+        return register
+
+
 class Patterns(dict[type[Op], list[Pattern]]):
     """Patterns by class of operation, each declared where its function is defined."""
 
@@ -211,13 +227,18 @@ def _float_sign(value: float) -> float | None:
     return None if isnan(value) else float(_sign(value))
 
 
-def _fold_sign(op: Op, options: FoldOptions) -> DenseElements | None:
+_SHAPE_FOLDS = Folds()
+
+
+@_SHAPE_FOLDS.add(SignOp)
+def fold_sign(op: Op, options: FoldOptions) -> DenseElements | None:
     element = result_type(op).element
     is_unsigned = isinstance(element, IntegerType) and element.is_unsigned
     return None if is_unsigned else elementwise(_sign, _float_sign)(op, options)
 
 
-def _fold_clamp(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(ClampOp)
+def fold_clamp(op: Op, options: FoldOptions) -> DenseElements | None:
     type = result_type(op)
     assert isinstance(op, ClampOp)
     low, value, high = constant_of(op.min), constant_of(op.operand), constant_of(op.max)
@@ -252,7 +273,8 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def _fold_compare(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(CompareOp)
+def fold_compare(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, CompareOp)
     type, element = result_type(op), op.signature[CompareOp.lhs].element
     left, right = constant_of(op.lhs), constant_of(op.rhs)
@@ -288,7 +310,8 @@ def _compare_floats(
     return dense(type, bytes([compare(*pair) for pair in numbers]))
 
 
-def _fold_select(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(SelectOp)
+def fold_select(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, SelectOp)
     type = result_type(op)
     pred, on_true, on_false = (constant_of(operand) for operand in (op.pred, op.on_true, op.on_false))
@@ -302,7 +325,8 @@ def _fold_select(op: Op, options: FoldOptions) -> DenseElements | None:
     return dense(type, b"".join([true if predicate[0] else false for predicate, true, false in chosen]))
 
 
-def _fold_convert(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(ConvertOp)
+def fold_convert(op: Op, options: FoldOptions) -> DenseElements | None:
     type, value = result_type(op), constant_of(op.operand_at(0))
     if value is None or not is_foldable(type, options) or type.num_elements > options.max_elements:
         return None
@@ -362,17 +386,20 @@ def _element(number: float | int, type: Type) -> bytes | None:
 # --- Shapes -------------------------------------------------------------------------------
 
 
-def _fold_broadcast(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(BroadcastInDimOp)
+def fold_broadcast(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = splat_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and is_foldable(type, options, True) else None
 
 
-def _fold_reshape(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(ReshapeOp)
+def fold_reshape(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = constant_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and is_foldable(type, options, True) else None
 
 
-def _fold_get_dimension_size(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(GetDimensionSizeOp)
+def fold_get_dimension_size(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, GetDimensionSizeOp)
     size = op.signature[GetDimensionSizeOp.operand].shape[op.dimension]
     if size == DYNAMIC:
@@ -380,7 +407,8 @@ def _fold_get_dimension_size(op: Op, options: FoldOptions) -> DenseElements | No
     return DenseElements(RankedTensor((), I32), (size & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
-def _fold_concatenate(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(ConcatenateOp)
+def fold_concatenate(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, ConcatenateOp)
     type = result_type(op)
     if not is_foldable(type, options) or type.num_elements > options.max_elements:
@@ -432,7 +460,8 @@ def _merge_adjacent_splats(op: Op, rewriter: Rewriter) -> bool:
     return True
 
 
-def _fold_slice(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(SliceOp)
+def fold_slice(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, SliceOp)
     value, type = constant_of(op.operand), result_type(op)
     if value is None or not is_foldable(type, options):
@@ -455,7 +484,8 @@ def sliced(value: DenseElements, indices: Sequence[Sequence[int]]) -> Iterator[b
         yield data[start : start + size]
 
 
-def _fold_dynamic_slice(op: Op, options: FoldOptions) -> DenseElements | None:
+@_SHAPE_FOLDS.add(DynamicSliceOp)
+def fold_dynamic_slice(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = splat_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and type.has_static_shape else None
 
@@ -472,25 +502,14 @@ def _erase_set_dimension_size(op: Op, rewriter: Rewriter) -> bool:
     return True
 
 
-_SHAPE_FOLDS: dict[type[Op], Fold] = {
+_SHAPE_FOLDS |= {
     AddOp: elementwise(operator.add, operator.add),
     AndOp: elementwise(operator.and_, None),
-    BroadcastInDimOp: _fold_broadcast,
-    ClampOp: _fold_clamp,
-    CompareOp: _fold_compare,
-    ConcatenateOp: _fold_concatenate,
-    ConvertOp: _fold_convert,
     DivOp: elementwise(_divide, _divide_floats),
-    DynamicSliceOp: _fold_dynamic_slice,
-    GetDimensionSizeOp: _fold_get_dimension_size,
     MaxOp: elementwise(max, _max),
     MinOp: elementwise(min, _min),
     MulOp: elementwise(operator.mul, operator.mul),
     OrOp: elementwise(operator.or_, None),
     RemOp: elementwise(_remainder, _float_remainder),
-    ReshapeOp: _fold_reshape,
-    SelectOp: _fold_select,
-    SignOp: _fold_sign,
-    SliceOp: _fold_slice,
     SubtractOp: elementwise(operator.sub, operator.sub),
 }
