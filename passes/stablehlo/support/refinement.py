@@ -178,7 +178,10 @@ def _shapes_in_operands(call: CustomCallOp, indices: DenseElements) -> list[list
         sizes = constant_integers(call.operand_at(index))
         if sizes is None:
             return None
-        if not _is_compatible(sizes, type):
+        is_compatible = isinstance(type, ShapedType) and are_compatible(
+            RankedTensor(tuple(sizes), type.element), type
+        )
+        if not is_compatible:
             raise error(
                 f"refinement #{number} ([{listing(sizes)}]) must be compatible with operation result "
                 f"#{number} ({quoted(type)}){suffix}"
@@ -191,12 +194,6 @@ def shape_operand_indices(indices: DenseElements) -> list[int]:
     """The numbers of the operands that are shapes."""
     data = indices.expanded
     return [int.from_bytes(data[i : i + 8], "little", signed=True) for i in range(0, len(data), 8)]
-
-
-def _is_compatible(sizes: Sequence[int], type: Type) -> bool:
-    if not isinstance(type, ShapedType):
-        return False
-    return are_compatible(RankedTensor(tuple(sizes), type.element), type)
 
 
 # --- Arguments ----------------------------------------------------------------------------

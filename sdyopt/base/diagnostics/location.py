@@ -232,7 +232,11 @@ class Source:
         offset += self._start
         text, line_starts = self._whole.text, self._whole.line_starts
         line = bisect_right(line_starts, offset)
-        return line, _byte_count(text, line_starts[line - 1], offset) + 1
+        start = line_starts[line - 1]
+        byte_count = (
+            offset - start if text.isascii() else len(text[start:offset].encode("utf-8", "surrogateescape"))
+        )
+        return line, byte_count + 1
 
     def offset_of(self, line: int, column: int) -> int | None:
         """The offset of a line and column; None if the text has no such line or column."""
@@ -317,9 +321,3 @@ def without_offset(location: LazyLocation) -> Location | None:
         return location
     source, offset = location
     return None if isinstance(source, Source) else source.location(offset)
-
-
-def _byte_count(text: str, start: int, end: int) -> int:
-    if text.isascii():
-        return end - start
-    return len(text[start:end].encode("utf-8", "surrogateescape"))

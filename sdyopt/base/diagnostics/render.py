@@ -110,7 +110,8 @@ class _Renderer:
     def _head(self, severity: Severity, location: Location, message: str) -> str:
         paint, where = self._paint, printable_line(_where(location))
         if self._is_finding:
-            where = _in_folder(where)
+            # The name of a file in the current folder.
+            where = where.removeprefix(f"{Path.cwd()}/")
         start, text = f"{where}: {severity}: ", printable(message)
         if self._is_finding and self._folds_help:
             text = _folded(start + text, self._columns)[len(start) :]
@@ -165,11 +166,6 @@ def _folded(text: str, columns: int) -> str:
         folded = wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
         lines += folded or [line]
     return "\n".join(lines).replace(_NO_BREAK, " ")
-
-
-def _in_folder(name: str) -> str:
-    """The name of a file in the current folder."""
-    return name.removeprefix(f"{Path.cwd()}/")
 
 
 def _where(location: Location) -> str:

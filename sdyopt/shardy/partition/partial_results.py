@@ -195,7 +195,10 @@ def check_is_combined(
         for user in _users(result):
             if not isinstance(user, AllReduceOp | ReduceScatterOp):
                 raise op.op_error(wrong_user).help(_HELP)
-            if sorted_and_merged((*_axes_of(user), *kept), mesh) != needed:
+            axes_of = (
+                user.reduction_axes.axes if isinstance(user, AllReduceOp) else user.reduce_scatter_axes.axes
+            )
+            if sorted_and_merged((*axes_of, *kept), mesh) != needed:
                 raise op.op_error(wrong_axes).help(_HELP)
 
 
@@ -220,12 +223,6 @@ def _users(value: Value) -> Iterator[Op]:
             yield from _users(use.owner.results[0])
         else:
             yield use.owner
-
-
-def _axes_of(op: AllReduceOp | ReduceScatterOp) -> Iterable[AxisRef]:
-    if isinstance(op, AllReduceOp):
-        return op.reduction_axes.axes
-    return op.reduce_scatter_axes.axes
 
 
 # The operands whose elements an operation moves; None for all.
