@@ -26,7 +26,6 @@ operations have call-site locations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -254,7 +253,8 @@ def inline_call(call: CallOp, callee: FuncOp, rewriter: Rewriter, move_body: boo
     return calls
 
 
-class _InlinedCall(NamedTuple):
+@dataclass(frozen=True)
+class _InlinedCall:
     """A call that is replaced by the body of its callee."""
 
     call: CallOp

@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.quant import UniformQuantizedPerAxis
@@ -123,7 +123,8 @@ _PATTERNS = (Pattern(_replace_permute),)
 # --- The collectives that are replaced ------------------------------------------------------------
 
 
-class _AxisLists(NamedTuple):
+@dataclass(frozen=True)
+class _AxisLists:
     """Operations on lists of axes of a mesh."""
 
     mesh: Mesh

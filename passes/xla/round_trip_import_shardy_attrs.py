@@ -24,8 +24,8 @@ are not meant for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -98,7 +98,8 @@ class RoundTripImportShardyAttrs(Pass):
 # --- The module -----------------------------------------------------------------------------------
 
 
-class _Importer(NamedTuple):
+@dataclass(frozen=True)
+class _Importer:
     """The import of the attributes of a module."""
 
     rewriter: Rewriter

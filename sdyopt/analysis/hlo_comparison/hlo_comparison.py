@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import PurePath
-from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.units import bytes_text, times_text
@@ -37,6 +36,7 @@ from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.text import counted, printable_json
 
 SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
@@ -109,7 +109,8 @@ def comparison_data(comparison: HloComparison) -> dict[str, object]:
     }
 
 
-class _Formatter(NamedTuple):
+@dataclass(frozen=True)
+class _Formatter:
     """The data and texts of a comparison."""
 
     comparison: HloComparison

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
 from math import prod
-from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -163,7 +163,8 @@ def shard_table(
             yield f"{_OTHER_REDUCTION.format(reduction) if is_other else _LEGENDS[group.sharing]}\n"
 
 
-class _ShardTable(NamedTuple):
+@dataclass(frozen=True)
+class _ShardTable:
     """The table of the shards of a tensor, in at most `rows` rows."""
 
     tiling: DeviceTiling

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
@@ -178,7 +177,8 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
 # --- On a given mesh ------------------------------------------------------------------------------
 
 
-class _TilingOnMesh(NamedTuple):
+@dataclass(frozen=True)
+class _TilingOnMesh:
     """A tiling whose shards are those of axes of a mesh."""
 
     tiling: DeviceTiling

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.analysis.interface.flag import STDIN, TextFile
 from sdyopt.analysis.interface.registry import all_analyses
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT
 from sdyopt.base.diagnostics.location import UnknownLoc
@@ -146,7 +147,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     )
 
 
-class _JobOptions(NamedTuple):
+@dataclass(frozen=True)
+class _JobOptions:
     """The options of a job, as the arguments give them."""
 
     arguments: Arguments

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.error_kind import ErrorKind, about
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
@@ -217,7 +217,8 @@ def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequen
 # --- Mappings -------------------------------------------------------------------------------------
 
 
-class _RuleVerifier(NamedTuple):
+@dataclass(frozen=True)
+class _RuleVerifier:
     """The checks of a sharding rule."""
 
     rule: OpShardingRule

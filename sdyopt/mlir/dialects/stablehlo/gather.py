@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import DimensionNumbers
@@ -129,7 +129,8 @@ def dynamic_gather_types(signature: OpSignature, sizes: Sequence[int] | None) ->
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-class _GatherTypes(NamedTuple):
+@dataclass(frozen=True)
+class _GatherTypes:
     """The dimension numbers and operand types of a gather, which are checked against each other."""
 
     signature: OpSignature

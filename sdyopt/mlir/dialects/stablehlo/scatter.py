@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     I64_ELEMENTS,
     Dimensions,
@@ -94,7 +94,8 @@ def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Ty
     ]
 
 
-class _ScatterTypes(NamedTuple):
+@dataclass(frozen=True)
+class _ScatterTypes:
     """The dimension numbers and index shape of a scatter, which inputs and updates are checked against."""
 
     signature: OpSignature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -72,7 +72,8 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
     return [builder.select(local_gather.broadcast_mask(mask, type), slices, builder.zero(type))]
 
 
-class _LocalGather(NamedTuple):
+@dataclass(frozen=True)
+class _LocalGather:
     """A gather of the shards of its operand, as it is lowered."""
 
     op: GatherOp
@@ -261,7 +262,8 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     return None
 
 
-class _LocalScatter(NamedTuple):
+@dataclass(frozen=True)
+class _LocalScatter:
     """A scatter into the shards of its inputs, as it is lowered."""
 
     op: ScatterOp

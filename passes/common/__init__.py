@@ -1,1 +1,0 @@
-"""Passes for any stage of a pipeline, and in support/ the helpers that passes of several folders share."""

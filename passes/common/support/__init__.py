@@ -1,1 +1,0 @@
-"""Analyses, and transformations of IR, that passes of several folders share."""

@@ -1,1 +1,0 @@
-"""Helpers of `sdy-insert-explicit-reshards`: plans of reshards, their insertion, and unreduced axes."""

@@ -1,1 +1,0 @@
-"""Passes that run before propagation and prepare the program for it."""

@@ -1,1 +1,0 @@
-"""Passes of MLIR's mesh dialect: propagate shardings, then partition the program."""

@@ -1,1 +1,0 @@
-"""Passes that convert a program on whole tensors to the program that each device runs."""

@@ -1,1 +1,0 @@
-"""Helpers of sdy-resolve-permutation-factors."""

@@ -1,1 +1,0 @@
-"""Named pipelines: sequences of passes, with the reason for their order."""

@@ -1,1 +1,0 @@
-"""Passes that convert between StableHLO and its versioned form, which portable artifacts have."""

@@ -1,1 +1,0 @@
-"""Passes that propagate user shardings through a module."""

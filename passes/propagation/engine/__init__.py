@@ -1,1 +1,0 @@
-"""The propagation engine that the propagation passes share: driver, sites, worklist and sharding map."""

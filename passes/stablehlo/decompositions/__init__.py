@@ -1,1 +1,0 @@
-"""How operations of CHLO are computed by those of StableHLO."""

@@ -1,1 +1,0 @@
-"""Helpers that the passes of stablehlo-opt share."""

@@ -1,1 +1,0 @@
-"""Helpers of several of XLA's passes: shardings in HLO, and frontend attributes."""
