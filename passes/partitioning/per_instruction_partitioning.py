@@ -51,6 +51,7 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     DataFlowEdgeOp,
     is_sharded,
+    sharding_of,
     sharding_or_replicated,
 )
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -242,7 +243,7 @@ class InstructionPartitioner:
         return self._padder.cut(op, value, type.shape, sharding) if isinstance(type, RankedTensor) else value
 
     def _shardings(self, op: Op, inputs: Sequence[Value]) -> _Shardings:
-        own = [self._types.declared_sharding(value) for value in (*inputs, *op.results)]
+        own = [sharding_of(value) for value in (*inputs, *op.results)]
         mesh_or_ref = common_mesh_or_ref(own, self._types.find_mesh)
         if mesh_or_ref is None:
             raise op.op_error("cannot be partitioned by itself: its operands and results have several meshes")

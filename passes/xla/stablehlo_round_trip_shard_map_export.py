@@ -188,12 +188,12 @@ class _Exporter:
                 value,
                 argument.type,
                 (sharding, around),
-                (self._local(sharding, inner), inner),
+                (without_manual_axes(sharding, inner), inner),
                 _FULL_TO_SHARD,
             )
             for value, argument, sharding in zip(op.operands, arguments, op.in_shardings, strict=True)
         ]
-        local_outputs = [self._local(sharding, inner) for sharding in op.out_shardings]
+        local_outputs = [without_manual_axes(sharding, inner) for sharding in op.out_shardings]
         function = self._create_function(op, inner)
         call = self._rewriter.create(
             CallOp,
@@ -215,9 +215,6 @@ class _Exporter:
             )
             self._rewriter.replace_all_uses(result, value)
         self._rewriter.erase(op)
-
-    def _local(self, sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
-        return without_manual_axes(sharding, manual)
 
     def _converted(
         self,
@@ -288,7 +285,7 @@ class _Exporter:
             for index, sharding in enumerate(shardings):
                 for name, value in _manual(manual).items():
                     set_attribute(function, index, name, value)
-                set_attribute(function, index, SHARDING, self._local(sharding, manual))
+                set_attribute(function, index, SHARDING, without_manual_axes(sharding, manual))
         return function
 
     def _inline(self, op: ManualComputationOp) -> None:

@@ -23,7 +23,6 @@ from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import (
-    MeshOrRef,
     ShardingPerValue,
     TensorSharding,
     fully_replicated,
@@ -174,9 +173,9 @@ def hlo_text(sharding: TensorSharding, mesh: Mesh, manual_axes: Sequence[str], b
     if mesh.is_maximal:
         return named_sharding_text(ShardingOnMesh(sharding, mesh))
     if is_manual:
-        return named_sharding_text(ShardingOnMesh(_without_dimensions(mesh), mesh, names))
+        return named_sharding_text(ShardingOnMesh(TensorSharding(mesh), mesh, names))
     if not names and not any(True for _ in sharding.axis_refs) and sharding.is_fully_closed:
-        return named_sharding_text(ShardingOnMesh(_without_dimensions(Mesh()), Mesh()))
+        return named_sharding_text(ShardingOnMesh(TensorSharding(Mesh()), Mesh()))
     return named_sharding_text(ShardingOnMesh(sharding, mesh, names))
 
 
@@ -184,10 +183,6 @@ def _kind_text(sharding: TensorSharding) -> str:
     """The metadata by which a sharding by devices says how partial results are combined."""
     kind = sharding.reduction.name
     return f' metadata={{op_type="sdy::reduction_op" op_name="{kind}"}}}}'
-
-
-def _without_dimensions(mesh_or_ref: MeshOrRef) -> TensorSharding:
-    return TensorSharding(mesh_or_ref)
 
 
 def tuple_text(texts: Sequence[str]) -> str:

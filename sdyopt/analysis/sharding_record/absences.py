@@ -259,10 +259,10 @@ def precedence(
     if not winners or not losers:
         return None
     winner, loser = winners[0], losers[0]
-    return Precedence(_rule(absence, refusal, winner, loser), winner, loser)
+    return Precedence(_rule(absence, winner, loser), winner, loser)
 
 
-def _rule(absence: Absence, refusal: Refusal, winner: Arrival, loser: Arrival) -> AbsenceRule:
+def _rule(absence: Absence, winner: Arrival, loser: Arrival) -> AbsenceRule:
     if winner.step is None:
         return AbsenceRule.ANNOTATION
     if user_priority(loser) > winner.step.priority:

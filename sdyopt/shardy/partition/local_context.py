@@ -231,10 +231,6 @@ class LocalTypes:
             self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self.module)
         return self._meshes[mesh_or_ref]
 
-    def declared_sharding(self, value: Value) -> TensorSharding | None:
-        """The sharding of a value, even if its mesh does not exist."""
-        return sharding_of(value)
-
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none or if its mesh does not exist."""
         sharding = sharding_of(value)

@@ -66,7 +66,7 @@ def combine_partial_results(
     origin = origin_of_partial_results(value).defining_op
     if isinstance(origin, ReduceOp) and value.defining_op is origin:
         assert isinstance(value, OpResult)
-        return _reduce_again(origin, axes, sharding, op, local)[value.index]
+        return _reduce_again(origin, axes, sharding, local)[value.index]
     raise op.op_error("cannot combine partial results of this reduction with a collective")
 
 
@@ -141,7 +141,7 @@ def all_gather(
 
 
 def _reduce_again(
-    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, op: Op, local: LocalContext
+    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
 ) -> Sequence[Value]:
     """All results of a reduction over the partial results of all devices, gathered along a new dimension.
 
@@ -149,12 +149,12 @@ def _reduce_again(
     """
     key = (origin, tuple(axes))
     if key not in local.combined:
-        local.combined[key] = _gather_and_reduce(origin, axes, sharding, op, local)
+        local.combined[key] = _gather_and_reduce(origin, axes, sharding, local)
     return local.combined[key]
 
 
 def _gather_and_reduce(
-    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, op: Op, local: LocalContext
+    origin: ReduceOp, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
 ) -> Sequence[Value]:
     after = origin.next
     assert after is not None

@@ -103,10 +103,6 @@ def _content(attribute: Attribute) -> Attribute:
     return attribute.type if isinstance(attribute, TypeAttr) else attribute
 
 
-def _text(attribute: Attribute) -> str:
-    return plain_attribute(attribute)
-
-
 def _name_of(attribute: Attribute) -> str:
     """The name of an attribute or type in C++, such as `builtin.integer`."""
     if (name := _BUILTIN.get(type(attribute))) is not None:
@@ -142,7 +138,7 @@ class Variables:
         if bound is not None:
             if bound is attribute:
                 return None
-            return f"expected '{_text(bound)}' but got '{_text(attribute)}'"
+            return f"expected '{plain_attribute(bound)}' but got '{plain_attribute(attribute)}'"
         problem = self._problems.get((variable, attribute))
         if problem is None:
             problem = self._check(attribute, self._constraints[variable])
@@ -155,12 +151,13 @@ class Variables:
     def _check(self, attribute: Attribute, constraint: Op) -> str | None:
         if isinstance(constraint, irdl.IsOp):
             expected = constraint.expected
-            is_equal = attribute is expected
-            return None if is_equal else f"expected '{_text(expected)}' but got '{_text(attribute)}'"
+            if attribute is expected:
+                return None
+            return f"expected '{plain_attribute(expected)}' but got '{plain_attribute(attribute)}'"
         if isinstance(constraint, irdl.AnyOfOp):
             if any(self.problem(attribute, variable) is None for variable in constraint.args):
                 return None
-            return f"'{_text(attribute)}' does not satisfy the constraint"
+            return f"'{plain_attribute(attribute)}' does not satisfy the constraint"
         if isinstance(constraint, irdl.AllOfOp):
             problems = (self.problem(attribute, variable) for variable in constraint.args)
             return next((problem for problem in problems if problem is not None), None)
@@ -180,7 +177,7 @@ class Variables:
             assert base is not None and issubclass(base, Parametric | ParametricType)
             expected = f"{base.dialect}.{base.mnemonic}"
         if is_type and not isinstance(attribute, TypeAttr):
-            return f"expected type, got attribute '{_text(attribute)}'"
+            return f"expected type, got attribute '{plain_attribute(attribute)}'"
         got = _name_of(_content(attribute) if is_type else attribute)
         if got == expected:
             return None
@@ -191,11 +188,12 @@ class Variables:
         assert issubclass(base, Parametric | ParametricType)
         is_type = issubclass(base, ParametricType)
         if is_type and not isinstance(attribute, TypeAttr):
-            return f"expected type, got attribute '{_text(attribute)}'"
+            return f"expected type, got attribute '{plain_attribute(attribute)}'"
         content = _content(attribute) if is_type else attribute
         if not isinstance(content, base):
             kind = "type" if is_type else "attribute"
-            return f"expected base {kind} '{base.dialect}.{base.mnemonic}' but got '{_text(attribute)}'"
+            name = f"{base.dialect}.{base.mnemonic}"
+            return f"expected base {kind} '{name}' but got '{plain_attribute(attribute)}'"
         assert isinstance(content, Parametric | ParametricType)
         expected, got = len(content.parameters), len(constraint.args)
         if expected != got:

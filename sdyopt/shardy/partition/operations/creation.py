@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
@@ -32,7 +33,7 @@ from sdyopt.shardy.sharding.replica_groups import shard_indices
 @lowering(SdyConstantOp, ConstantOp)
 def lower_constant(op: SdyConstantOp | ConstantOp, local: LocalContext) -> Lowered:
     """A splat becomes a local splat; any other constant is sliced to the shard of this device."""
-    sharding, type = local.types.declared_sharding(op.output), local.local_tensor(op.output, op)
+    sharding, type = sharding_of(op.output), local.local_tensor(op.output, op)
     if sharding is not None and local.types.mesh(sharding) is None:
         raise op.op_error("failed to resolve mesh for constant")
     is_local = type is op.signature.result_types[0]

@@ -237,7 +237,7 @@ def exchange_concatenate(op: ConcatenateOp, context: HaloContext) -> Values:
     if received >= shape_of(op.out)[dim] // shards * (shards - 1):
         return None
     body = begin_body(op, context)
-    return None if body is None else body.finish([_select(body, reads, dim, axes, op)])
+    return None if body is None else body.finish([_select(body, reads, dim, axes)])
 
 
 def _parts(op: ConcatenateOp, types: LocalTypes) -> list[_Part]:
@@ -290,9 +290,7 @@ def _read(part: _Part, op: ConcatenateOp, axes: Axes, context: HaloContext) -> R
     return None if plan is None else ReadDimension(dim, axes, read, plan)
 
 
-def _select(
-    body: ShardedBody, reads: list[tuple[_Part, ReadDimension]], dim: int, axes: Axes, op: ConcatenateOp
-) -> Value:
+def _select(body: ShardedBody, reads: list[tuple[_Part, ReadDimension]], dim: int, axes: Axes) -> Value:
     """The shard of the result: the first part up to its end, then the second, and so on."""
     shards = {value: body.shard_of(value) for value in dict.fromkeys([part.value for part, _ in reads])}
     received = {
