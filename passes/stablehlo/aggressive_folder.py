@@ -132,7 +132,7 @@ def _round_even(x: float) -> float:
 _FOLDS = Folds()
 
 
-@_FOLDS.add(hlo.NotOp)
+@_FOLDS.fold(hlo.NotOp)
 def fold_not(op: Op, options: FoldOptions) -> DenseElements | None:
     element = result_type(op).element
     is_boolean = isinstance(element, IntegerType) and element.width == 1
@@ -142,7 +142,7 @@ def fold_not(op: Op, options: FoldOptions) -> DenseElements | None:
 # --- Moving elements ----------------------------------------------------------------------
 
 
-@_FOLDS.add(IotaOp)
+@_FOLDS.fold(IotaOp)
 def fold_iota(op: Op, options: FoldOptions) -> DenseElements | None:
     """As in C++, only iotas with at most one element fold."""
     type = result_type(op)
@@ -151,7 +151,7 @@ def fold_iota(op: Op, options: FoldOptions) -> DenseElements | None:
     return DenseElements(type, bytes(element_size(type.element)) * type.num_elements)
 
 
-@_FOLDS.add(ReverseOp)
+@_FOLDS.fold(ReverseOp)
 def fold_reverse(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, ReverseOp)
     value, type = constant_of(op.operand), result_type(op)
@@ -165,7 +165,7 @@ def fold_reverse(op: Op, options: FoldOptions) -> DenseElements | None:
     return None if reversed_data == value.data else dense(type, reversed_data)
 
 
-@_FOLDS.add(TransposeOp)
+@_FOLDS.fold(TransposeOp)
 def fold_transpose(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, TransposeOp)
     value, type = constant_of(op.operand), result_type(op)

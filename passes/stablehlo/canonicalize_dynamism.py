@@ -73,7 +73,7 @@ def _replace(
 _PATTERNS = Patterns()
 
 
-@_PATTERNS.add(DynamicBroadcastInDimOp)
+@_PATTERNS.pattern(DynamicBroadcastInDimOp)
 def broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     operand = op.signature[DynamicBroadcastInDimOp.operand]
     if not operand.has_static_shape or not _has_static_result(op, op.output_dimensions):
@@ -85,7 +85,7 @@ def _has_static_result(op: Op, shape: Value) -> bool:
     return constant_integers(shape) is not None and result_type(op).has_static_shape
 
 
-@_PATTERNS.add(DynamicConvOp)
+@_PATTERNS.pattern(DynamicConvOp)
 def convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
     padding = constant_integers(op.padding)
     if padding is None:
@@ -96,22 +96,22 @@ def convolution(op: DynamicConvOp, rewriter: Rewriter) -> bool:
     return _replace(op, ConvolutionOp, [op.lhs, op.rhs], rewriter, attributes)
 
 
-@_PATTERNS.add(DynamicIotaOp)
+@_PATTERNS.pattern(DynamicIotaOp)
 def iota(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     if not _has_static_result(op, op.output_shape):
         return False
     return _replace(op, IotaOp, [], rewriter, inherent(op, "iota_dimension"))
 
 
-@_PATTERNS.add(DynamicReshapeOp)
+@_PATTERNS.pattern(DynamicReshapeOp)
 def reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     if not _has_static_result(op, op.output_shape):
         return False
     return _replace(op, ReshapeOp, [op.operand], rewriter, {})
 
 
-@_PATTERNS.add(DynamicGatherOp)
-@_PATTERNS.add(DynamicPadOp)
+@_PATTERNS.pattern(DynamicGatherOp)
+@_PATTERNS.pattern(DynamicPadOp)
 def to_static(op: Op, rewriter: Rewriter) -> bool:
     form = _STATIC_FORMS[type(op)](op)
     if form is None:
@@ -120,7 +120,7 @@ def to_static(op: Op, rewriter: Rewriter) -> bool:
     return _replace(op, op_class, operands, rewriter, attributes)
 
 
-@_PATTERNS.add(RealDynamicSliceOp)
+@_PATTERNS.pattern(RealDynamicSliceOp)
 def slice_(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     form = dynamic_slice_form(op, rewriter) or slice_form(op)
     if form is None:
@@ -129,7 +129,7 @@ def slice_(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     return _replace(op, op_class, operands, rewriter, attributes | dict(op.attributes.entries))
 
 
-@_PATTERNS.add(CustomCallOp)
+@_PATTERNS.pattern(CustomCallOp)
 def custom_call(op: CustomCallOp, rewriter: Rewriter) -> bool:
     if shapes_in_operands(op) is None:
         return False

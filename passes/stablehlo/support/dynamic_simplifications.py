@@ -98,7 +98,7 @@ def dynamic_slice_form(op: RealDynamicSliceOp, rewriter: Rewriter) -> StaticForm
 DYNAMIC_SIMPLIFICATIONS = Patterns()
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(
+@DYNAMIC_SIMPLIFICATIONS.pattern(
     DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_FoldToDynamicReshape", benefit=2
 )
 def use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
@@ -111,7 +111,9 @@ def use_dynamic_reshape(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool
     )
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_MergeComposition", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.pattern(
+    DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_MergeComposition", benefit=2
+)
 def merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, DynamicBroadcastInDimOp):
@@ -127,7 +129,7 @@ def merge_dynamic_broadcasts(op: DynamicBroadcastInDimOp, rewriter: Rewriter) ->
     return replace_with_new(op, DynamicBroadcastInDimOp, operands, rewriter, attributes)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_RemoveNoop", benefit=2)
 def remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Removes a broadcast to the shape that the operand has."""
     shape = op.output_dimensions.defining_op
@@ -136,7 +138,7 @@ def remove_dynamic_broadcast(op: DynamicBroadcastInDimOp, rewriter: Rewriter) ->
     return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOp_ReplaceNoopWithConvert")
 def nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     known = op.known_nonexpanding_dimensions
     if known is None or len(known) != result_type(op).rank or not is_iota(op.broadcast_dimensions):
@@ -144,7 +146,7 @@ def nonexpanding_broadcast_to_convert(op: DynamicBroadcastInDimOp, rewriter: Rew
     return replace_with_new(op, ConvertOp, [op.operand], rewriter)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOpNotActuallyDynamic")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicBroadcastInDimOp, "DynamicBroadcastInDimOpNotActuallyDynamic")
 def dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if not ranked(op.operand).has_static_shape:
@@ -167,7 +169,7 @@ def dynamic_broadcast_to_static(op: DynamicBroadcastInDimOp, rewriter: Rewriter)
     return True
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOp_MergeComposition", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicReshapeOp, "DynamicReshapeOp_MergeComposition", benefit=2)
 def merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, DynamicReshapeOp):
@@ -175,7 +177,7 @@ def merge_dynamic_reshapes(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, DynamicReshapeOp, [inner.operand, op.output_shape], rewriter)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOpSameOperandAndResultShape")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicReshapeOp, "DynamicReshapeOpSameOperandAndResultShape")
 def remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     """Removes a reshape of a result that has the shape to which an operand was reshaped."""
     between = op.operand.defining_op
@@ -187,20 +189,20 @@ def remove_repeated_reshape(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicReshapeOp, "DynamicReshapeOpIsStatic")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicReshapeOp, "DynamicReshapeOpIsStatic")
 def dynamic_reshape_to_static(op: DynamicReshapeOp, rewriter: Rewriter) -> bool:
     if not result_type(op).has_static_shape:
         return False
     return replace_with_new(op, ReshapeOp, [op.operand], rewriter, keeps_attributes=False)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(ShapeOfOp, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.pattern(ShapeOfOp, "DynamicReshapeOp_FoldComposedOpsToShapeOperand", benefit=2)
 def use_reshape_operand(op: ShapeOfOp, rewriter: Rewriter) -> bool:
     reshape = op.arg.defining_op
     return isinstance(reshape, DynamicReshapeOp) and replace_with_value(op, reshape.output_shape, rewriter)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicIotaOp, "DynamicIotaOpToBroadcast")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicIotaOp, "DynamicIotaOpToBroadcast")
 def dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     type, dimension, shape = result_type(op), op.iota_dimension, op.output_shape
     if type.rank < 2:
@@ -228,7 +230,7 @@ def dynamic_iota_to_broadcast(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     )
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicIotaOp, "DynamicIotaIsStatic")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicIotaOp, "DynamicIotaIsStatic")
 def dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     if not result_type(op).has_static_shape:
         return False
@@ -236,16 +238,16 @@ def dynamic_iota_to_static(op: DynamicIotaOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, IotaOp, (), rewriter, attributes, keeps_attributes=False)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicGatherOp, "DynamicGatherOp_ReplaceWithGather", benefit=2)
-@DYNAMIC_SIMPLIFICATIONS.add(DynamicPadOp, "DynamicPadOp_ReplaceWithPad")
-@DYNAMIC_SIMPLIFICATIONS.add(RealDynamicSliceOp, "RealDynamicSliceOp_ReplaceWithSlice")
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicGatherOp, "DynamicGatherOp_ReplaceWithGather", benefit=2)
+@DYNAMIC_SIMPLIFICATIONS.pattern(DynamicPadOp, "DynamicPadOp_ReplaceWithPad")
+@DYNAMIC_SIMPLIFICATIONS.pattern(RealDynamicSliceOp, "RealDynamicSliceOp_ReplaceWithSlice")
 def to_static(op: Op, rewriter: Rewriter) -> bool:
     """Replaces a dynamic operation by its static form."""
     form = _STATIC_FORMS[type(op)](op)
     return form is not None and _use_form(op, form, rewriter)
 
 
-@DYNAMIC_SIMPLIFICATIONS.add(RealDynamicSliceOp, "RealDynamicSliceOpToDynamicSlice")
+@DYNAMIC_SIMPLIFICATIONS.pattern(RealDynamicSliceOp, "RealDynamicSliceOpToDynamicSlice")
 def to_dynamic_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     form = dynamic_slice_form(op, rewriter)
     return form is not None and _use_form(op, form, rewriter)

@@ -67,12 +67,12 @@ F = TypeVar("F", bound=Fold)
 class Folds(dict[type[Op], Fold]):
     """Folds by class of operation, each declared where its function is defined."""
 
-    def add(self, op_class: type[Op]) -> Callable[[F], F]:
+    def fold(self, op_class: type[Op]) -> Callable[[F], F]:
         """Decorator: registers the fold of a class of operations."""
 
-        def register(fold: F) -> F:
-            self[op_class] = fold
-            return fold
+        def register(function: F) -> F:
+            self[op_class] = function
+            return function
 
         return register
 
@@ -80,7 +80,7 @@ class Folds(dict[type[Op], Fold]):
 class Patterns(dict[type[Op], list[Pattern]]):
     """Patterns by class of operation, each declared where its function is defined."""
 
-    def add(self, op_class: type[Op], name: str = "", benefit: int = 1) -> Callable[[R], R]:
+    def pattern(self, op_class: type[Op], name: str = "", benefit: int = 1) -> Callable[[R], R]:
         """Decorator: registers a function that rewrites operations of a class."""
 
         def register(rewrite: R) -> R:
@@ -230,14 +230,14 @@ def _float_sign(value: float) -> float | None:
 _SHAPE_FOLDS = Folds()
 
 
-@_SHAPE_FOLDS.add(SignOp)
+@_SHAPE_FOLDS.fold(SignOp)
 def fold_sign(op: Op, options: FoldOptions) -> DenseElements | None:
     element = result_type(op).element
     is_unsigned = isinstance(element, IntegerType) and element.is_unsigned
     return None if is_unsigned else elementwise(_sign, _float_sign)(op, options)
 
 
-@_SHAPE_FOLDS.add(ClampOp)
+@_SHAPE_FOLDS.fold(ClampOp)
 def fold_clamp(op: Op, options: FoldOptions) -> DenseElements | None:
     type = result_type(op)
     assert isinstance(op, ClampOp)
@@ -273,7 +273,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-@_SHAPE_FOLDS.add(CompareOp)
+@_SHAPE_FOLDS.fold(CompareOp)
 def fold_compare(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, CompareOp)
     type, element = result_type(op), op.signature[CompareOp.lhs].element
@@ -310,7 +310,7 @@ def _compare_floats(
     return dense(type, bytes([compare(*pair) for pair in numbers]))
 
 
-@_SHAPE_FOLDS.add(SelectOp)
+@_SHAPE_FOLDS.fold(SelectOp)
 def fold_select(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, SelectOp)
     type = result_type(op)
@@ -325,7 +325,7 @@ def fold_select(op: Op, options: FoldOptions) -> DenseElements | None:
     return dense(type, b"".join([true if predicate[0] else false for predicate, true, false in chosen]))
 
 
-@_SHAPE_FOLDS.add(ConvertOp)
+@_SHAPE_FOLDS.fold(ConvertOp)
 def fold_convert(op: Op, options: FoldOptions) -> DenseElements | None:
     type, value = result_type(op), constant_of(op.operand_at(0))
     if value is None or not is_foldable(type, options) or type.num_elements > options.max_elements:
@@ -386,19 +386,19 @@ def _element(number: float | int, type: Type) -> bytes | None:
 # --- Shapes -------------------------------------------------------------------------------
 
 
-@_SHAPE_FOLDS.add(BroadcastInDimOp)
+@_SHAPE_FOLDS.fold(BroadcastInDimOp)
 def fold_broadcast(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = splat_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and is_foldable(type, options, True) else None
 
 
-@_SHAPE_FOLDS.add(ReshapeOp)
+@_SHAPE_FOLDS.fold(ReshapeOp)
 def fold_reshape(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = constant_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and is_foldable(type, options, True) else None
 
 
-@_SHAPE_FOLDS.add(GetDimensionSizeOp)
+@_SHAPE_FOLDS.fold(GetDimensionSizeOp)
 def fold_get_dimension_size(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, GetDimensionSizeOp)
     size = op.signature[GetDimensionSizeOp.operand].shape[op.dimension]
@@ -407,7 +407,7 @@ def fold_get_dimension_size(op: Op, options: FoldOptions) -> DenseElements | Non
     return DenseElements(RankedTensor((), I32), (size & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
-@_SHAPE_FOLDS.add(ConcatenateOp)
+@_SHAPE_FOLDS.fold(ConcatenateOp)
 def fold_concatenate(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, ConcatenateOp)
     type = result_type(op)
@@ -460,7 +460,7 @@ def _merge_adjacent_splats(op: Op, rewriter: Rewriter) -> bool:
     return True
 
 
-@_SHAPE_FOLDS.add(SliceOp)
+@_SHAPE_FOLDS.fold(SliceOp)
 def fold_slice(op: Op, options: FoldOptions) -> DenseElements | None:
     assert isinstance(op, SliceOp)
     value, type = constant_of(op.operand), result_type(op)
@@ -484,7 +484,7 @@ def sliced(value: DenseElements, indices: Sequence[Sequence[int]]) -> Iterator[b
         yield data[start : start + size]
 
 
-@_SHAPE_FOLDS.add(DynamicSliceOp)
+@_SHAPE_FOLDS.fold(DynamicSliceOp)
 def fold_dynamic_slice(op: Op, options: FoldOptions) -> DenseElements | None:
     value, type = splat_of(op.operand_at(0)), result_type(op)
     return resized(value, type) if value is not None and type.has_static_shape else None

@@ -65,7 +65,7 @@ def infers_shape(op_class: type[Op]) -> Callable[[F], F]:
     """Decorator: refines the only result of operations to the shape that a function infers, if any."""
 
     def register(infer: F) -> F:
-        @REFINEMENTS.add(op_class)
+        @REFINEMENTS.pattern(op_class)
         def refine(op: Op, rewriter: Rewriter) -> bool:
             try:
                 shape = infer(op)
@@ -99,7 +99,7 @@ def _infer(op: Op, rewriter: Rewriter) -> bool:
 INFER = Pattern(_infer, benefit=0)
 
 
-@REFINEMENTS.add(CustomCallOp)
+@REFINEMENTS.pattern(CustomCallOp)
 def refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
     shapes = shapes_in_operands(call)
     if shapes is None or not refine_shapes(call, shapes):
@@ -112,7 +112,7 @@ def refine_custom_call(call: CustomCallOp, rewriter: Rewriter) -> bool:
     return True
 
 
-@REFINEMENTS.add(WhileOp)
+@REFINEMENTS.pattern(WhileOp)
 def refine_while(op: WhileOp, rewriter: Rewriter) -> bool:
     """Refines the block arguments of both regions. The results are inferred from the operands."""
     types = op.signature.operand_types
@@ -120,7 +120,7 @@ def refine_while(op: WhileOp, rewriter: Rewriter) -> bool:
     return any(changed)
 
 
-@REFINEMENTS.add(ReturnOp)
+@REFINEMENTS.pattern(ReturnOp)
 def update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
     """Sets the result types of a function to those that were refined, and erases the casts."""
     function = op.parent_op
@@ -146,7 +146,7 @@ def update_function(op: ReturnOp, rewriter: Rewriter) -> bool:
     return bool(casts)
 
 
-@REFINEMENTS.add(RegionReturnOp)
+@REFINEMENTS.pattern(RegionReturnOp)
 def update_branches(op: RegionReturnOp, rewriter: Rewriter) -> bool:
     """Visits a conditional again if a branch returns more specific types than its results have."""
     parent = op.parent_op
@@ -184,7 +184,7 @@ def _gathered_shape(
     return shape
 
 
-@REFINEMENTS.add(AllGatherOp)
+@REFINEMENTS.pattern(AllGatherOp)
 def refine_all_gather(op: AllGatherOp, rewriter: Rewriter) -> bool:
     shape = _gathered_shape(op, op.all_gather_dim, lambda size, count: size * count)
     return shape is not None and refine_shapes(op, [shape])
@@ -238,7 +238,7 @@ def _constants(**operands: Value) -> dict[str, Sequence[int]] | None:
     return shapes
 
 
-@REFINEMENTS.add(DynamicPadOp)
+@REFINEMENTS.pattern(DynamicPadOp)
 def refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
     padding = _constants(
         edge_padding_low=op.edge_padding_low,
@@ -250,7 +250,7 @@ def refine_pad(op: DynamicPadOp, rewriter: Rewriter) -> bool:
     return _refine_as(op, PadOp, [op.operand, op.padding_value], padding)
 
 
-@REFINEMENTS.add(RealDynamicSliceOp)
+@REFINEMENTS.pattern(RealDynamicSliceOp)
 def refine_slice(op: RealDynamicSliceOp, rewriter: Rewriter) -> bool:
     ranges = _constants(start_indices=op.start_indices, limit_indices=op.limit_indices, strides=op.strides)
     if ranges is not None:
@@ -282,7 +282,7 @@ def _refine_as(
     return refine_results(op, [type])
 
 
-@REFINEMENTS.add(DynamicGatherOp)
+@REFINEMENTS.pattern(DynamicGatherOp)
 def refine_dynamic_gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
     try:
         return refine_results(op, dynamic_gather_types(op.signature, constant_integers(op.slice_sizes)))
@@ -290,7 +290,7 @@ def refine_dynamic_gather(op: DynamicGatherOp, rewriter: Rewriter) -> bool:
         return False
 
 
-@REFINEMENTS.add(SetDimensionSizeOp)
+@REFINEMENTS.pattern(SetDimensionSizeOp)
 def refine_set_dimension_size(op: SetDimensionSizeOp, rewriter: Rewriter) -> bool:
     try:
         return refine_results(op, [type_with_size(op.signature, constant_integers(op.size))])

@@ -50,7 +50,7 @@ def is_reshape(signature: OpSignature) -> bool:
 SHAPE_SIMPLIFICATIONS = Patterns()
 
 
-@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_MergeComposition", benefit=2)
+@SHAPE_SIMPLIFICATIONS.pattern(BroadcastInDimOp, "BroadcastInDimOp_MergeComposition", benefit=2)
 def merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     """Merges two broadcasts, unless the inner one becomes a reshape."""
     inner = op.operand.defining_op
@@ -60,17 +60,17 @@ def merge_broadcasts(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, BroadcastInDimOp, inner.operands, rewriter, {"broadcast_dimensions": merged})
 
 
-@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithReshape", benefit=2)
+@SHAPE_SIMPLIFICATIONS.pattern(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithReshape", benefit=2)
 def broadcast_to_reshape(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return op.signature.cached(is_reshape) and replace_with_new(op, ReshapeOp, op.operands, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(BroadcastInDimOp, "BroadcastInDimOp_RemoveNoop")
 def remove_broadcast(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     return is_iota(op.broadcast_dimensions) and replace_with_value(op, op.operand, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithTranspose")
+@SHAPE_SIMPLIFICATIONS.pattern(BroadcastInDimOp, "BroadcastInDimOp_ReplaceWithTranspose")
 def broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
     source, dimensions = ranked(op.operand), op.broadcast_dimensions
     if not _have_same_size(source, result_type(op)) or source.rank != result_type(op).rank:
@@ -82,19 +82,19 @@ def broadcast_to_transpose(op: BroadcastInDimOp, rewriter: Rewriter) -> bool:
 # --- Reshapes and transposes --------------------------------------------------------------
 
 
-@SHAPE_SIMPLIFICATIONS.add(ReshapeOp, "ReshapeOp_MergeComposition", benefit=2)
+@SHAPE_SIMPLIFICATIONS.pattern(ReshapeOp, "ReshapeOp_MergeComposition", benefit=2)
 def merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     return isinstance(inner, ReshapeOp) and replace_with_new(op, ReshapeOp, inner.operands, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(ReshapeOp, "ReshapeOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(ReshapeOp, "ReshapeOp_RemoveNoop")
 def remove_noop(op: Op, rewriter: Rewriter) -> bool:
     """Replaces an operation that changes at most the type by its operand, if it does not."""
     return replace_with_value(op, op.operand_at(0), rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeOp_TransposeOfTranspose", benefit=2)
+@SHAPE_SIMPLIFICATIONS.pattern(TransposeOp, "TransposeOp_TransposeOfTranspose", benefit=2)
 def merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     inner = op.operand.defining_op
     if not isinstance(inner, TransposeOp):
@@ -103,12 +103,12 @@ def merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, TransposeOp, inner.operands, rewriter, {"permutation": merged})
 
 
-@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(TransposeOp, "TransposeOp_RemoveNoop")
 def remove_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
     return is_iota(op.permutation) and replace_with_value(op, op.operand, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(TransposeOp, "TransposeIsReshape")
+@SHAPE_SIMPLIFICATIONS.pattern(TransposeOp, "TransposeIsReshape")
 def transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     """Reshapes instead, if only dimensions of size 1 move."""
     source = ranked(op.operand)
@@ -120,7 +120,7 @@ def transpose_to_reshape(op: TransposeOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, ReshapeOp, op.operands, rewriter, keeps_attributes=False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(ReverseOp, "ReverseOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(ReverseOp, "ReverseOp_RemoveNoop")
 def remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
     source = ranked(op.operand)
     is_static = source.has_static_shape
@@ -137,7 +137,7 @@ def remove_reverse(op: ReverseOp, rewriter: Rewriter) -> bool:
 # --- Concatenations, slices, paddings -----------------------------------------------------
 
 
-@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpFlatten")
+@SHAPE_SIMPLIFICATIONS.pattern(ConcatenateOp, "ConcatenateOpFlatten")
 def flatten_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     """Takes the operands of concatenations along the same dimension that have no other use."""
     operands: list[Value] = []
@@ -151,12 +151,12 @@ def flatten_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return True
 
 
-@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(ConcatenateOp, "ConcatenateOpNoop")
 def remove_concatenate(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return len(op.operands) == 1 and replace_with_value(op, op.operand_at(0), rewriter, False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(ConcatenateOp, "ConcatenateOpRemoveEmpty")
+@SHAPE_SIMPLIFICATIONS.pattern(ConcatenateOp, "ConcatenateOpRemoveEmpty")
 def drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     kept = [value for value in op.operands if ranked(value).shape[op.dimension] != 0]
     if not kept or len(kept) == len(op.operands):
@@ -165,12 +165,12 @@ def drop_empty_operands(op: ConcatenateOp, rewriter: Rewriter) -> bool:
     return True
 
 
-@SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(SliceOp, "SliceOp_RemoveNoop")
 def remove_slice(op: SliceOp, rewriter: Rewriter) -> bool:
     return ranked(op.operand).has_static_shape and replace_with_value(op, op.operand, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(SliceOp, "SliceOpConcatSimplify")
+@SHAPE_SIMPLIFICATIONS.pattern(SliceOp, "SliceOpConcatSimplify")
 def slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
     """Slices a concatenation of only those operands that have elements of the slice."""
     joined = op.operand.defining_op
@@ -210,7 +210,7 @@ def slice_part_of_concatenate(op: SliceOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, SliceOp, part.results, rewriter, attributes, keeps_attributes=False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(DynamicSliceOp, "DynamicSliceOpToSlice")
+@SHAPE_SIMPLIFICATIONS.pattern(DynamicSliceOp, "DynamicSliceOpToSlice")
 def dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
     source = ranked(op.operand)
     numbers = [constant_integers(start_index) for start_index in op.start_indices]
@@ -229,7 +229,7 @@ def dynamic_slice_to_slice(op: DynamicSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, SliceOp, [op.operand], rewriter, attributes)
 
 
-@SHAPE_SIMPLIFICATIONS.add(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_FoldToUpdateOperand")
+@SHAPE_SIMPLIFICATIONS.pattern(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_FoldToUpdateOperand")
 def use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Replaces an update of all elements by the new ones."""
     type = ranked(op.operand)
@@ -240,7 +240,7 @@ def use_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.update, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(DynamicUpdateSliceOp, "DynamicUpdateSliceOp_RemoveNoop")
 def remove_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     """Removes an update by no elements; these are a constant, by another pattern."""
     update = constant_of(op.update)
@@ -249,14 +249,14 @@ def remove_update(op: DynamicUpdateSliceOp, rewriter: Rewriter) -> bool:
     return replace_with_value(op, op.operand, rewriter)
 
 
-@SHAPE_SIMPLIFICATIONS.add(PadOp, "PadOp_RemoveNoop")
+@SHAPE_SIMPLIFICATIONS.pattern(PadOp, "PadOp_RemoveNoop")
 def remove_pad(op: PadOp, rewriter: Rewriter) -> bool:
     if any(op.edge_padding_low) or any(op.edge_padding_high) or any(op.interior_padding):
         return False
     return replace_with_value(op, op.operand, rewriter, keeps_attributes=False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(PadOp, "PadOpBroadcastEmptyTensor")
+@SHAPE_SIMPLIFICATIONS.pattern(PadOp, "PadOpBroadcastEmptyTensor")
 def pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
     """Broadcasts the padding value if the operand has no elements."""
     type = ranked(op.operand)
@@ -272,7 +272,7 @@ def pad_to_broadcast(op: PadOp, rewriter: Rewriter) -> bool:
 # --- Gathers, iotas, dimension sizes ------------------------------------------------------
 
 
-@SHAPE_SIMPLIFICATIONS.add(GatherOp, "GatherOpCanon")
+@SHAPE_SIMPLIFICATIONS.pattern(GatherOp, "GatherOpCanon")
 def gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     """Slices instead, if there is one constant index."""
     index, source, dims = constant_of(op.start_indices), ranked(op.operand), op.dimension_numbers
@@ -298,7 +298,7 @@ def gather_to_slice(op: GatherOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, ReshapeOp, [value], rewriter, keeps_attributes=False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(IotaOp, "IotaOp_FoldScalarToZero")
+@SHAPE_SIMPLIFICATIONS.pattern(IotaOp, "IotaOp_FoldScalarToZero")
 def iota_to_zero(op: IotaOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if type.shape[op.iota_dimension] != 1:
@@ -313,7 +313,7 @@ def iota_to_zero(op: IotaOp, rewriter: Rewriter) -> bool:
 _FIRST_DIMENSION = IntegerAttr(0, I64)
 
 
-@SHAPE_SIMPLIFICATIONS.add(IotaOp, "IotaOpBroadcast")
+@SHAPE_SIMPLIFICATIONS.pattern(IotaOp, "IotaOpBroadcast")
 def iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
     type = result_type(op)
     if type.rank < 2:
@@ -324,7 +324,7 @@ def iota_to_broadcast(op: IotaOp, rewriter: Rewriter) -> bool:
     return replace_with_new(op, BroadcastInDimOp, [value], rewriter, attributes, keeps_attributes=False)
 
 
-@SHAPE_SIMPLIFICATIONS.add(GetDimensionSizeOp, "GetDimensionSizeOpCanon")
+@SHAPE_SIMPLIFICATIONS.pattern(GetDimensionSizeOp, "GetDimensionSizeOpCanon")
 def fold_dimension_size(op: GetDimensionSizeOp, rewriter: Rewriter) -> bool:
     size, type = ranked(op.operand).shape[op.dimension], result_type(op)
     if size < 0:
