@@ -249,10 +249,7 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
         indices = local_scatter.shift_scatter_indices(windows)
     at_start = [axis for window in windows if not window.is_indexed for axis in window.axes]
     if at_start:
-        indices = local_scatter.drop_except_on_first_device(
-            indices,
-            tuple(at_start),
-        )
+        indices = local_scatter.drop_except_on_first_device(indices, tuple(at_start))
     if not reduced and indices is op.scatter_indices:
         return None
     local.rewriter.set_operands(op, [*inputs, indices, *op.updates])
