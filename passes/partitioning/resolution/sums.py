@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
@@ -70,8 +71,9 @@ def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None
     collective = uses[0].owner if len(uses) == 1 else None
     if sharding is None or mesh is None or not isinstance(collective, AllReduceOp):
         return
-    targets = [_without_sums(op, number, types) for number in range(len(op.operands))]
-    summed = _summed_axes(op, types, targets)
+    sums = _Sums(types)
+    targets = [sums.without_sums(op, number) for number in range(len(op.operands))]
+    summed = sums.summed_axes(op, targets)
     if summed is None or sharding.unreduced_axes or collective.out_sharding.unreduced_axes:
         return
     axes = sorted_and_merged(collective.reduction_axes.axes, mesh)
@@ -83,7 +85,7 @@ def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None
     more = Fraction(0)
     for value, target in zip(op.operands, targets, strict=True):
         if target is not None:
-            gathered = _cost(value, target, mesh, types)
+            gathered = sums.cost(value, target, mesh)
             if gathered is None:
                 return
             more += gathered
@@ -106,44 +108,112 @@ def _terms(op: Op) -> int:
     return 1 if rule is None else prod(rule.factor_sizes[factor] for factor in rule.reduction)
 
 
-def _without_sums(op: Op, number: int, types: LocalTypes) -> TensorSharding | None:
-    """The sharding of an operand without the axes along which the operation sums; None if there are none."""
-    rule, sharding = sharding_rule_of(op), types.sharding(op.operands[number])
-    if rule is None or sharding is None:
-        return None
-    mapping = rule.operands[number]
-    dims = [
-        DimensionSharding() if set(factors.factors) & set(rule.reduction) else dim
-        for dim, factors in zip(sharding.dims, mapping.dims, strict=True)
-    ]
-    return None if tuple(dims) == sharding.dims else sharding.with_dims(dims)
+@dataclass(frozen=True)
+class _Sums:
+    """The sums that operations make of partial results."""
 
+    types: LocalTypes
 
-def _summed_axes(
-    op: Op, types: LocalTypes, targets: Sequence[TensorSharding | None]
-) -> Sequence[AxisRef] | None:
-    """The axes along which the operation sums; None unless all operands lose the same ones."""
-    removed: list[Sequence[AxisRef]] = []
-    for value, target in zip(op.operands, targets, strict=True):
-        sharding = types.sharding(value)
-        if target is None or sharding is None or sharding.unreduced_axes:
+    def without_sums(self, op: Op, number: int) -> TensorSharding | None:
+        """The sharding of an operand without the axes along which the operation sums; None without any."""
+        rule, sharding = sharding_rule_of(op), self.types.sharding(op.operands[number])
+        if rule is None or sharding is None:
             return None
-        pairs = zip(sharding.dims, target.dims, strict=True)
-        removed.append([axis for old, new in pairs if old.axes != new.axes for axis in old.axes])
-    lhs, rhs = removed
-    return lhs if lhs == rhs else None
+        mapping = rule.operands[number]
+        dims = [
+            DimensionSharding() if set(factors.factors) & set(rule.reduction) else dim
+            for dim, factors in zip(sharding.dims, mapping.dims, strict=True)
+        ]
+        return None if tuple(dims) == sharding.dims else sharding.with_dims(dims)
 
+    def summed_axes(self, op: Op, targets: Sequence[TensorSharding | None]) -> Sequence[AxisRef] | None:
+        """The axes along which the operation sums; None unless all operands lose the same ones."""
+        removed: list[Sequence[AxisRef]] = []
+        for value, target in zip(op.operands, targets, strict=True):
+            sharding = self.types.sharding(value)
+            if target is None or sharding is None or sharding.unreduced_axes:
+                return None
+            pairs = zip(sharding.dims, target.dims, strict=True)
+            removed.append([axis for old, new in pairs if old.axes != new.axes for axis in old.axes])
+        lhs, rhs = removed
+        return lhs if lhs == rhs else None
 
-def _cost(value: Value, target: TensorSharding, mesh: Mesh, types: LocalTypes) -> Fraction | None:
-    """The bits that a device receives, if an operand gets a sharding instead of its own."""
-    reshard, sharding = value.defining_op, types.sharding(value)
-    is_resharded = isinstance(reshard, ReshardOp) and len(list(value.uses)) == 1
-    source = types.sharding(reshard.input) if isinstance(reshard, ReshardOp) and is_resharded else sharding
-    if source is None or sharding is None or source.mesh_or_ref is not target.mesh_or_ref:
-        return None
-    shape = shape_of(value)
-    now, then = (elements_of_reshard(shape, source, goal, mesh) for goal in (sharding, target))
-    return (then - now) * _bits(value)
+    def cost(self, value: Value, target: TensorSharding, mesh: Mesh) -> Fraction | None:
+        """The bits that a device receives, if an operand gets a sharding instead of its own."""
+        reshard, sharding = value.defining_op, self.types.sharding(value)
+        is_resharded = isinstance(reshard, ReshardOp) and len(list(value.uses)) == 1
+        source = (
+            self.types.sharding(reshard.input)
+            if isinstance(reshard, ReshardOp) and is_resharded
+            else sharding
+        )
+        if source is None or sharding is None or source.mesh_or_ref is not target.mesh_or_ref:
+            return None
+        shape = shape_of(value)
+        now, then = (elements_of_reshard(shape, source, goal, mesh) for goal in (sharding, target))
+        return (then - now) * _bits(value)
+
+    def may_replicate_sums(self, op: Op) -> bool:
+        if isinstance(op, ConvolutionOp) and replicates_sums_of_groups(op, self.types):
+            return True
+        if isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
+            return True
+        return isinstance(op, CustomCallOp) or has_user_rule(op)
+
+    def drop_sums(
+        self, op: Op, rule: OpShardingRule, all_reduces: Sequence[AllReduceOp], rewriter: Rewriter
+    ) -> None:
+        replicated, others = self._axes_of_replicated_sums(op, rule)
+        has_changed = False
+        for all_reduce in all_reduces:
+            mesh = self.types.mesh(all_reduce.out_sharding)
+            assert mesh is not None
+            dropped = difference(replicated, others, mesh)
+            before = tuple(all_reduce.reduction_axes.axes)
+            kept = difference(before, dropped, mesh)
+            if kept == before or not self._mark_whole(all_reduce.tensor, dropped, rewriter):
+                continue
+            if kept:
+                rewriter.set_attribute(all_reduce, "reduction_axes", AxisRefList(kept))
+            else:
+                rewriter.replace(all_reduce, [all_reduce.tensor])
+            has_changed = True
+        if has_changed and (isinstance(op, CustomCallOp) or has_user_rule(op)):
+            factors = ", ".join(map(factor_symbol, rule.reduction))
+            op.warning(
+                f"operands are replicated along the reduction factors {{{factors}}} of the sharding rule, "
+                "so no all-reduce of the results follows",
+                help=""
+                if isinstance(op, CustomCallOp)
+                else "without `sdy.sharding_rule`, the operation's own rule is used",
+            )
+
+    def _mark_whole(self, value: Value, axes: Axes, rewriter: Rewriter) -> bool:
+        """Marks a value as not unreduced along some axes; false if other uses expect partial results."""
+        sharding = self.types.sharding(value)
+        mesh = None if sharding is None else self.types.mesh(sharding)
+        if sharding is None or mesh is None:
+            return True
+        kept = difference(sharding.unreduced_axes, axes, mesh)
+        if kept == sharding.unreduced_axes:
+            return True
+        if not all(isinstance(use.owner, AllReduceOp) for use in value.uses):
+            return False
+        set_sharding(value, sharding.with_unreduced_axes(kept), rewriter)
+        return True
+
+    def _axes_of_replicated_sums(self, op: Op, rule: OpShardingRule) -> tuple[Axes, Axes]:
+        """The axes of the dimensions with reduction factors that must be replicated, and of the others."""
+        to_replicate = set(dims_to_replicate(op, self.types, keep_local_windows=True))
+        replicated: dict[AxisRef, None] = {}
+        others: dict[AxisRef, None] = {}
+        for number, (value, mapping) in enumerate(zip(op.operands, rule.operands, strict=True)):
+            for dim, (axes, dim_mapping) in enumerate(
+                zip(self.types.axes_per_dim(value), mapping.dims, strict=False)
+            ):
+                if set(rule.reduction).intersection(dim_mapping.factors):
+                    (replicated if (number, dim) in to_replicate else others).update(dict.fromkeys(axes))
+        return tuple(replicated), tuple(others)
 
 
 def _bits(value: Value) -> int:
@@ -155,75 +225,12 @@ def _bits(value: Value) -> int:
 def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:
     """Removes the axes of replicated reduction factors from the all-reduces of results."""
     reduced = (op.tensor.defining_op for op in module.nested(AllReduceOp))
+    sums = _Sums(types)
     for op in dict.fromkeys(op for op in reduced if op is not None):
         all_reduces = [
             use.owner for result in op.results for use in result.uses if isinstance(use.owner, AllReduceOp)
         ]
-        if all_reduces and _may_replicate_sums(op, types):
+        if all_reduces and sums.may_replicate_sums(op):
             rule = sharding_rule_of(op)
             if rule is not None:
-                _drop_sums(op, rule, all_reduces, types, rewriter)
-
-
-def _may_replicate_sums(op: Op, types: LocalTypes) -> bool:
-    if isinstance(op, ConvolutionOp) and replicates_sums_of_groups(op, types):
-        return True
-    if isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
-        return True
-    return isinstance(op, CustomCallOp) or has_user_rule(op)
-
-
-def _drop_sums(
-    op: Op, rule: OpShardingRule, all_reduces: Sequence[AllReduceOp], types: LocalTypes, rewriter: Rewriter
-) -> None:
-    replicated, others = _axes_of_replicated_sums(op, rule, types)
-    has_changed = False
-    for all_reduce in all_reduces:
-        mesh = types.mesh(all_reduce.out_sharding)
-        assert mesh is not None
-        dropped = difference(replicated, others, mesh)
-        before = tuple(all_reduce.reduction_axes.axes)
-        kept = difference(before, dropped, mesh)
-        if kept == before or not _mark_whole(all_reduce.tensor, dropped, types, rewriter):
-            continue
-        if kept:
-            rewriter.set_attribute(all_reduce, "reduction_axes", AxisRefList(kept))
-        else:
-            rewriter.replace(all_reduce, [all_reduce.tensor])
-        has_changed = True
-    if has_changed and (isinstance(op, CustomCallOp) or has_user_rule(op)):
-        factors = ", ".join(map(factor_symbol, rule.reduction))
-        op.warning(
-            f"operands are replicated along the reduction factors {{{factors}}} of the sharding rule, "
-            "so no all-reduce of the results follows",
-            help=""
-            if isinstance(op, CustomCallOp)
-            else "without `sdy.sharding_rule`, the operation's own rule is used",
-        )
-
-
-def _mark_whole(value: Value, axes: Axes, types: LocalTypes, rewriter: Rewriter) -> bool:
-    """Marks a value as not unreduced along some axes; returns false if other uses expect partial results."""
-    sharding = types.sharding(value)
-    mesh = None if sharding is None else types.mesh(sharding)
-    if sharding is None or mesh is None:
-        return True
-    kept = difference(sharding.unreduced_axes, axes, mesh)
-    if kept == sharding.unreduced_axes:
-        return True
-    if not all(isinstance(use.owner, AllReduceOp) for use in value.uses):
-        return False
-    set_sharding(value, sharding.with_unreduced_axes(kept), rewriter)
-    return True
-
-
-def _axes_of_replicated_sums(op: Op, rule: OpShardingRule, types: LocalTypes) -> tuple[Axes, Axes]:
-    """The axes of the dimensions with reduction factors that must be replicated, and of the others."""
-    to_replicate = set(dims_to_replicate(op, types, keep_local_windows=True))
-    replicated: dict[AxisRef, None] = {}
-    others: dict[AxisRef, None] = {}
-    for number, (value, mapping) in enumerate(zip(op.operands, rule.operands, strict=True)):
-        for dim, (axes, dim_mapping) in enumerate(zip(types.axes_per_dim(value), mapping.dims, strict=False)):
-            if set(rule.reduction).intersection(dim_mapping.factors):
-                (replicated if (number, dim) in to_replicate else others).update(dict.fromkeys(axes))
-    return tuple(replicated), tuple(others)
+                sums.drop_sums(op, rule, all_reduces, rewriter)
