@@ -24,7 +24,6 @@ and 100 for each operation of the program, as for a long chain of functions that
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
@@ -38,16 +37,5 @@ class FlattenCallGraph(Pass):
         rewriter = Rewriter()
         graph = CallGraph(module)
         calls = [call for function in graph.callees_first() for call in graph.calls[function]]
-        copies = FunctionCopies(module, rewriter)
-        budget = CopyBudget(graph)
-        called: set[FuncOp] = set()
-        repeated: list[CallOp] = []
-        for call in calls:
-            function = copies.callee(call)
-            if function in called:
-                budget.spend(call, function)
-                repeated.append(call)
-            called.add(function)
-        for call in repeated:
-            copies.copy_for(call)
+        FunctionCopies(module, rewriter).copy_for_each(calls, CopyBudget(graph))
         return rewriter.changed

@@ -12,7 +12,7 @@ plus constants becomes a `dynamic_slice`. Custom calls lose the operands that ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp
@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, RegionSimplification, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64, RankedTensor, Type
+from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
@@ -36,7 +36,7 @@ from sdyopt.mlir.registry import register
 from .support.dynamic_simplifications import dynamic_slice_form, gather_form, pad_form, slice_form
 from .support.folds import Patterns, result_type
 from .support.refinement import SHAPE_OPERANDS, shape_operand_indices, shapes_in_operands
-from .support.replacement import inherent
+from .support.replacement import inherent, replace_with_new
 
 
 @register("stablehlo-canonicalize-dynamism")
@@ -55,19 +55,7 @@ class StablehloCanonicalizeDynamism(Pass):
         return changed
 
 
-def _replace(
-    op: Op,
-    op_class: type[Op],
-    operands: Sequence[Value],
-    rewriter: Rewriter,
-    attributes: Mapping[str, Attribute | None],
-    types: Sequence[Type] | None = None,
-) -> bool:
-    given = {name: value for name, value in attributes.items() if value is not None}
-    types = op.signature.result_types if types is None else types
-    new = rewriter.create(op_class, operands, types, given, before=op, location=op.lazy_location)
-    rewriter.replace(op, new)
-    return True
+_replace = partial(replace_with_new, keeps_attributes=False)
 
 
 _PATTERNS = Patterns()

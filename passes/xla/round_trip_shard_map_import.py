@@ -80,18 +80,8 @@ def _is_body_call(call: CallOp) -> bool:
 def _copy_shared_bodies(module: ModuleOp, rewriter: Rewriter) -> None:
     """Gives each call of a body a function of its own."""
     graph = CallGraph(module)
-    copies, budget = FunctionCopies(module, rewriter), CopyBudget(graph)
-    called: set[FuncOp] = set()
-    repeated: list[CallOp] = []
-    for function in graph.callees_first():
-        for call in filter(_is_body_call, graph.calls[function]):
-            body = copies.callee(call)
-            if body in called:
-                budget.spend(call, body)
-                repeated.append(call)
-            called.add(body)
-    for call in repeated:
-        copies.copy_for(call)
+    calls = [call for function in graph.callees_first() for call in graph.calls[function]]
+    FunctionCopies(module, rewriter).copy_for_each(filter(_is_body_call, calls), CopyBudget(graph))
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,22 @@ class FunctionCopies:
             raise error.help(f"add the function `{symbol_text(call.callee)}` to the module")
         return function
 
+    def copy_for_each(self, calls: Iterable[CallOp], budget: CopyBudget) -> None:
+        """Gives each of these calls a function of its own; the first call of a function keeps it.
+
+        Raises DiagnosticError if that exceeds the budget, before anything is copied.
+        """
+        called: set[FuncOp] = set()
+        repeated: list[CallOp] = []
+        for call in calls:
+            function = self.callee(call)
+            if function in called:
+                budget.spend(call, function)
+                repeated.append(call)
+            called.add(function)
+        for call in repeated:
+            self.copy_for(call)
+
     def copy_for(self, call: CallOp) -> None:
         """Copies the callee of a call, with copies of all its callees, and redirects the call to the copy.
 

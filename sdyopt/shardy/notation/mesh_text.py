@@ -290,6 +290,10 @@ class TextParser:
             raise self.error("expected an axis name", _HELP)
         if not self.accept("=") and not self.accept(":"):
             raise self.error("expected '=' and the size of the axis", _HELP)
+        return self.axis_named(name)
+
+    def axis_named(self, name: str) -> MeshAxis:
+        """Parses the size of an axis."""
         start = self.skip_space()
         size = self.number("the size of the axis")
         if size == 0:

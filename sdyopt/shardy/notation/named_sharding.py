@@ -17,7 +17,7 @@ from math import prod
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -183,11 +183,7 @@ class _NamedShardingParser(GspmdParser):
         if name is None:
             raise self.error("expected an axis name in quotes", _HELP)
         self.expect("=")
-        start = self.skip_space()
-        size = self.number("the size of the axis")
-        if size == 0:
-            raise self.error_since(start, AXIS_SIZE(size=0))
-        return MeshAxis(name, size)
+        return self.axis_named(name)
 
     def _parse_device_ids(self, count: int) -> Sequence[int]:
         """Parses `=(0,2,1,3)`, or `=([2,2]T(1,0))`."""
