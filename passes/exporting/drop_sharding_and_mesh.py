@@ -23,6 +23,8 @@ from sdyopt.mlir.ir.symbols import SymbolTableOp, Visited, symbol_uses
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 
+from ..common.support.function_shardings import remove_from_signature
+
 # Shardings of the arguments and results of the entry point, for consumers of the module.
 _METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 
@@ -47,10 +49,7 @@ class DropShardingAndMesh(Pass):
             else:
                 rewriter.remove_attribute(op, SHARDING)
                 if isinstance(op, FuncOp):
-                    for index in range(len(op.argument_attributes)):
-                        rewriter.set_argument_attribute(op, index, SHARDING, None)
-                    for index in range(len(op.result_attributes)):
-                        rewriter.set_result_attribute(op, index, SHARDING, None)
+                    remove_from_signature(op, (SHARDING,), rewriter)
         used = _referenced_names(module) if Behavior.KEPT_MESHES.active else ()
         for mesh in meshes:
             if mesh.sym_name not in used:

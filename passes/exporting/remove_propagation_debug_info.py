@@ -24,6 +24,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
+from ..common.support.function_shardings import remove_from_signature
+
 _NAMES = (
     PROPAGATION_EDGES,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
@@ -40,11 +42,7 @@ class RemovePropagationDebugInfo(Pass):
         rewriter = Rewriter()
         for op in module.walk():
             if isinstance(op, FuncOp):
-                for name in _NAMES:
-                    for index in range(len(op.argument_attributes)):
-                        rewriter.set_argument_attribute(op, index, name, None)
-                    for index in range(len(op.result_attributes)):
-                        rewriter.set_result_attribute(op, index, name, None)
+                remove_from_signature(op, _NAMES, rewriter)
             else:
                 rewriter.set_attributes(op, op.attributes.without(*_NAMES))
         return rewriter.changed

@@ -7,7 +7,7 @@ one per argument and result, and some sdy operations in inherent attributes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -278,6 +278,15 @@ def shardings_of_edges(owners: Sequence[Value]) -> ShardingPerValue | None:
 def can_have_edge(value: Value) -> bool:
     """Whether a value has a static shape and so can be sharded."""
     return isinstance(value.type, RankedShapedType) and value.type.has_static_shape
+
+
+def remove_from_signature(function: FuncOp, names: Iterable[str], rewriter: Rewriter) -> None:
+    """Removes attributes with these names from the arguments and results of a function."""
+    for name in names:
+        for index in range(len(function.argument_attributes)):
+            rewriter.set_argument_attribute(function, index, name, None)
+        for index in range(len(function.result_attributes)):
+            rewriter.set_result_attribute(function, index, name, None)
 
 
 Transform = Callable[[TensorSharding], TensorSharding]

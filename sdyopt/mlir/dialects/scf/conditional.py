@@ -51,6 +51,13 @@ def parse_result_types(op_parser: OpAsmParser) -> list[Type]:
     return [op_parser.type()]
 
 
+def print_result_types(op: Op, printer: OpAsmPrinter) -> None:
+    """Prints ` -> type` or ` -> (types)`; nothing if there are no results."""
+    if op.results:
+        types = printer.types(op.result_types)
+        printer.write(f" -> ({types})" if len(op.results) > 1 else f" -> {types}")
+
+
 def parse_assignments(op_parser: OpAsmParser) -> tuple[list[OperandName], list[OperandName]]:
     """Parses `(%arg = %value, …)`: the names of arguments, and the values."""
     pairs = op_parser.comma_list(lambda: _parse_assignment(op_parser), "(", ")")

@@ -13,6 +13,7 @@ from sdyopt.mlir.dialects.scf.conditional import (
     assignments,
     parse_assignments,
     parse_result_types,
+    print_result_types,
     region_arguments,
     scf,
 )
@@ -83,9 +84,7 @@ class ParallelOp(Op):
             printer.write(f"{word} ({printer.name_list(values)})")
         if self.inits:
             printer.write(f" init ({printer.name_list(self.inits)})")
-        if self.results:
-            types = printer.types(self.result_types)
-            printer.write(f" -> ({types})" if len(self.results) > 1 else f" -> {types}")
+        print_result_types(self, printer)
         printer.write(" ")
         printer.region(self.body)
         printer.attribute_dictionary(self)

@@ -13,6 +13,7 @@ from sdyopt.mlir.dialects.scf.conditional import (
     check_edges,
     inline_region,
     parse_result_types,
+    print_result_types,
     scf,
 )
 from sdyopt.mlir.ir.attribute import UNIT
@@ -38,9 +39,7 @@ class ExecuteRegionOp(Op):
     body = region(name="region")
 
     def _print_execute(self, printer: OpAsmPrinter) -> None:
-        if self.results:
-            types = printer.types(self.result_types)
-            printer.write(f" -> ({types})" if len(self.results) > 1 else f" -> {types}")
+        print_result_types(self, printer)
         printer.write(" no_inline " if self.no_inline else " ")
         printer.region(self.body)
         printer.attribute_dictionary(self, "no_inline")
